@@ -62,7 +62,7 @@ function checkFile(file) {
     console.error(`${file}:${line + 1}: ${message}`);
   };
   for (const comment of commentsOf(source, text)) checkComment(comment, report);
-  checkStrings(source, report);
+  checkStrings(source, report, file.startsWith('test/') ? isTitle : isText);
 }
 
 /** Line comments that stand below each other are one. */
@@ -124,23 +124,41 @@ function checkComment({ words, pos }, report) {
     );
 }
 
-/** Texts that people and models read: strings of several words. */
-function checkStrings(source, report) {
+/** Texts that people and models read: strings of several words. In tests only titles are: other strings there are data. */
+function checkStrings(source, report, isChecked) {
   (function visit(node) {
-    const isText =
-      ts.isStringLiteralLike(node) ||
-      ts.isTemplateHead(node) ||
-      ts.isTemplateMiddle(node) ||
-      ts.isTemplateTail(node);
-    if (
-      isText &&
-      !ts.isImportDeclaration(node.parent) &&
-      node.text.trim().split(/\s+/).length > 3
-    ) {
+    if (isChecked(node) && node.text.trim().split(/\s+/).length > 3) {
       const word = PRIVATE_WORDS.exec(node.text);
       if (word !== null)
         report(node.getStart(source), `"${word[0]}" in a text: "${node.text.slice(0, 80)}"`);
     }
     ts.forEachChild(node, visit);
   })(source);
+}
+
+function isText(node) {
+  const isLiteral =
+    ts.isStringLiteralLike(node) ||
+    ts.isTemplateHead(node) ||
+    ts.isTemplateMiddle(node) ||
+    ts.isTemplateTail(node);
+  return isLiteral && !ts.isImportDeclaration(node.parent);
+}
+
+/** `describe('title', ...)`, also with `.each(...)` and the like between. */
+function isTitle(node) {
+  const literal = ts.isTemplateExpression(node.parent ?? node) ? node.parent : templateOf(node);
+  const call = literal.parent;
+  return (
+    isText(node) &&
+    call !== undefined &&
+    ts.isCallExpression(call) &&
+    call.arguments[0] === literal &&
+    /^(?:describe|it|test)\b/.test(call.expression.getText())
+  );
+}
+
+/** The whole template of its middle or tail. */
+function templateOf(node) {
+  return ts.isTemplateMiddle(node) || ts.isTemplateTail(node) ? node.parent.parent : node;
 }

@@ -1,4 +1,7 @@
-/** What workers say of the definition of a tool, and what they offer anew after a deploy, in every state of a call: due, late, again, and garbage. */
+/**
+ * Workers' reports on the definition of a tool, and their new offers after a deploy, in every state of a call: due,
+ * late, repeated, and malformed.
+ */
 import { claimToolCall } from '../../../src/core/machine/claims.js';
 import { changeSuspension } from '../../../src/core/machine/offers.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
@@ -67,7 +70,7 @@ const INPUTS = {
 type Input = keyof typeof INPUTS;
 type Cells = Readonly<Partial<Record<Input, string>>>;
 
-/** Nothing of the call is left that could be offered. */
+/** The call has no state left that could be offered. */
 const GONE: Cells = Object.fromEntries(
   Object.keys(INPUTS)
     .filter((input) => input.startsWith('offered'))
@@ -92,13 +95,13 @@ const asked = (m: MachineUnderTest) => after(m, () => asks(m, 'c'));
 
 const FAULTY: Cells = { changedToGarbage: '-: tool_result' };
 const RUNS: Cells = { changed: '-: definition_changed', ...FAULTY };
-/** A worker is asked what to make of the call. */
+/** A worker is asked to plan the call. */
 const CHECKED: Cells = {
   migrated: '-: definition_changed input_migrated suspension',
   ended: '-: definition_changed tool_result',
   notChecked: '-: tool_result',
 };
-/** The same, where a worker has said already that the tool has changed. */
+/** The same, where a worker has reported already that the tool has changed. */
 const KNOWN: Cells = {
   same: '-: tool_result',
   ended: '-: tool_result',
@@ -163,7 +166,7 @@ stateTable<Input>('a call that', {}, INPUTS, {
     build: () => calling({ executor: 'client', ...ANSWERED }),
     cells: OFFERED,
   },
-  'waits for somebody, and pins nothing': {
+  'waits for a person, and pins nothing': {
     build: () => step(plannedCall('c', { executor: 'human' })),
     cells: {},
   },

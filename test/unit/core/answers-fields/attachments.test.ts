@@ -16,8 +16,8 @@ function talk() {
   return { t: testConversation(agent), model };
 }
 
-describe('what comes with a message', () => {
-  it('stands behind its text in the log and in what the model reads', promise('G99'), async () => {
+describe('an attachment of a message', () => {
+  it('follows its text in the log and in the model’s input', promise('G99'), async () => {
     const { t, model } = talk();
     await t.send('What is it?', { attachments: [IMAGE, FILE] });
     const parts = [{ type: 'text', text: 'What is it?' }, IMAGE, FILE];
@@ -78,8 +78,8 @@ describe('what comes with a message', () => {
     ],
     ['with an empty name', [{ ...FILE, filename: '' }], '/attachments/0/filename'],
     ['with an odd detail', [{ ...IMAGE, detail: 'huge' }], '/attachments/0/detail'],
-    ['with a field that nobody knows', [{ ...IMAGE, alt: 'A cat' }], '/attachments/0/alt'],
-  ])('is refused when it is %s, by its place', (_what, attachments, path) => {
+    ['with an unknown field', [{ ...IMAGE, alt: 'A cat' }], '/attachments/0/alt'],
+  ])('is refused when it is %s, with its path', (_what, attachments, path) => {
     expect(attachmentProblems(attachments).map((problem) => problem.path)).toEqual([path]);
   });
 });

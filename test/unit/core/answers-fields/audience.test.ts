@@ -1,4 +1,4 @@
-/** Who may resolve a call: inside and outside its audience, in the order of the verdicts. */
+/** Actors who may resolve a call: inside and outside its audience, in the order of the verdicts. */
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import type { Audience } from '../../../../src/protocol/values/audience.js';
@@ -23,7 +23,10 @@ import {
 const gatedFor = (audience: Audience): MachineUnderTest =>
   aMachineWith(modelCalls([gatedCall('c', { approval: { needed: true, audience } })]));
 
-/** Ann's turn is over; Cat's message joined it after it had made a detached call, which nobody who asked for it may approve. */
+/**
+ * Ann's turn is over; Cat's message joined the turn after it had made a detached call, which none of its requesters
+ * may approve.
+ */
 function joinedByCat(): MachineUnderTest {
   const m = aMachine();
   m.send('hello');
@@ -40,7 +43,7 @@ const verdictsOf = (m: MachineUnderTest, ...approvers: readonly string[]): reado
 describe('an approval with an audience', () => {
   const admits: [string, Audience, ReturnType<typeof actor>, boolean][] = [
     ['a named user', { users: ['ben'] }, actor('ben'), true],
-    ['somebody else', { users: ['ben'] }, actor('eve'), false],
+    ['another actor', { users: ['ben'] }, actor('eve'), false],
     ['a role', { roles: ['lead'] }, actor('x', { roles: ['dev', 'lead'] }), true],
     ['another role', { roles: ['lead'] }, actor('x', { roles: ['dev'] }), false],
     ['no role at all', { roles: ['lead'] }, actor('lead'), false],
@@ -77,7 +80,7 @@ describe('an approval with an audience', () => {
     }
   });
 
-  it('also keeps out those whose messages joined the turn, where requesters are excluded', {
+  it('also excludes the senders of messages that joined the turn, where requesters are excluded', {
     ...promise('G67'),
   }, () => {
     const m = aMachine();
@@ -90,7 +93,7 @@ describe('an approval with an audience', () => {
     expect(verdictsOf(m, 'cat', 'ann', 'ben')).toEqual(['forbidden', 'forbidden', 'accepted']);
   });
 
-  it('keeps out those whose messages joined the turn of a detached call, whenever they did, also when it is over', {
+  it('excludes the senders of messages that joined the turn of a detached call at any time, also when the turn is over', {
     ...promise('G67'),
   }, () => {
     const m = joinedByCat();
@@ -99,12 +102,12 @@ describe('an approval with an audience', () => {
     expect(verdictsOf(m, 'cat', 'ann', 'ben')).toEqual(['forbidden', 'forbidden', 'accepted']);
   });
 
-  it('knows who joined after a detached call was made', () => {
+  it('knows the actors who joined after a detached call was made', () => {
     const m = joinedByCat();
     expect(verdictsOf(m, 'cat')).toEqual(['forbidden']);
   });
 
-  it('is asked after what is unknown or a duplicate, and before everything else', {
+  it('is checked after unknown and duplicate, and before everything else', {
     ...promise('G67'),
   }, () => {
     const m = gatedFor({ users: ['ben'] });
@@ -130,7 +133,7 @@ describe('an approval with an audience', () => {
     expect(m.resolve('c', APPROVE).verdict).toBe('stale');
   });
 
-  it('holds for signals, which leave the refusal in the log; a raw one claims a name, but no verification', {
+  it('holds for signals, whose refusal is in the log; a raw signal may claim a name, but no verification', {
     ...promise('G67'),
   }, () => {
     const m = gatedFor({ users: ['ben'], requireVerified: true });
@@ -141,7 +144,7 @@ describe('an approval with an audience', () => {
     expect(m.pending).toHaveLength(1);
   });
 
-  it('does not hold up its expiry, which is the system’s', () => {
+  it('does not delay its expiry, whose actor is the system', () => {
     const m = gatedFor({ users: ['nobody'] });
     m.advance(2 * 60 * 60_000);
     expect(m.last('tool_result').result).toMatchObject({
@@ -159,14 +162,14 @@ describe('an answer with an audience', () => {
     ['human', answer(1)],
     ['client', result(1)],
     ['external', result(1)],
-  ] as const)('is taken from it alone: %s', (executor, resolution) => {
+  ] as const)('is accepted from that audience alone: %s', (executor, resolution) => {
     const m = aMachineWith(modelCalls([plannedCall('c', { executor, answerAudience: audience })]));
     expect(m.pending).toMatchObject([{ audience }]);
     expect(m.resolve('c', resolution).verdict).toBe('forbidden');
     expect(m.resolve('c', resolution, clerk).verdict).toBe('accepted');
   });
 
-  it('says nothing about who approves the call, and the approval’s nothing about who answers', {
+  it('does not affect who approves the call, and the approval’s audience does not affect who answers', {
     ...promise('A23'),
   }, () => {
     const approval = { needed: true as const, audience: { users: ['boss'] } };

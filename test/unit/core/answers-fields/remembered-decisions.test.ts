@@ -1,4 +1,4 @@
-/** Remembered decisions: what they match, when they decide, when they end, and how they are refused and revoked. */
+/** Remembered decisions: their matches, their use, their end, and how they are refused and revoked. */
 import { describe, expect, it } from 'vitest';
 import { revokeRule } from '../../../../src/core/machine/rules.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
@@ -77,7 +77,7 @@ describe('a decision that is remembered', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('says nothing about other tools, about calls that wait already, or about those that need no approval', () => {
+  it('does not affect other tools, calls that wait already, or calls that need no approval', () => {
     const m = aMachineWith(modelCalls([gated('c1'), gated('waits')]));
     m.resolve('c1', yes({ for: 'conversation' }));
     expect(m.pending).toMatchObject([{ toolCallId: 'waits' }]);
@@ -89,7 +89,7 @@ describe('a decision that is remembered', () => {
     expect(m.all('resolution').filter(({ toolCallId }) => toolCallId === 'c4')).toEqual([]);
   });
 
-  it('decides a detached call, too: the model reads "pending" first, and what came of it as new input', () => {
+  it('decides a detached call, too: the model reads "pending" first, and the outcome as new input', () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     next(m, gated('c2', { mode: 'detach' }));
@@ -108,7 +108,7 @@ describe('a decision that is remembered', () => {
     expectViewsAgree(denied.events);
   });
 
-  it('does not help a call that its policy denies', promise('G64'), () => {
+  it('does not admit a call that its policy denies', promise('G64'), () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     const error = { code: 'denied' as const, message: 'policy' };
@@ -117,20 +117,24 @@ describe('a decision that is remembered', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('decides only where its author may: other audiences are asked', promise('G64'), () => {
-    const m = asking();
-    m.resolve('c1', yes({ for: 'conversation' }));
-    next(m, gated('c2', { approval: { needed: true, audience: { roles: ['cfo'] } } }));
-    expect(m.pending).toMatchObject([{ toolCallId: 'c2' }]);
-    m.resolve('c2', { type: 'deny' }, { actor: actor('x', { roles: ['cfo'] }) });
-    m.model(modelSays('done'));
-    m.send('mine', { actor: actor('ben') });
-    const approval = { needed: true as const, audience: { exclude: ['requester'] } };
-    m.model(modelCalls([gated('c3', { approval })]));
-    expect(m.pending).toMatchObject([{ toolCallId: 'c3' }]);
-  });
+  it(
+    'decides only where its author may: for other audiences an approval is requested',
+    promise('G64'),
+    () => {
+      const m = asking();
+      m.resolve('c1', yes({ for: 'conversation' }));
+      next(m, gated('c2', { approval: { needed: true, audience: { roles: ['cfo'] } } }));
+      expect(m.pending).toMatchObject([{ toolCallId: 'c2' }]);
+      m.resolve('c2', { type: 'deny' }, { actor: actor('x', { roles: ['cfo'] }) });
+      m.model(modelSays('done'));
+      m.send('mine', { actor: actor('ben') });
+      const approval = { needed: true as const, audience: { exclude: ['requester'] } };
+      m.model(modelCalls([gated('c3', { approval })]));
+      expect(m.pending).toMatchObject([{ toolCallId: 'c3' }]);
+    },
+  );
 
-  it('ends with its turn when it is of a turn; one of the conversation goes on, over a roll-over and a re-opening', {
+  it('ends with its turn when its scope is the turn; one of the conversation stays, over a roll-over and a re-opening', {
     ...promise('G64'),
   }, () => {
     const m = asking();
@@ -154,7 +158,7 @@ describe('a decision that is remembered', () => {
     expect(readersView(m)).toEqual(snapshotOf(m.state));
   });
 
-  it('loses against a denial that fits as well, and replaces what was remembered for the same', () => {
+  it('yields to a denial that matches as well, and replaces an earlier one with the same match', () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     next(m, gated('c2', { approval: { needed: true, audience: { users: ['eve'] } } }));
@@ -165,7 +169,7 @@ describe('a decision that is remembered', () => {
     expect(m.effects()).toMatchObject([{ type: 'run_tool', toolCallId: 'c4' }]);
   });
 
-  it('of a turn says nothing about a detached call of the turn before, which is shaped only now', () => {
+  it('of a turn does not affect a detached call of the turn before whose preflight ends only now', () => {
     const shaping = { executor: 'client', preflight: true, mode: 'detach' } as const;
     const m = aMachineWith(modelCalls([gated('c1', { ...shaping, name: 'server.tool' })]));
     m.model(modelSays('asked'));
@@ -231,7 +235,7 @@ describe('a match', () => {
     expect(m.effectTypes()).toEqual([fits ? 'run_tool' : 'await_deadline']);
   });
 
-  it('looks at own fields only, whatever their names', () => {
+  it('reads own fields only, under any name', () => {
     const own = JSON.parse('{"__proto__": {"admin": true}, "constructor": "x"}') as Json;
     const match = { '/__proto__/admin': true, '/constructor': 'x' };
     const m = asking({ input: own });
@@ -275,7 +279,7 @@ describe('a match', () => {
       { for: 'turn', match: { '/tags/length': 2 } },
       '/resolution/remember/match/~1tags~1length',
     ],
-  ])('is refused when it says %s; the call stays open', (_title, remember, path) => {
+  ])('is refused when it is %s; the call stays open', (_title, remember, path) => {
     const m = asking();
     expect(m.resolve('c1', yes(remember))).toMatchObject({
       verdict: 'invalid',

@@ -1,4 +1,4 @@
-/** No text that UTF-8 cannot hold gets into a conversation, by whatever way it comes. */
+/** A conversation admits no text that UTF-8 cannot hold, by any way in. */
 import { describe, expect, it } from 'vitest';
 import { judgeClaim } from '../../../../src/core/judge/claims.js';
 import { judgeExtension } from '../../../../src/core/judge/extensions.js';
@@ -33,7 +33,7 @@ describe('a lone surrogate', () => {
     ['/resolution/value/a\ufffdb', { resolution: answer({ [LONE]: 1 }) }],
     ['/actor/id', { resolution: answer(1), actor: { id: LONE } }],
   ])(
-    'in an answer is refused by its field, and the call goes on waiting: %s',
+    'in an answer is refused by its field, and the call stays open: %s',
     promise('G246'),
     (path, fields) => {
       const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
@@ -43,7 +43,7 @@ describe('a lone surrogate', () => {
     },
   );
 
-  it('in what comes as a signal is refused, and the log holds none', promise('G246'), () => {
+  it('in a signal is refused, and the log contains none', promise('G246'), () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     m.machine.sendMessageBySignal({ text: LONE, requestId: LONE, actor: { id: LONE } });
     m.machine.resolveBySignal({ toolCallId: 'q', resolution: answer(LONE), requestId: LONE });
@@ -70,7 +70,7 @@ describe('a lone surrogate', () => {
     });
   });
 
-  it('in the reason of a stop does not keep the turn from being stopped: U+FFFD is in its place', () => {
+  it('in the reason of a stop does not prevent the stop: U+FFFD takes its place', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     expect(m.machine.cancelTurn({ reason: LONE, actor: { id: LONE } })).toMatchObject({
       cancelled: true,

@@ -1,4 +1,4 @@
-/** Approval gates: who decides, what runs, what the model reads. */
+/** Approval gates: the approver, the run, the result that the model reads. */
 import { describe, expect, it } from 'vitest';
 import {
   APPROVE,
@@ -39,7 +39,7 @@ describe('an approval', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('denied leaves the tool unrun, and tells the model the default text or the reason (S4)', {
+  it('denied leaves the tool unrun, and gives the model the default text or the reason (S4)', {
     ...promise('S4', 'C30', 'C32', 'X23'),
   }, () => {
     const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b')]));
@@ -90,7 +90,7 @@ describe('an approval', () => {
     });
   });
 
-  it('gives each phase its own time: a slow approval does not eat the client’s', {
+  it('gives each phase its own time: a slow approval does not shorten the client’s', {
     ...promise('A15'),
   }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
@@ -99,7 +99,7 @@ describe('an approval', () => {
     expect(m.pending[0]?.deadline).toBe(m.clock.iso(10 * 60_000));
   });
 
-  it('works for every executor that may be gated, and each then does what it does without a gate', {
+  it('works for every executor that may be gated, and each then acts as without a gate', {
     ...promise('A1', 'A4'),
   }, () => {
     const outcome = modelCalls([
@@ -120,7 +120,7 @@ describe('an approval', () => {
     ]);
   });
 
-  it('with a digest that is not the pending one is refused, and the call stays open', () => {
+  it('with another digest than the pending one is refused, and the call stays open', () => {
     const plan = gatedCall('c1');
     const m = aMachineWith(modelCalls([plan]));
     expect(m.resolve('c1', APPROVE, { argsDigest: 'sha256:other' })).toEqual({
@@ -133,7 +133,7 @@ describe('an approval', () => {
     });
   });
 
-  it('opens beside others in one step, and any order of answers will do', () => {
+  it('opens beside others in one step, and accepts answers in any order', () => {
     const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b'), plannedCall('c')]));
     m.resolve('b', APPROVE);
     m.tool('c').tool('b');
@@ -152,7 +152,7 @@ describe('an approval', () => {
 });
 
 describe('a person or a client', () => {
-  it('that declines or reports an error gives the model an error that is theirs', () => {
+  it('that declines or reports an error gives the model an error under their name', () => {
     const m = aMachineWith(
       modelCalls([
         plannedCall('q', { executor: 'human' }),
@@ -178,7 +178,7 @@ describe('a person or a client', () => {
     ]);
   });
 
-  it('that answers what does not fit the schema is told the fields, and the call stays open (S18)', {
+  it('whose answer does not fit the schema gets the faulty fields, and the call stays open (S18)', {
     ...promise('S18', 'A50'),
   }, () => {
     const answerSchema = {
@@ -202,7 +202,7 @@ describe('a person or a client', () => {
     });
   });
 
-  it('is never blocked by a faulty schema into a crash: the answer is refused, the deadline still ends the call', () => {
+  it('cannot crash the call by a faulty schema: the answer is refused, the deadline still ends the call', () => {
     for (const answerSchema of [{ $ref: '#/$defs/nowhere' }, { $ref: '#' }, { type: 17 }]) {
       const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human', answerSchema })]));
       expect(m.resolve('q', { type: 'answer', value: 1 })).toMatchObject({ verdict: 'invalid' });

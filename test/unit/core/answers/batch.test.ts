@@ -1,4 +1,4 @@
-/** All client calls of a step as one set: exact, ordered, taken whole or not at all. */
+/** All client calls of a step as one batch: exact, ordered, accepted whole or not at all. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeBatch } from '../../../../src/core/judge/batches.js';
@@ -39,7 +39,7 @@ function send(
   const before = m.events.length;
   const refusal = refuseBatch(m.machine, input);
   const verdict = resolveBatch(m.machine, input);
-  // The validator says what the handler does, and a refusal records nothing.
+  // The validator agrees with the handler, and a refusal records nothing.
   if (verdict.verdict === 'accepted') expect(refusal).toBeUndefined();
   else expect([refusal, m.events.length]).toEqual([verdict, before]);
   return verdict;
@@ -58,7 +58,7 @@ function mixed(): MachineUnderTest {
 }
 
 describe('the results of a step', () => {
-  it('are taken together when they are those of its open client calls in their order', {
+  it('are accepted together when they are those of its open client calls in their order', {
     ...promise('S38'),
   }, () => {
     const m = mixed();
@@ -103,7 +103,7 @@ describe('the results of a step', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('end the step in one go when nothing else of it is open, whatever they are', () => {
+  it('end the step at once when no other call of it is open, for results of every kind', () => {
     const m = aMachineWith(modelCalls([client('a'), client('b')]));
     const failed = { errorMessage: 'no' };
     send(m, [
@@ -151,7 +151,7 @@ describe('the results of a step', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('are refused whole when one is forbidden, and that is told before what else is wrong', () => {
+  it('are refused whole when one is forbidden, and this verdict precedes all others', () => {
     const m = aMachineWith(
       modelCalls([client('a'), client('b', { answerAudience: { users: ['cleo'] } })]),
     );
@@ -182,7 +182,7 @@ describe('the results of a step', () => {
     });
   });
 
-  it('may be as large together as one bound says', () => {
+  it('may be as large together as one limit allows', () => {
     const large = 'x'.repeat(MAX_ANSWER_BYTES - 2);
     const three = ['a', 'b', 'c'].map((id) => client(id));
     const m = aMachineWith(modelCalls(three));
@@ -222,7 +222,7 @@ describe('a step whose client calls are not all open', () => {
     expect(send(m, [ok('a'), ok('b'), ok('c')])).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('needs no results of calls that were denied, are broken, or were answered alone', () => {
+  it('needs no results of calls that were denied, are invalid, or were answered alone', () => {
     const m = aMachineWith(
       modelCalls([
         client('a'),
@@ -254,7 +254,7 @@ describe('a step whose client calls are not all open', () => {
   });
 });
 
-describe('a batch that comes again', () => {
+describe('a batch that is repeated', () => {
   it('is a duplicate under its request id, also after its step, a roll-over and a restart', () => {
     const m = mixed();
     const results = [ok('a'), ok('b')];
@@ -268,7 +268,7 @@ describe('a batch that comes again', () => {
     expect(send(m, results, { requestId: 'batch-2' })).toEqual({ verdict: 'stale', faults: [] });
   });
 
-  it('may be sent again for the call whose answer the worker took back', () => {
+  it('may be sent again for the call whose answer the worker rejected', () => {
     const m = aMachineWith(modelCalls([client('a', { recheckAnswer: true }), client('b')]));
     send(m, [ok('a'), ok('b')]);
     m.checkFails('a');
@@ -300,7 +300,7 @@ describe('a step', () => {
   });
 });
 
-it('only the exact list is taken, of all lists of its calls', promise('G125', 'S38'), () => {
+it('of all lists of its calls, a step accepts only the exact one', promise('G125', 'S38'), () => {
   const ids = ['a', 'b', 'c'];
   const lists = fc.array(fc.constantFrom(...ids, 's', 'zz'), { maxLength: 5 });
   fc.assert(
@@ -317,7 +317,7 @@ it('only the exact list is taken, of all lists of its calls', promise('G125', 'S
   );
 });
 
-it('whatever comes instead of a batch is refused, and nothing throws', () => {
+it('no malformed batch is accepted, and none throws', () => {
   const m = mixed();
   fc.assert(
     fc.property(fc.anything(), fc.anything(), (junk, more) => {

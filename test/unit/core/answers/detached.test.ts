@@ -1,4 +1,4 @@
-/** Detached calls: the turn goes on without them, and what comes of them is new input. */
+/** Detached calls: the turn continues without them, and their outcome is new input. */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
@@ -29,7 +29,7 @@ const allAgree = (m: MachineUnderTest): void => {
 };
 
 describe('a detached call', () => {
-  it('gives the model "pending" at once, and the turn goes on without it', {
+  it('gives the model "pending" at once, and the turn continues without it', {
     ...promise('S22', 'H10'),
   }, () => {
     const m = detachedCall();

@@ -1,4 +1,4 @@
-/** Approvals with edited input: accepted at once, checked by a worker, and only then what runs. */
+/** Approvals with edited input: accepted at once, checked by a worker, and run only then. */
 import { describe, expect, it } from 'vitest';
 import type { Executor } from '../../../../src/protocol/calls/executors.js';
 import type { ApprovalPlan } from '../../../../src/protocol/calls/plan.js';
@@ -41,7 +41,7 @@ describe('an approval with edited input', () => {
     expect(m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' }).verdict).toBe('accepted');
     expect(m.pending).toEqual([]);
     expect(m.effects()).toEqual([{ type: 'check_edit', toolCallId: 'c', requestId: 'r1' }]);
-    m.tool('c', 'a run that nobody ordered');
+    m.tool('c', 'a run that was not requested');
     m.rollOver();
     expect(m.effectTypes()).toEqual(['check_edit']);
     m.mark();
@@ -71,7 +71,7 @@ describe('an approval with edited input', () => {
     expect(keyOf()).not.toBe(before);
   });
 
-  it('that equals what is pending is an approval', () => {
+  it('that equals the pending input is an approval', () => {
     const m = gated();
     m.resolve('c', edit({ to: 'ann', cents: 500 }));
     expect(m.last('resolution').resolution).toEqual(APPROVE);
@@ -103,7 +103,7 @@ describe('an approval with edited input', () => {
     expect(m.effectTypes()).toEqual(['run_tool']);
   });
 
-  it('cannot put off the deadline: checked too late, the call expires', () => {
+  it('cannot extend the deadline: checked too late, the call expires', () => {
     const m = gated();
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
     m.clock.advance(2 * APPROVAL_MS);
@@ -132,7 +132,7 @@ describe('an approval with edited input', () => {
     expect(m.resolve('c', edit({ cents: 9 }), other).verdict).toBe('stale');
   });
 
-  it('is guarded by the digest of what is pending, not by that of an edit', () => {
+  it('is guarded by the digest of the pending input, not by that of an edit', () => {
     const m = gated();
     const { argsDigest } = m.pending[0]!;
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
@@ -160,7 +160,7 @@ describe('an approval with edited input', () => {
     expect(m.effectTypes()).toEqual(['run_tool']);
   });
 
-  it.each(['client', 'external'] as const)('is what a %s tool is handed then', (executor) => {
+  it.each(['client', 'external'] as const)('is the input of a %s tool from then on', (executor) => {
     const m = gated(executor);
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
     checked(m, 'r1', { cents: 5 });
@@ -174,7 +174,7 @@ describe('an approval with edited input', () => {
     expect(m.last('tool_result').result.envelope).toMatchObject({ result: { args: { cents: 5 } } });
   });
 
-  it('is over when its turn is cancelled; what the worker says then counts no more', () => {
+  it('is over when its turn is cancelled; a later outcome of the check has no effect', () => {
     const m = gated();
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
     m.machine.cancelTurn({});

@@ -1,4 +1,4 @@
-/** A gated call runs after its approval and in no other way, whatever comes in by whichever door (S50). */
+/** A gated call runs after its approval and in no other way, for every input from every source (S50). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveBatch } from '../../../../src/core/machine/batches.js';
@@ -19,7 +19,7 @@ import {
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
-/** A gated server call beside a browser call, so that the step has something that may be answered. */
+/** A gated server call beside a browser call, so that the step has a call that may be answered. */
 function parked(): MachineUnderTest {
   return aMachineWith(modelCalls([gatedCall('c'), plannedCall('b', { executor: 'client' })]));
 }
@@ -32,7 +32,7 @@ const TYPES: readonly Resolution[] = [
   { type: 'outcome', value: 1 },
 ];
 const ENVELOPE = { ok: true, result: 'forged' } as const;
-/** As if the sender could say what the state is. */
+/** Pretends that the sender can set the state. */
 const CRAFTED = {
   toolCallId: 'c',
   status: 'running',
@@ -108,7 +108,7 @@ const DOORS: readonly [string, Door][] = [
   ],
   ['the check of an answer', (m) => m.checked('c', 1)],
   [
-    'the check of an edit that nobody made',
+    'the check of an edit that does not exist',
     (m) => {
       const outcome = { ok: true, input: 1, argsDigest: 'x', approval: { needed: false } } as const;
       m.machine.editChecked({ toolCallId: 'c', requestId: '' }, outcome);
@@ -124,12 +124,12 @@ function expectHeld(m: MachineUnderTest): void {
   expect(m.state.calls['c']).not.toHaveProperty('result');
 }
 
-describe('a gated call is held against', () => {
+describe('a gated call stays gated against', () => {
   it.each(DOORS)('%s', (_what, door) => {
     const m = parked();
     door(m);
     expectHeld(m);
-    // The one way in is still there.
+    // The one legal way is still open.
     expect(m.resolve('c', APPROVE)).toMatchObject({ verdict: 'accepted' });
     expect(m.effects()).toContainEqual(expect.objectContaining({ type: 'run_tool' }));
   });
@@ -155,7 +155,7 @@ describe('a gated call is held against', () => {
     expect(m.all('tool_result').map(({ toolCallId }) => toolCallId)).toEqual(['c']);
   });
 
-  it('a late approval: the deadline has passed, and it stays so', () => {
+  it('a late approval: the deadline has passed, and stays so', () => {
     const m = parked();
     m.machine.deadlinePassed('c');
     expect(m.resolve('c', APPROVE)).toMatchObject({ verdict: 'expired' });

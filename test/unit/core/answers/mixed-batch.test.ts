@@ -1,6 +1,6 @@
 /**
- * Six calls at once, one of each way to wait, answered in any order, twice, late and across kills: the model reads each result
- * exactly once, in its own order (S7).
+ * Six calls at once, one of each way to wait, answered in any order, twice, late and across kills: the model reads
+ * each result exactly once, in its own order (S7).
  */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const sixCalls = () =>
     plannedCall('d', { executor: 'external', mode: 'detach', lateResult: 'inbox' }),
   ]);
 
-/** Everything that can happen to them; each may come when it fits or not. */
+/** Every input that the calls may get; each may come when it fits or not. */
 const ACTIONS: Readonly<Record<string, (m: MachineUnderTest, requestId: string) => unknown>> = {
   's1 runs': (m) => m.tool('s1', 's1'),
   's2 runs': (m) => m.tool('s2', 's2'),
@@ -43,7 +43,7 @@ const ACTIONS: Readonly<Record<string, (m: MachineUnderTest, requestId: string) 
   'time passes': (m) => m.advance(ANSWER_MS / 3),
 };
 
-it('gives the model each result once, in call order, whatever comes when (200 schedules)', {
+it('gives the model each result once, in call order, in any order of inputs (200 schedules)', {
   ...promise('G115'),
 }, () => {
   const step = fc.record({
@@ -62,7 +62,7 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
         if (m.pending.length > 0) killed.add(action);
         if (m.state.turn === undefined || m.state.turn.step > 1) break;
       }
-      // Whoever has not answered by now never does.
+      // A call without an answer by now never gets one.
       m.tool('s1', 's1').tool('s2', 's2');
       m.advance(30 * 24 * 3_600_000);
       m.advance(30 * 24 * 3_600_000);
@@ -79,7 +79,8 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
       for (let round = 0; round < 4 && m.state.turn !== undefined; round += 1)
         m.model(modelSays('done'));
       expect(m.state.turn).toBeUndefined();
-      // Everything comes once more when it is over: a result changes nothing, unless it is the first one, and of the detached call.
+      // Every input is repeated at the end: a result changes nothing, unless it is the first one of the detached
+      // call.
       const transcript = m.state.transcript.slice(0, 3);
       for (const [action, again] of Object.entries(ACTIONS))
         told.add(verdictOf(again(m, `request-${action}-again`)));
@@ -91,7 +92,7 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
       const later = m.state.transcript.filter(
         ({ role, parts: said }) => role === 'user' && JSON.stringify(said).includes('(call d)'),
       );
-      // One that came after all, after its expiry was told, is told as well: each once.
+      // A late result adds a message to that of the expiry: each appears once.
       const read = later.map(({ parts: said }) => JSON.stringify(said).includes('\\"ok\\":true'));
       expect(read.filter(Boolean).length).toBeLessThanOrEqual(1);
       expect(read.filter((isResult) => !isResult).length).toBeLessThanOrEqual(1);
@@ -99,7 +100,7 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
     }),
     { numRuns: 200 },
   );
-  // They were answered twice, late and across kills indeed.
+  // Calls were in fact answered twice, late and across kills.
   for (const verdict of ['accepted', 'duplicate', 'stale', 'expired', 'accepted_late'])
     expect(told).toContain(verdict);
   for (const action of ['the worker is killed', 'the run rolls over'])

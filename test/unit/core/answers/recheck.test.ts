@@ -32,7 +32,7 @@ describe('an answer that needs a worker’s check', () => {
     });
   });
 
-  it('and fails it opens the call again under its old deadline; a second answer is taken', () => {
+  it('and fails it opens the call again under its old deadline; a second answer is accepted', () => {
     const m = question();
     const { deadline } = m.pending[0]!;
     m.clock.advance(ANSWER_MS / 2);
@@ -56,7 +56,7 @@ describe('an answer that needs a worker’s check', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('cannot be used to put off the deadline: checked too late, the call expires at once', () => {
+  it('cannot extend the deadline: checked too late, the call expires at once', () => {
     const m = question();
     m.clock.advance(ANSWER_MS - 1);
     m.resolve('q', answer('x'));
@@ -68,7 +68,7 @@ describe('an answer that needs a worker’s check', () => {
     expect(m.types()).toEqual(['expired', 'tool_result']);
   });
 
-  it('and failed it may be sent again under the same request id, for it was not accepted after all', () => {
+  it('and failed it may be sent again under the same request id, since it was not accepted in the end', () => {
     const m = question();
     m.resolve('q', answer('x'), { requestId: 'r1' });
     m.checkFails('q');
@@ -91,7 +91,7 @@ describe('an answer that needs a worker’s check', () => {
     });
   });
 
-  it('keeps others out while it is being checked', () => {
+  it('keeps other answers out while it is being checked', () => {
     const m = question();
     m.resolve('q', answer('x'));
     expect(m.resolve('q', answer('y'))).toMatchObject({
@@ -114,7 +114,7 @@ describe('an answer that needs a worker’s check', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('of a gated client tool goes back to the client, not to the approver', () => {
+  it('of a gated client tool returns the call to the client, not to the approver', () => {
     const m = aMachineWith(
       modelCalls([gatedCall('c', { executor: 'client', recheckAnswer: true })]),
     );

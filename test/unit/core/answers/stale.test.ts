@@ -76,7 +76,7 @@ describe('a call that has been', () => {
 });
 
 describe('a resolution', () => {
-  it('of a call that never was is unknown', promise('S8', 'A36'), () => {
+  it('of a call that never existed is unknown', promise('S8', 'A36'), () => {
     const m = open();
     for (const callId of ['nobody', '__proto__', 'constructor', 'toString'])
       expect(m.resolve(callId, APPROVE)).toEqual({ verdict: 'unknown', what: 'tool_call' });
@@ -100,7 +100,7 @@ describe('a resolution', () => {
     expect(m.types()).toEqual(['resolution', 'tool_result']);
   });
 
-  it('sent again under its request id is a duplicate that repeats the first verdict, whatever came of the call', {
+  it('sent again under its request id is a duplicate that repeats the first verdict, with any outcome of the call', {
     ...promise('G35', 'A46'),
   }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
@@ -141,7 +141,7 @@ describe('a resolution', () => {
     expect(m.resolve('q', answer(1), { requestId: 'r' })).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('of a tool that just runs is stale', () => {
+  it('of a tool that needs no answer is stale', () => {
     const m = open();
     expect(m.resolve('s', result(1))).toMatchObject({ verdict: 'stale', status: 'running' });
   });
@@ -159,14 +159,14 @@ describe('a signal sent by hand, with no request id', () => {
     });
   });
 
-  it('and sent twice counts once: the second is dropped in silence', () => {
+  it('and sent twice counts once: the second is dropped without a record', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
     m.machine.resolveBySignal(signal);
     expect(m.machine.resolveBySignal({ ...signal })).toMatchObject({ verdict: 'duplicate' });
     expect(m.types()).toEqual(['resolution', 'suspension']);
   });
 
-  it('by another person is another answer, refused and written down with what it was told', () => {
+  it('by another person is another answer, refused and recorded with its verdict', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
     m.machine.resolveBySignal(signal);
     m.mark();
@@ -177,7 +177,7 @@ describe('a signal sent by hand, with no request id', () => {
     expect(JSON.parse(detail)).toMatchObject({ verdict: 'stale', by: 'ops' });
   });
 
-  it('has the same digest in whatever order its fields were written', () => {
+  it('has the same digest in any order of its fields', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
     m.machine.resolveBySignal({ toolCallId: 'c1', resolution: { type: 'deny', reason: 'no' } });
     expect(
@@ -187,7 +187,7 @@ describe('a signal sent by hand, with no request id', () => {
 });
 
 describe('a roll-over with a pending approval', () => {
-  it('changes nothing for whoever approves afterwards (S43)', promise('S43'), () => {
+  it('changes nothing for the approver (S43)', promise('S43'), () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
     const before = m.pending;
     m.rollOver();

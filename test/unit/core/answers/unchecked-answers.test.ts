@@ -1,4 +1,7 @@
-/** Answers that the workflow takes and only a worker can judge: their sender is told so, and whoever answers next reads what was wrong. */
+/**
+ * Answers that the workflow accepts and only a worker can judge: the reply says so, and the next client reads why one
+ * was rejected.
+ */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
@@ -49,7 +52,7 @@ describe('an answer that only a worker can judge', () => {
     ],
     ['that declines', FORM, { type: 'decline' }, undefined],
   ] as const)(
-    '%s is told whether it was judged',
+    '%s says whether it was judged',
     promise('G25'),
     (_what, over, resolution, checked) => {
       const m = asked(over);
@@ -60,7 +63,7 @@ describe('an answer that only a worker can judge', () => {
     },
   );
 
-  it('is told the same when it comes again, until it has been judged', () => {
+  it('gets the same reply when it is repeated, until it has been judged', () => {
     const m = asked();
     const first = m.resolve('q', answer({ zip: '1' }), { requestId: 'r1' });
     expect(m.resolve('q', answer({ zip: '1' }), { requestId: 'r1' })).toEqual({
@@ -79,7 +82,7 @@ describe('an answer that only a worker can judge', () => {
     expect(plain.resolve('g', { type: 'approve' })).not.toHaveProperty('checked');
   });
 
-  it('and is taken back leaves its reasons with the open call, for whoever looks at it next', {
+  it('and is reverted leaves its problems with the open call, for the next client', {
     ...promise('G25'),
   }, () => {
     const m = asked();
@@ -91,7 +94,7 @@ describe('an answer that only a worker can judge', () => {
     expectViewsAgree(m.events);
     m.rollOver();
     expect(m.pending).toMatchObject([{ reverted: { requestId: 'r1', problems } }]);
-    // The reasons of the newest are shown.
+    // The problems of the newest answer are shown.
     m.resolve('q', answer({ zip: 'y' }), { requestId: 'r2' });
     m.checkFails('q', 'still not');
     expect(m.pending).toMatchObject([{ reverted: { requestId: 'r2' } }]);
@@ -101,7 +104,7 @@ describe('an answer that only a worker can judge', () => {
     expect(m.pending).toEqual([]);
   });
 
-  it('is asked for by a form that keeps its patterns and formats, which the workflow does not run', {
+  it('is requested by a form that keeps its patterns and formats, which the workflow does not run', {
     ...promise('G25'),
   }, () => {
     const m = asked();

@@ -1,4 +1,4 @@
-/** Answers of which nothing would be dropped are not checked a second time. */
+/** Answers that lose no keys by parsing are not checked a second time. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -42,7 +42,7 @@ describe('a plain object, which drops unknown keys,', () => {
     expect(mayHaveUnknownKeys(answerRule(schema).schema, value)).toBe(expected);
   });
 
-  it('is taken as it is only where the schema itself would leave it as it is', () => {
+  it('is accepted without a check only where the schema itself would not change it', () => {
     const values = fc.object({
       key: fc.constantFrom('id', 'lines', 'notes', 'sku', 'text', 'other'),
       values: [fc.string(), fc.constant(null), fc.integer()],
@@ -65,7 +65,7 @@ describe('a plain object, which drops unknown keys,', () => {
 });
 
 describe('a definition', () => {
-  it('says when a check could do nothing but drop keys', () => {
+  it('says when a check could only drop keys', () => {
     expect(answerRule(order)).toMatchObject({ recheck: true, recheckOnly: 'unknown_keys' });
     for (const schema of [
       z.object({ id: z.string().regex(/^o/u) }),
@@ -91,13 +91,13 @@ describe('an answer to a plain object', () => {
       ]),
     );
 
-  it('is the result at once when nothing of it would be dropped', () => {
+  it('is the result at once when no key of it would be dropped', () => {
     const m = question();
     m.resolve('q', answer({ id: 'o1' }));
     expect(m.last('tool_result').result.envelope).toEqual({ ok: true, result: { id: 'o1' } });
   });
 
-  it('is checked by a worker when it holds more', () => {
+  it('is checked by a worker when it has more keys', () => {
     const m = question();
     m.resolve('q', answer({ id: 'o1', admin: true }), { requestId: 'r1' });
     expect(m.effects()).toEqual([{ type: 'check_answer', toolCallId: 'q', requestId: 'r1' }]);

@@ -1,4 +1,7 @@
-/** Every resolution has one verdict: the matrix of types and kinds, the order of precedence, the fields that are refused. */
+/**
+ * Every resolution has one verdict: the matrix of types and kinds, the order of precedence, the fields that are
+ * refused.
+ */
 import { describe, expect, it } from 'vitest';
 import type {
   Resolution,
@@ -173,7 +176,7 @@ describe('a resolution with', () => {
       expect(m.pending).toHaveLength(1);
     });
 
-  it('a request id or call id that cannot be one is refused', () => {
+  it('a malformed request id or call id is refused', () => {
     const m = WAITING.approval();
     for (const requestId of [7, '', null, 'x'.repeat(201)])
       expect(m.resolve('c', APPROVE, { requestId })).toMatchObject({
@@ -188,7 +191,7 @@ describe('a resolution with', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('a value nested just deep enough is taken', () => {
+  it('a value of the deepest nesting allowed is accepted', () => {
     expect(WAITING.elicitation().resolve('c', { type: 'answer', value: nested(64) })).toMatchObject(
       {
         verdict: 'accepted',
@@ -204,8 +207,8 @@ function nested(depth: number): never[] {
 }
 
 /**
- * A gated client call whose approval was accepted as request "used". What can be wrong with the next resolution is put
- * together from these faults, so that each pair of verdicts can apply at once.
+ * A gated client call whose approval was accepted as request "used". The next resolution has a combination of these
+ * faults, so that each pair of verdicts can apply at once.
  */
 type Fault = Extract<VerdictName, 'unknown' | 'duplicate' | 'stale' | 'expired' | 'invalid'>;
 const FAULTS: readonly Fault[] = ['unknown', 'duplicate', 'stale', 'expired', 'invalid'];
@@ -218,7 +221,7 @@ function resolveWith(faults: readonly Fault[]): {
   m.resolve('c', APPROVE, { requestId: 'used' });
   if (faults.includes('expired')) m.clock.advance(ANSWER_MS + 60_000);
   m.mark();
-  // A repeat says what it said before; so it has no other fault than that the call has gone on.
+  // A repeat has the content of the first request; its only other fault can be that the call has moved on.
   const isRepeat = faults.includes('duplicate');
   const resolution = faults.includes('stale') || isRepeat ? APPROVE : result(1);
   const { verdict } = m.resolve(faults.includes('unknown') ? 'nobody' : 'c', resolution, {
@@ -244,7 +247,7 @@ describe('when two verdicts apply, the earlier in the table is given:', {
         expect(resolveWith([first, second])).toEqual({ verdict: first, recorded: [] });
       });
     }
-  it('what is other content under a used request id is invalid in the place of duplicate, before all that follows', {
+  it('other content under a used request id, invalid in the place of duplicate, before all that follow', {
     ...promise('G37'),
   }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));

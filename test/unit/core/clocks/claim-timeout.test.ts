@@ -1,4 +1,4 @@
-/** A call that nobody takes: the grace for claims, and what ends with it. */
+/** A call that no client claims: the claim timeout, and its effects. */
 import { describe, expect, it } from 'vitest';
 import { extendToolCall } from '../../../../src/core/machine/extensions.js';
 import {
@@ -23,8 +23,8 @@ import {
   TAB,
 } from '../../../support/schedules/core-offers.js';
 
-describe('a call that nobody claims', () => {
-  it('ends when its grace is over, with a text that names the tool and the grace (S16, A51)', {
+describe('a call that no client claims', () => {
+  it('ends when its claim timeout is over, with a text that names the tool and the timeout (S16, A51)', {
     ...promise('G69', 'S16', 'A51'),
   }, () => {
     const m = offered();
@@ -45,13 +45,13 @@ describe('a call that nobody claims', () => {
         },
       },
     });
-    m.model(modelSays('nobody was there'));
+    m.model(modelSays('no client was there'));
     expect(claim(m)).toEqual({ verdict: 'expired', deadline: iso(GRACE_MS) });
     expect(m.resolve('c', result(1))).toEqual({ verdict: 'expired', deadline: iso(GRACE_MS) });
     expectInvariants(m);
   });
 
-  it('has its grace from when its client phase opens, not while it waits for an approval', () => {
+  it('has its claim timeout from the start of its client phase, not while it waits for an approval', () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client', timeouts: clocks })]));
     expect(m.pending[0]?.claimBy).toBeUndefined();
     m.advance(APPROVAL_MS / 2);
@@ -68,7 +68,7 @@ describe('a call that nobody claims', () => {
     expect(m.last('tool_result').result.envelope).toEqual({ ok: true, result: [] });
   });
 
-  it('is taken late where the tool takes late results', () => {
+  it('accepts a late result where the tool allows late results', () => {
     const m = offered({ executor: 'external', lateResult: 'inbox' });
     m.advance(GRACE_MS);
     m.model(modelSays('nobody'));
@@ -77,7 +77,7 @@ describe('a call that nobody claims', () => {
     expectInvariants(m);
   });
 
-  it('keeps its grace when its deadline is moved or announced', () => {
+  it('keeps its claim timeout when its deadline is moved or announced', () => {
     const m = offered({ warnBeforeMs: ANSWER_MS - 1_000 });
     m.advance(1_000);
     expect(m.types()).toEqual(['suspension_expiring']);
@@ -87,14 +87,14 @@ describe('a call that nobody claims', () => {
     expect(m.last('expired')).toMatchObject({ unclaimed: true });
   });
 
-  it('needs no timer of its own where the grace is the whole wait', () => {
+  it('needs no second timer where the claim timeout is the whole wait', () => {
     const m = offered({ timeouts: { ...clocks, claimMs: ANSWER_MS } });
     expect(m.effectTypes()).toEqual(['await_deadline']);
     m.advance(ANSWER_MS);
     expect(m.last('expired')).toMatchObject({ unclaimed: true, deadline: iso(ANSWER_MS) });
   });
 
-  it('counts an answer that came in time, though the timer is behind', () => {
+  it('accepts an answer that came in time, though the timer is behind', () => {
     const m = offered();
     m.clock.advance(2 * GRACE_MS);
     const late = m.resolve('c', result(1), { receivedAt: iso(GRACE_MS + 5_000) });
@@ -104,13 +104,13 @@ describe('a call that nobody claims', () => {
     expect(inTime.verdict).toBe('accepted');
   });
 
-  it('may be claimed by who came in time, though the timer is behind', () => {
+  it('may be claimed by a client that came in time, though the timer is behind', () => {
     const m = offered();
     m.clock.advance(2 * GRACE_MS);
     expect(claim(m, { receivedAt: iso(GRACE_MS) }).verdict).toBe('accepted');
   });
 
-  it('of an old plan waits for its answer, as ever', () => {
+  it('of an old plan waits for its answer without a claim timeout', () => {
     const { claimMs: _none, ...old } = clocks;
     const m = offered({ timeouts: old });
     expect(m.effectTypes()).toEqual(['await_deadline']);

@@ -1,4 +1,4 @@
-/** Claims: who runs a call that many may see, and what a lost lease means. */
+/** Claims: which client runs a call that many may see, and the effects of a lost lease. */
 import { describe, expect, it } from 'vitest';
 import { resolveBatch } from '../../../../src/core/machine/batches.js';
 import {
@@ -34,7 +34,7 @@ import {
 } from '../../../support/schedules/core-offers.js';
 
 describe('a claim', () => {
-  it('ends the grace, and is shown to readers', promise('S16', 'A51'), () => {
+  it('ends the claim timeout, and is shown to readers', promise('S16', 'A51'), () => {
     const m = offered();
     m.advance(5_000);
     const verdict = claimed(m);
@@ -57,7 +57,7 @@ describe('a claim', () => {
     expectInvariants(m);
   });
 
-  it('is held by one: of two tabs of one user the other is refused, and so is its result (S17, A52)', {
+  it('is held by one client: of two tabs of one user the other is refused, and so is its result (S17, A52)', {
     ...promise('G70', 'S17', 'A52'),
   }, () => {
     const m = offered();
@@ -85,12 +85,12 @@ describe('a claim', () => {
     expectInvariants(m);
   });
 
-  it('is not needed: an unclaimed valid result is taken', () => {
+  it('is not required: an unclaimed valid result is accepted', () => {
     const m = offered();
     expect(m.resolve('c', result(1)).verdict).toBe('accepted');
   });
 
-  it('that somebody presents whom nobody has given one changes nothing for an unclaimed call', () => {
+  it('that was never granted has no effect on an unclaimed call', () => {
     const m = offered();
     expect(m.resolve('c', result(1), { claimId: 'claim_9' }).verdict).toBe('accepted');
   });
@@ -119,7 +119,7 @@ describe('a claim', () => {
     expect(m.all('claimed')).toHaveLength(1);
   });
 
-  it('is no duplicate for another actor with the same request id: that one is judged anew', () => {
+  it('is no duplicate for another actor with the same request id: that claim is judged anew', () => {
     const m = offered();
     const first = claim(m, { requestId: 'r' });
     expect(claim(m, { requestId: 'r', actor: actor('eve') })).toMatchObject({
@@ -149,7 +149,7 @@ describe('a claim', () => {
     expectInvariants(m);
   });
 
-  it('may be renewed for as long as it takes: no other request is forgotten over it', () => {
+  it('may be renewed any number of times: no other request is forgotten for it', () => {
     const m = offered();
     const { claimId } = claimed(m);
     const before = m.state.requests.length;
@@ -157,7 +157,7 @@ describe('a claim', () => {
     expect(m.state.requests).toHaveLength(before);
   });
 
-  it('that is only to be renewed never takes a call whose lease was lost', () => {
+  it('that is only a renewal never takes a call whose lease was lost', () => {
     const m = offered();
     const { claimId, seq } = claimed(m);
     expect(claim(m, { claimId, renewOnly: true })).toMatchObject({ verdict: 'accepted', claimId });
@@ -170,7 +170,7 @@ describe('a claim', () => {
     expect(claim(m, { claimId })).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('is for those who may answer', () => {
+  it('is for actors who may answer', () => {
     const m = offered({ answerAudience: { users: ['boss'] } });
     expect(claim(m)).toMatchObject({ verdict: 'forbidden' });
     expect(claim(m, { actor: actor('boss') })).toMatchObject({ verdict: 'accepted' });
@@ -187,7 +187,7 @@ describe('a claim', () => {
     expect(claim(asked)).toMatchObject({ why: 'other_kind', openKind: 'elicitation' });
   });
 
-  it('of an unknown, an ended or an expired call is told so', () => {
+  it('of an unknown, an ended or an expired call gets that verdict', () => {
     const m = offered();
     expect(claim(m, { toolCallId: 'nobody' })).toEqual({ verdict: 'unknown', what: 'tool_call' });
     m.resolve('c', result(1));
@@ -207,7 +207,7 @@ describe('a claim', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('ends with the wait: an answer that is taken back is offered anew, with no grace', () => {
+  it('ends with the wait: when its answer is reverted the call is offered anew, without a claim timeout', () => {
     const m = offered({ recheckAnswer: true });
     const { claimId } = claimed(m);
     m.resolve('c', result('bad'), { actor: TAB, claimId });
@@ -219,7 +219,7 @@ describe('a claim', () => {
     expectInvariants(m);
   });
 
-  it('does not outlive the deadline: the late result of a held call is taken from anybody, once', () => {
+  it('does not outlive the deadline: the late result of a held call is accepted from any client, once', () => {
     const m = offered({ executor: 'external', lateResult: 'inbox' });
     claimed(m);
     m.advance(ANSWER_MS);
@@ -229,8 +229,8 @@ describe('a claim', () => {
   });
 });
 
-describe('a claim of a call of a set', () => {
-  it('is presented with its result; without, the whole set is refused', () => {
+describe('a claim of a call of a batch', () => {
+  it('must come with its result; without it the whole batch is refused', () => {
     const m = offered();
     const { claimId } = claimed(m);
     const stepId = stepIdFor(turn(1), 1);
@@ -247,7 +247,7 @@ describe('a claim of a call of a set', () => {
 });
 
 describe('a lost lease', () => {
-  it('offers the call again: anybody may claim it, or answer it, also who held it', () => {
+  it('offers the call again: any client may claim or answer it, the former holder included', () => {
     const m = offered();
     const { claimId, seq } = claimed(m);
     expect(lost(m, claimId, seq)).toEqual({ lost: true, seq: seq + 1 });
@@ -262,7 +262,7 @@ describe('a lost lease', () => {
     expectInvariants(m);
   });
 
-  it('is recorded once, and for the claim that was meant', () => {
+  it('is recorded once, and for the claim that it names', () => {
     const m = offered();
     const { claimId, seq } = claimed(m);
     lost(m, claimId, seq);
@@ -276,7 +276,7 @@ describe('a lost lease', () => {
     expect(m.events).toHaveLength(length);
   });
 
-  it('brings no second grace: the wait goes on to its deadline', () => {
+  it('starts no second claim timeout: the wait continues to its deadline', () => {
     const m = offered();
     const { claimId, seq } = claimed(m);
     lost(m, claimId, seq);

@@ -1,4 +1,7 @@
-/** Clocks that meet: a moved deadline and the grace of a claim, a warning and the end that it announces, a limit and a stop. */
+/**
+ * Clocks that meet: a moved deadline and the claim timeout, a warning and the end that it announces, a limit and a
+ * stop.
+ */
 import { describe, expect, it } from 'vitest';
 import type { TimerEffect } from '../../../../src/core/decide/effects.js';
 import { isTimer } from '../../../../src/core/decide/effects.js';
@@ -35,8 +38,8 @@ const timer = (m: MachineUnderTest, type: TimerEffect['type']): TimerEffect => {
   return found;
 };
 
-describe('a deadline that is moved while nobody has claimed the call', () => {
-  it('leaves the grace as it is: more time for the work is no more time for taking it', {
+describe('a deadline that is moved while no client has claimed the call', () => {
+  it('leaves the claim timeout as it is: more time for the work is no more time for the claim', {
     ...promise('G81'),
   }, () => {
     const m = offered();
@@ -47,7 +50,7 @@ describe('a deadline that is moved while nobody has claimed the call', () => {
     expectViewsAgree(m.events);
   });
 
-  it('gives a grace that the old deadline had cut short the rest of its time', {
+  it('gives a claim timeout that the old deadline had cut short the rest of its time', {
     ...promise('G81'),
   }, () => {
     const m = offered({ answerMs: 5_000 });

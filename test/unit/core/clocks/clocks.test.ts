@@ -1,4 +1,4 @@
-/** The clocks of a call: its time in all, the warning before the end, and moving a deadline. */
+/** The clocks of a call: its total time, the warning before the end, and moving a deadline. */
 import { describe, expect, it } from 'vitest';
 import {
   extendToolCall,
@@ -39,7 +39,7 @@ const extend = (m: MachineUnderTest, fields: Record<string, unknown>) =>
     ...fields,
   });
 
-describe("a call's time in all", () => {
+describe("a call's total time", () => {
   it('ends the wait that it reaches, with a text of its own', promise('G76'), () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client', timeouts: limited })]));
     m.advance(APPROVAL_MS - MINUTE_MS);
@@ -59,7 +59,7 @@ describe("a call's time in all", () => {
     expectInvariants(m);
   });
 
-  it('says of an approval that the tool did not run', () => {
+  it('ends an approval with the text that the tool did not run', () => {
     const timeouts = { ...limited, totalMs: MINUTE_MS };
     const m = aMachineWith(modelCalls([gatedCall('c', { timeouts })]));
     m.advance(MINUTE_MS);
@@ -113,7 +113,7 @@ describe('the warning before the end of a wait', () => {
 });
 
 describe('moving a deadline', () => {
-  it('records it, and the old timer means nothing any more', () => {
+  it('records it, and the old timer has no effect any more', () => {
     const m = question();
     expect(extend(m, { by: MINUTE_MS })).toMatchObject({
       verdict: 'accepted',
@@ -155,7 +155,7 @@ describe('moving a deadline', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it("never goes past the call's time in all", promise('G73'), () => {
+  it("never exceeds the call's total time", promise('G73'), () => {
     const m = question({ timeouts: limited });
     const beyond = extend(m, { by: TOTAL_MS });
     expect(beyond.verdict).toBe('invalid');
@@ -165,23 +165,27 @@ describe('moving a deadline', () => {
     expectInvariants(m);
   });
 
-  it('is for those who may answer', () => {
+  it('is for actors who may answer', () => {
     const m = question({ answerAudience: { users: ['boss'] } });
     expect(extend(m, { by: 1, actor: actor('eve') })).toMatchObject({ verdict: 'forbidden' });
     expect(extend(m, { by: 1 })).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('comes too late for a call that expired, was answered or never was', promise('G73'), () => {
-    const m = question();
-    m.clock.advance(ANSWER_MS);
-    expect(extend(m, { by: 1 })).toEqual({ verdict: 'expired', deadline: iso(ANSWER_MS) });
-    m.advance(0).rollOver();
-    expect(extend(m, { by: 1 })).toMatchObject({ verdict: 'expired' });
-    const other = question();
-    other.resolve('q', answer('yes'));
-    expect(extend(other, { by: 1 })).toMatchObject({ verdict: 'stale', by: 'ben' });
-    expect(extend(other, { by: 1, toolCallId: 'nobody' })).toMatchObject({ verdict: 'unknown' });
-  });
+  it(
+    'comes too late for a call that expired, was answered or never existed',
+    promise('G73'),
+    () => {
+      const m = question();
+      m.clock.advance(ANSWER_MS);
+      expect(extend(m, { by: 1 })).toEqual({ verdict: 'expired', deadline: iso(ANSWER_MS) });
+      m.advance(0).rollOver();
+      expect(extend(m, { by: 1 })).toMatchObject({ verdict: 'expired' });
+      const other = question();
+      other.resolve('q', answer('yes'));
+      expect(extend(other, { by: 1 })).toMatchObject({ verdict: 'stale', by: 'ben' });
+      expect(extend(other, { by: 1, toolCallId: 'nobody' })).toMatchObject({ verdict: 'unknown' });
+    },
+  );
 
   it.each<[unknown]>([
     [null],

@@ -1,4 +1,4 @@
-/** Deadlines: what happens when nobody answers, and who wins when the answer and the deadline meet. */
+/** Deadlines: the outcome without an answer, and the winner when the answer and the deadline meet. */
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { MAX_WAIT_MS } from '../../../../src/protocol/limits/limits.js';
@@ -18,7 +18,7 @@ import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/
 const question = (): MachineUnderTest =>
   aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
 
-describe('a wait that nobody ends', () => {
+describe('a wait without an answer', () => {
   it('expires with the text "user did not respond", as neither a denial nor a cancel (S13)', {
     ...promise('G85', 'S13', 'A45'),
   }, () => {
@@ -36,7 +36,7 @@ describe('a wait that nobody ends', () => {
     expect(m.resolve('q', answer(1))).toEqual({ verdict: 'expired', deadline: m.clock.iso() });
   });
 
-  it('of an approval says that the tool did not run, and it does not', () => {
+  it('of an approval says that the tool did not run, and the tool does not run', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
     m.advance(APPROVAL_MS);
     expect(m.types()).toEqual(['expired', 'tool_result']);
@@ -79,7 +79,7 @@ describe('a wait that nobody ends', () => {
     expect(m.types()).toEqual(['expired', 'tool_result']);
   });
 
-  it('is finite whatever the plan says', promise('A44', 'H23'), () => {
+  it('is finite under any plan', promise('A44', 'H23'), () => {
     for (const answerMs of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -5]) {
       const timeouts = { approvalMs: 1, answerMs, runMs: 1 };
       const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human', timeouts })]));
@@ -167,7 +167,7 @@ describe('an answer that meets the deadline (S14)', promise('G47', 'S14'), () =>
       expect(m.effectTypes()).toEqual(['call_model']);
     });
 
-  it('and comes late as a signal finds its call expired first, and is written down as refused', () => {
+  it('and comes late as a signal finds its call expired first, and is recorded as refused', () => {
     const m = question();
     m.clock.advance(ANSWER_MS + 1_001);
     const resolution: Resolution = answer('blue');

@@ -1,4 +1,4 @@
-/** Whatever the conversation, its budget and its retention: what holds of every context that a model is given. */
+/** Properties of every context that a model gets, for any conversation, budget and retention. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -42,7 +42,7 @@ const policy: fc.Arbitrary<ContextPolicy> = fc
     retentionOf: (name: string) => ({ a, b, c })[name] ?? 'never_evict',
   }));
 const talk = fc.array(shape, { minLength: 1, maxLength: 12 });
-/** Whether the provider counts less or more than we do. */
+/** Whether the provider counts less or more than the engine does. */
 const factor = fc.double({ min: 0.6, max: 1.8, noNaN: true });
 
 interface Call {
@@ -51,7 +51,7 @@ interface Call {
   readonly mark: ContextMark | undefined;
 }
 
-/** The model calls of a conversation, one for each step, each told of the one before. */
+/** The model calls of a conversation, one for each step, each with the report of the one before. */
 function callsOf(whole: readonly Message[], rules: ContextPolicy, counts = 1): readonly Call[] {
   const calls: Call[] = [];
   let mark: ContextMark | undefined;
@@ -67,7 +67,7 @@ function callsOf(whole: readonly Message[], rules: ContextPolicy, counts = 1): r
 }
 
 describe('any context', () => {
-  it('pairs every call with exactly one result, in the order of the log, and leaves turns out whole', {
+  it('pairs every call with exactly one result, in the order of the log, and omits turns whole', {
     ...promise('G171', 'N28'),
     timeout: patient(TIMEOUT_MS),
   }, () => {
@@ -143,7 +143,7 @@ describe('any context', () => {
   });
 
   it(
-    'leaps: no two calls in a row leave turns out, unless what came between would fill half the budget',
+    'shrinks in leaps: no two calls in a row omit more turns, unless the input between them would fill half the budget',
     () => {
       fc.assert(
         fc.property(talk, policy, (shapes, { window: _slides, ...rules }) => {
@@ -163,7 +163,7 @@ describe('any context', () => {
     patient(TIMEOUT_MS),
   );
 
-  it('keeps a summary first, whatever else is left out', () => {
+  it('keeps a summary first, with any turns omitted', () => {
     fc.assert(
       fc.property(talk, policy, (shapes, rules) => {
         const summary: Message = {

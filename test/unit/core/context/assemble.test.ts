@@ -1,4 +1,4 @@
-/** What a model call is given of a long conversation (2.A.5, S44, N28). */
+/** The context of a model call in a long conversation (2.A.5, S44, N28). */
 import { describe, expect, it } from 'vitest';
 import { type AssembledContext, assembleContext } from '../../../../src/core/context/assemble.js';
 import type { Retention } from '../../../../src/protocol/conversation/context.js';
@@ -25,7 +25,7 @@ const stubbed = ({ messages }: AssembledContext): readonly string[] =>
   );
 
 describe('within its budget', () => {
-  it('the model is given the conversation as it is', () => {
+  it('the model gets the conversation as it is', () => {
     const messages = transcript([looksUp(100), looksUp(100), { open: true }]);
     const given = assembleContext(contextParts(messages));
     expect(given.messages).toEqual(messages);
@@ -37,11 +37,11 @@ describe('within its budget', () => {
     });
   });
 
-  it('what is injected for one call stands at the very end', () => {
+  it('messages injected for one call stand at the very end', () => {
     const messages = transcript([{}, { open: true }]);
     const injected: UserMessage = { role: 'user', id: 'i', turnId: 't2', parts: [] };
     const given = assembleContext(contextParts(messages, { injections: [injected] }));
-    // The next call begins with what stands before it.
+    // The next call begins with the messages before the injected ones.
     expect(given.stable).toBe(messages.length);
     expect(given.messages).toEqual([...messages, injected]);
     expect(given.context).toMatchObject({
@@ -115,7 +115,7 @@ describe('near its budget', () => {
     expect(view.context).toMatchObject({ compacted: 'share', evictedResults: 2 });
   });
 
-  it('a failure stays a failure, and what is shorter than a stub stays as it is', () => {
+  it('a failure stays a failure, and a result shorter than a stub stays as it is', () => {
     const messages = structuredClone(eight) as Message[];
     for (const message of messages) {
       if (message.role !== 'tool') continue;
@@ -156,7 +156,7 @@ describe('near its budget', () => {
     expect(first.context).toMatchObject({ compacted: 'share', evictedAsOf: 't9.u' });
   });
 
-  it('a few bytes are not worth a leap', () => {
+  it('a few bytes do not justify a leap', () => {
     const messages = transcript([looksUp(60), { says: 4_000 }, { says: 4_000, open: true }]);
     const policy = { budget: bytesOf(messages) + 500, retentionOf: () => ({ turns: 1 }) };
     const view = assembleContext(contextParts(messages, { policy }));
@@ -168,7 +168,7 @@ describe('near its budget', () => {
 describe('over its budget', () => {
   const ten = transcript([...Array.from({ length: 9 }, () => ({ says: 1_000 })), { open: true }]);
 
-  it('the oldest turns are left out whole, down to half, and the log says so', {
+  it('the oldest turns are omitted whole, down to half, and the log says so', {
     ...promise('2.A.5'),
   }, () => {
     const budget = bytesOf(ten) - 1;
@@ -185,7 +185,7 @@ describe('over its budget', () => {
     });
   });
 
-  it('the calls after that begin where it began, until the budget is full again', () => {
+  it('the calls after that begin at the same turn, until the budget is full again', () => {
     const budget = bytesOf(ten) - 1;
     const first = assembleContext(contextParts(ten, { budget }));
     const next = transcript([
@@ -197,14 +197,14 @@ describe('over its budget', () => {
     expect(view.context).not.toHaveProperty('compacted');
   });
 
-  it('a turn that is too large alone is said to be', () => {
+  it('a turn that is too large alone is reported', () => {
     const messages = transcript([{ says: 10 }, { says: 5_000, open: true }]);
     const view = assembleContext(contextParts(messages, { budget: 1_000 }));
     expect(turnsOf(view.messages)).toEqual(['t2']);
     expect(view).toMatchObject({ tooLong: true });
   });
 
-  it('the summary of what is gone always stays, before everything else', () => {
+  it('the summary of the omitted turns always stays, before everything else', () => {
     const summary: UserMessage = {
       role: 'user',
       id: 'summary_1',
@@ -219,7 +219,7 @@ describe('over its budget', () => {
     expect(view.context).toMatchObject({ summary: 1, compacted: 'budget' });
   });
 
-  it('what was dropped for the budget is to be summarised, even when there is room again', () => {
+  it('turns dropped for the budget are to be summarised, even when the budget has space again', () => {
     const mark = { tokens: 100, inputTokens: 100, fromTurnId: 't6' };
     const view = assembleContext(contextParts(ten, { mark }));
     expect(view.context).toMatchObject({ summaryDue: true, droppedTurns: 5 });
@@ -229,8 +229,8 @@ describe('over its budget', () => {
   });
 });
 
-describe('what the provider says', () => {
-  it('corrects the count: the budget is in its tokens', () => {
+describe("a provider's report", () => {
+  it('of tokens corrects the count: the budget is in its tokens', () => {
     const messages = transcript([{ says: 500 }, { says: 500 }, { open: true }]);
     const tokens = bytesOf(messages);
     const mark = { tokens: 1_000, inputTokens: 1_500 };
@@ -242,7 +242,7 @@ describe('what the provider says', () => {
     expect(rough.context).toMatchObject({ tokens });
   });
 
-  it('a refusal halves what is given, whatever the budget', () => {
+  it('of a context that is too long halves the next one, at any budget', () => {
     const messages = transcript([
       ...Array.from({ length: 9 }, () => ({ says: 1_000 })),
       { open: true },

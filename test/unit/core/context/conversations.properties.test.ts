@@ -1,6 +1,6 @@
 /**
- * Whatever happens to a conversation - parallel calls, answers that are refused, denied, late or never come, detached calls, stops,
- * summaries, roll-overs -, what its model calls are given of it is whole.
+ * The contexts of model calls are whole in any conversation: parallel calls, answers that are refused, denied, late
+ * or absent, detached calls, stops, summaries, roll-overs.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ const NUM_RUNS = Number(process.env['FC_RUNS'] ?? 100);
 const TIMEOUT_MS = 60_000 + NUM_RUNS * 100;
 
 interface Rules {
-  /** Which of the agents of schedules. */
+  /** Index into the agents of schedules. */
   readonly settings: number;
   readonly budget: number;
   readonly retention: number;
@@ -54,7 +54,7 @@ function policyOf({ budget, retention }: Rules): ContextPolicy {
   };
 }
 
-/** Results of all sizes, good and bad; some lie beside the log. The other ends are those of every schedule. */
+/** Results of all sizes, good and bad; some are stored as blobs. The other ends are those of every schedule. */
 function someEnd(variant: number): RunToolResult {
   if (variant % 3 === 0) return endOfRun(variant);
   const result = 'r'.repeat(variant % 900);
@@ -73,7 +73,7 @@ function someEnd(variant: number): RunToolResult {
   return ends[variant % ends.length] ?? endOfRun(0);
 }
 
-/** As the worker does it that has the whole transcript. */
+/** Acts as a worker that has the whole transcript. */
 function assembled(
   { messages, state }: { readonly messages: readonly Message[]; readonly state: ConversationState },
   given: Rules,
@@ -92,7 +92,9 @@ interface Ran {
   readonly runner: ScheduleRunner;
 }
 
-/** The schedule with everything answered at last, and what each model call was given; `look` is called at each. */
+/**
+ * The schedule with every call answered at the end, and the context of each model call; `look` is called at each.
+ */
 function conversationOf(
   steps: readonly Step[],
   given: Rules,
@@ -137,7 +139,7 @@ const property = (holds: (steps: readonly Step[], given: Rules) => void): void =
   fc.assert(fc.property(schedule, rules, holds), { numRuns: NUM_RUNS });
 };
 
-describe('conversations that anything may happen to', () => {
+describe('random conversations', () => {
   it(
     'reach every way a call can end, and every way a context is made smaller',
     () => {
@@ -182,7 +184,7 @@ describe('conversations that anything may happen to', () => {
         for (const [index, message] of messages.entries())
           if (callIds([message]).length > 0)
             expect(resultIds(messages.slice(index + 1, index + 2))).toEqual(callIds([message]));
-        // The newest of the log, from the beginning of a turn on, behind the summary.
+        // The newest messages of the log, from the beginning of a turn on, behind the summary.
         const head = headLength(state.transcript);
         const shown = messages.slice(headLength(messages)).map(({ id }) => id);
         const from = state.transcript.length - shown.length;
@@ -224,7 +226,7 @@ describe('conversations that anything may happen to', () => {
         if (folded === undefined) throw new Error('unreachable');
         const again = assembled({ messages: visibleTranscript(folded), state: folded }, given);
         expect(JSON.stringify(again)).toBe(bytes);
-        // The next run has stand-ins for what was stored; the worker reads what they stand for.
+        // The next run has placeholders for offloaded messages; the worker reads the originals.
         const bounds = { fromBytes: 1_000, keepBytes: 500, chunkBytes: 900 };
         const next = shelf.rolledOver(call.state, bounds);
         const messages = shelf.whole(visibleTranscript(next));
@@ -233,7 +235,7 @@ describe('conversations that anything may happen to', () => {
     });
   });
 
-  it('are the same when a run rolls over between any two things that happen', {
+  it('are the same when a run rolls over between any two inputs', {
     ...promise('G172'),
     timeout: patient(TIMEOUT_MS),
   }, () => {

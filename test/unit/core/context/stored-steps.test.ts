@@ -1,4 +1,7 @@
-/** Finished steps of the running turn, stored by a roll-over in its middle: what is decided without them, and when they have to be. */
+/**
+ * Finished steps of the running turn that a roll-over in its middle offloads: decisions without them, and when
+ * offloading is due.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   carriedBytes,
@@ -36,7 +39,7 @@ import { aMachine, type MachineUnderTest } from '../../../support/schedules/core
 const KB = 1024;
 const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };
 
-/** Two turns that are over, and one of four steps that runs. */
+/** Two turns that are over, and a running one of four steps. */
 function inThird(): ConversationState {
   const said = [...aTurn(1, [1], 300), ...aTurn(2, [1], 300), ...aTurn(3, [2, 1, 1, 1], 300)];
   return running(aConversationState(said.slice(0, -1)), 't3');
@@ -54,7 +57,7 @@ function worked(steps: readonly (readonly number[])[]): MachineUnderTest {
   return m;
 }
 
-describe('the steps of a running turn that a roll-over stores', () => {
+describe('the steps of a running turn that a roll-over offloads', () => {
   it('are finished ones, each with all results of its calls, after the turns before it', {
     ...promise('G189'),
   }, () => {
@@ -68,23 +71,23 @@ describe('the steps of a running turn that a roll-over stores', () => {
     for (const count of plan?.chunks ?? []) {
       from += count;
       expect(['tool', 'assistant', 'user']).toContain(stored[from - 1]?.role);
-      // What follows does not belong to what was asked before.
+      // The following messages do not belong to the calls before.
       expect(stored[from]?.role).not.toBe('tool');
     }
-    // Calls that wait for somebody: they and all behind them stay.
+    // Pending calls and all messages behind them stay.
     const ask = state.transcript.findLastIndex(({ role }) => role === 'assistant');
     const waiting = { ...state, transcript: state.transcript.slice(0, ask + 1) };
     const least = offloadPlan(waiting, { ...BOUNDS, fromBytes: 1, keepBytes: 1 });
     expect(least?.messages).toEqual(state.transcript.slice(0, ask));
   });
 
-  it('lie in chunks that say where they begin and end within the turn, and so does what a later roll-over stores of it', () => {
+  it('lie in chunks that record where they begin and end within the turn, and so do those of a later roll-over', () => {
     const shelf = new Shelf();
     let state = shelf.rolledOver(inThird(), BOUNDS);
     const whole = [...shelf.whole(state.transcript)];
     const last = piecesOf(state.transcript).findLast(isStoredPart);
     expect(last).toMatchObject({ throughTurnId: 't3', throughMessageId: 't3.4.results' });
-    // It ends, and another follows.
+    // The turn ends, and another follows.
     const answer = aTurn(3, [], 900).at(-1) as Message;
     const { turn: _over, ...rest } = state;
     const fourth = aTurn(4, [1], 900);
@@ -100,7 +103,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(piecesOf(stateIn(carriedMemory(next)).transcript)).toEqual(piecesOf(next.transcript));
   });
 
-  it('still tell the policies of the calls to come what the turn had read, and after its end nobody', {
+  it('are still known to the policies of the calls to come, until the turn ends', {
     ...promise('G189'),
   }, () => {
     const state = inThird();
@@ -113,7 +116,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(turnResults(shelf.rolledOver(over, BOUNDS), 't3').length).toBeLessThan(5);
   });
 
-  it('are to be stored from half of what can be sent, and before the next model call from all of that', () => {
+  it('are due for offloading from half of the size that can be sent, and before the next model call from all of it', () => {
     const small = worked([[190 * KB, 190 * KB]]).state;
     expect([isCrowded(small, OFFLOAD_BOUNDS), needsOffload(small)]).toEqual([false, false]);
     const crowded = worked([
@@ -136,14 +139,14 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect([isCrowded(next, OFFLOAD_BOUNDS), needsOffload(next)]).toEqual([false, false]);
     expect([droppedAtRollOver(next), visibleFrom(next)]).toEqual([0, 0]);
     expect(carriedBytes(next)).toBeLessThan(64 * KB);
-    // Whoever stops the turn does not wait for a store.
+    // A stop of the turn does not wait for a store.
     over.machine.cancelTurn({ actor: { id: 'ann' }, requestId: 'stop' });
     expect(over.effectTypes()).toEqual(['abort_model']);
     over.machine.endForCapacity();
     expect(over.state.turn?.cancel).toBeDefined();
   });
 
-  it('are no way out when they cannot be stored: the turn fails with both numbers, the next goes on', {
+  it('do not help when they cannot be stored: the turn fails with both sizes, the next goes on', {
     ...promise('G191'),
   }, () => {
     const m = worked(Array.from({ length: 4 }, () => [190 * KB, 190 * KB]));
@@ -159,7 +162,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('are no way out either while a detached call runs beside the turn: that goes on, and its result is read later', {
+  it('do not help either while a detached call runs beside the turn: that call continues, and its result is read later', {
     ...promise('G192'),
   }, () => {
     const m = aMachine();
@@ -177,7 +180,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('hold what a conversation holds, and no more', promise('G190'), () => {
+  it('are limited by the bounds of a conversation', promise('G190'), () => {
     const shelf = new Shelf();
     let state = running(aConversationState([]), 't1');
     const turn = aTurn(
@@ -202,7 +205,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     );
   });
 
-  it('have as many messages for their results as it takes to tell each of them, in the order of the calls', () => {
+  it('have as many messages for their results as needed, in the order of the calls', () => {
     const m = worked([Array.from({ length: 7 }, () => 190 * KB), [10]]);
     const results = m.state.transcript.filter(({ role }) => role === 'tool');
     expect(results.map(({ id }) => id.replace(/^.*?\./, ''))).toEqual([

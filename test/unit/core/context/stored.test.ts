@@ -1,4 +1,4 @@
-/** Messages that roll-overs store beside the state: for everything that is decided about them, it is as if they were still there. */
+/** Messages that roll-overs offload: every decision is the same as if they were still in the state. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -46,7 +46,7 @@ function turns(count: number, steps: readonly number[], chars: number): readonly
   return Array.from({ length: count }, (_, index) => aTurn(index + 1, steps, chars)).flat();
 }
 
-/** Tombstones as of a conversation that has had very many calls: they no longer have all ids. */
+/** Tombstones of a conversation that has had very many calls: their ids are no longer complete. */
 function withOldTombstones(state: ConversationState): ConversationState {
   const tombstone = { name: 'x', turnId: 't', status: 'resolved', at: '' } as const;
   return {
@@ -77,8 +77,8 @@ function expectSame({ state, plain }: Both, shelf: Shelf): void {
     expect(state.transcript[to - 1]?.id).toBe(plain.transcript[to - 1]?.id);
 }
 
-describe('the oldest turns that a roll-over stores', () => {
-  it('leave everything that is decided as it was, whatever is said, stored, summarised and left out', {
+describe('the oldest turns that a roll-over offloads', () => {
+  it('leave every decision as it was, in any order of messages, offloads, summaries and omissions', {
     ...promise('G179'),
   }, () => {
     fc.assert(
@@ -93,7 +93,7 @@ describe('the oldest turns that a roll-over stores', () => {
     );
   });
 
-  it('are stored once: later roll-overs carry where they lie', () => {
+  it('are stored once: later roll-overs carry the references', () => {
     const shelf = new Shelf();
     let state = aConversationState(turns(20, [2], 300));
     for (let run = 0; run < 5; run += 1) state = shelf.rolledOver(state, BOUNDS);
@@ -106,7 +106,7 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(shelf.stored).toBe(storedEnd(state.transcript));
   });
 
-  it('are whole turns, as many as it takes, in chunks of the bound; the newest ones stay', () => {
+  it('are whole turns, as many as needed, in chunks up to the bound; the newest ones stay', () => {
     const state = aConversationState(turns(40, [1], 600));
     const plan = offloadPlan(state, { fromBytes: 9_000, keepBytes: 5_000, chunkBytes: 12_000 });
     const kept = state.transcript.slice(plan?.messages.length);
@@ -139,7 +139,7 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(plan?.chunks).toHaveLength(3);
   });
 
-  it('make what is carried small: of a megabyte the newest turns are left, and less than a tenth of the rest', () => {
+  it('make the carried state small: of a megabyte the newest turns stay, and less than a tenth of the rest', () => {
     const state = aConversationState(turns(60, [10], 1_300));
     expect(state.transcriptBytes).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
     const shelf = new Shelf();
@@ -151,7 +151,7 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(carriedBytes(state)).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
   });
 
-  it('beyond what one payload holds are stored and not left behind, and a model is given all of them', {
+  it('beyond the size of one payload are stored and not dropped, and a model gets all of them', {
     ...promise('G184'),
   }, () => {
     const state = aConversationState(turns(160, [10], 1_300));
@@ -166,7 +166,7 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(heldBytesOf(next)).toEqual({ heldBytes: MAX_STORED_TRANSCRIPT_BYTES });
   });
 
-  it('are left behind when all that is remembered outgrows what a conversation can hold', () => {
+  it('are dropped when the memory outgrows the bounds of a conversation', () => {
     const shelf = new Shelf();
     const state = aConversationState(turns(560, [10], 1_300));
     expect(state.transcriptBytes).toBeGreaterThan(MAX_STORED_TRANSCRIPT_BYTES);
@@ -176,11 +176,11 @@ describe('the oldest turns that a roll-over stores', () => {
     const kept = next.transcript.slice(dropped);
     const bytes = kept.reduce((sum, message) => sum + messageBytes(message), 0);
     expect(bytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
-    // What is left behind at once is not stored first.
+    // Turns that are dropped at once are not stored first.
     expect(shelf.stored).toBeLessThan(state.transcript.length - dropped + 1);
   });
 
-  it('still tell the policies of a call that is open what its turn had read', () => {
+  it('still give the policies of an open call the reads of its turn', () => {
     const state = aConversationState(turns(9, [2], 600));
     const open = { ...state, calls: { late: { turnId: 't2' } } } as unknown as ConversationState;
     const shelf = new Shelf();
@@ -188,7 +188,7 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(isStored(next.transcript[0] as Message)).toBe(true);
     expect(resultsOfTurn(next.transcript, 't2')).toEqual(resultsOfTurn(state.transcript, 't2'));
     expect(resultsOfTurn(next.transcript, 't2')).toHaveLength(2);
-    // Of the others nobody asks.
+    // No policy asks for the others.
     expect(resultsOfTurn(next.transcript, 't1')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** When old turns are summarised, which ones, and what that changes (2.A.5). */
+/** When old turns are summarised, which ones, and the effects (2.A.5). */
 import { describe, expect, it } from 'vitest';
 import { summarizable } from '../../../../src/core/context/summaries.js';
 import { SummaryPause } from '../../../../src/core/machine/summary-pause.js';
@@ -16,7 +16,7 @@ import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
-/** So many turns, of which the model call of the last was given this context. */
+/** So many turns; the model call of the last one had this context. */
 function talk(
   turns: number,
   {
@@ -42,14 +42,14 @@ const turnsOf = (messages: readonly Message[]): readonly string[] => [
 ];
 
 describe('a summary', () => {
-  it('is wanted once a model call had passed its share of the budget, and there is an old turn', () => {
+  it('is requested once a model call had passed its share of the budget, and there is an old turn', () => {
     expect(talk(2).effectTypes()).toEqual([]);
     expect(talk(3).effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
     const { summaryDue: _due, ...small } = fullContext();
     expect(talk(3, { context: small }).effects()).toEqual([]);
   });
 
-  it('is never wanted where the agent says so', () => {
+  it('is never requested where the agent disables it', () => {
     expect(talk(5, { summaries: false }).effects()).toEqual([]);
   });
 
@@ -86,18 +86,18 @@ describe('a summary', () => {
     expect(m.state.updatedAt).toBe(updatedAt);
   });
 
-  it('tells why attempts before it came to nothing', promise('G176'), () => {
+  it('says why the attempts before it failed', promise('G176'), () => {
     const attempt = { attempt: 1, model: 'scripted', code: 'model_unavailable', message: 'down' };
     const m = talk(3);
     m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
     expect(m.last('summary').failedAttempts).toEqual([attempt]);
   });
 
-  it('is cumulative: the next covers it, too, and takes its place', () => {
+  it('is cumulative: the next one covers it, too, and takes its place', () => {
     const m = talk(4);
     m.machine.summarized(1, summaryOfAll(m.state));
     expect(m.effectTypes()).toEqual([]);
-    // The call that was under way had not read it; the next one tells whether there is too much.
+    // The call in progress had not read the summary; the next one reports whether the context is still too large.
     says(m, fullContext());
     expect(m.effectTypes()).toEqual([]);
     says(m, fullContext({ summary: 1 }));
@@ -109,7 +109,7 @@ describe('a summary', () => {
     expectInvariants(m);
   });
 
-  it('is the same order for as long as it is made, whatever the turns do meanwhile', () => {
+  it('is the same request for as long as it is made, during any turns', () => {
     const m = talk(3);
     const [wanted] = m.effects();
     m.send('more');
@@ -131,7 +131,7 @@ describe('a summary', () => {
     expect(summarizable(m.state)).toBe(4);
   });
 
-  it('may cover less than it was given', () => {
+  it('may cover less than its input', () => {
     const m = talk(5);
     const made = { ...summaryOfAll(m.state), throughMessageId: m.state.transcript[1]!.id };
     m.machine.summarized(1, made);
@@ -139,7 +139,7 @@ describe('a summary', () => {
     expect(m.last('summary')).toMatchObject({ throughTurnId: turn(1), messages: 2 });
   });
 
-  it('of what is not there, not old, or the middle of a turn is of no use and changes nothing', () => {
+  it('whose end is absent, recent, or in the middle of a turn is dropped and changes nothing', () => {
     const m = talk(5);
     const before = m.state;
     const ids = ['nobody', ...[0, 6, 8, 9].map((index) => before.transcript[index]!.id)];
@@ -151,7 +151,7 @@ describe('a summary', () => {
     expect(m.all('summary')).toEqual([]);
   });
 
-  it('survives roll-over, restart and re-opening, and so does the wish for one', () => {
+  it('survives roll-over, restart and re-opening, and so does a request for one', () => {
     const m = talk(3).rollOver();
     expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
     m.machine.summarized(1, summaryOfAll(m.state));
@@ -166,7 +166,7 @@ describe('a summary', () => {
 });
 
 describe('after a summary that failed', () => {
-  it('so many turns go by: 1, 2, 4 and at last 64', promise('G178'), () => {
+  it('so many turns pass: 1, 2, 4 and at most 64', promise('G178'), () => {
     const pause = new SummaryPause();
     let turnCount = 10;
     const waits = Array.from({ length: 8 }, () => {

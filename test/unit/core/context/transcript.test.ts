@@ -1,4 +1,4 @@
-/** What of the transcript a model call sees, and what a roll-over carries. */
+/** The part of the transcript that a model call sees, and the part that a roll-over carries. */
 import { describe, expect, it } from 'vitest';
 import {
   carriedBytes,
@@ -67,7 +67,7 @@ describe('the transcript', () => {
     );
   });
 
-  it('is cut in leaps: what a call is sent begins where the call before began, until half a payload is new', () => {
+  it('is cut in leaps: calls begin at the same message until half a payload is new', () => {
     const m = aMachine({ settings: { onBusy: 'queue' } });
     const begins: number[] = [];
     for (let index = 0; index < 40; index += 1) {
@@ -105,7 +105,7 @@ describe('the transcript', () => {
     ]);
   });
 
-  it('of one turn that is itself too long fails that turn where steps of it cannot be stored, and the next goes on without it', () => {
+  it('of one turn that is itself too long fails that turn where steps of it cannot be stored, and the next continues without it', () => {
     const m = talk([1]);
     m.send('use tools');
     m.model(modelCalls([plannedCall('a'), plannedCall('b')]));
@@ -127,7 +127,7 @@ describe('the transcript', () => {
     expect(m.last('turn_ended')).toMatchObject({ status: 'completed', text: 'yes' });
   });
 
-  it('keeps at least the newest turn, and nothing of none', () => {
+  it('keeps at least the newest turn, and may be empty', () => {
     const { transcript } = talk([10, 10]).state;
     expect(droppedToFit(transcript, 0)).toBe(2);
     expect(droppedToFit(transcript, 1e9)).toBe(0);
@@ -142,7 +142,7 @@ describe('a roll-over', () => {
     expect(m.state.transcript).toHaveLength(4);
   });
 
-  it('leaves the oldest whole turns behind, and measures what is left', () => {
+  it('drops the oldest whole turns, and measures the rest', () => {
     const m = talk([400 * KB, 400 * KB, 400 * KB]).rollOver();
     expect(m.last('rolled_over').droppedMessages).toBe(2);
     expect(turnsOf(m.state.transcript)).toEqual([turn(2), turn(3)]);
@@ -151,7 +151,7 @@ describe('a roll-over', () => {
     expect(bytes).toBeLessThanOrEqual(MAX_CARRIED_TRANSCRIPT_BYTES);
   });
 
-  it('never carries more than one payload holds: a finished turn that is too large stays behind, too', () => {
+  it('never carries more than one payload holds: a finished turn that is too large is dropped, too', () => {
     const m = talk([10]);
     m.send('use tools');
     const calls = Array.from({ length: 12 }, (_, index) => plannedCall(`c${index}`));
@@ -167,7 +167,7 @@ describe('a roll-over', () => {
     expect(visibleTranscript(m.state)).toHaveLength(1);
   });
 
-  it('makes room for whatever else it has to carry', () => {
+  it('leaves capacity for the rest of its state', () => {
     const m = talk([500 * KB, 480 * KB]);
     m.send('now');
     for (const text of ['a', 'b']) m.send(text.repeat(250 * KB));
@@ -179,7 +179,7 @@ describe('a roll-over', () => {
     expect(carriedBytes(m.state)).toBeLessThan(MAX_CARRIED_STATE_BYTES);
   });
 
-  it('keeps the turn in progress whole, whatever it weighs, and lets its driver see that it is too much', () => {
+  it('keeps the turn in progress whole, of any size, and reports to its driver that it is too large', () => {
     const m = talk([10]);
     m.send('use tools');
     const calls = Array.from({ length: 12 }, (_, index) => plannedCall(`c${index}`));
@@ -205,7 +205,7 @@ describe('a long conversation', () => {
     }
     const median = (values: number[]): number =>
       values.toSorted((a, b) => a - b)[values.length >> 1]!;
-    // A turn over a server costs tens of milliseconds; what the core adds to that must stay far below.
+    // A turn over a server costs tens of milliseconds; the core's part of it must stay far below.
     expect(median(spent.slice(-200)) - median(spent.slice(0, 200))).toBeLessThan(2);
   });
 });

@@ -30,7 +30,7 @@ describe('cancelling (S41)', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('while the model streams aborts the call first, and keeps what it had said', {
+  it('while the model streams aborts the call first, and keeps the text that has come', {
     ...promise('S41'),
   }, () => {
     const m = aMachine();
@@ -73,7 +73,7 @@ describe('cancelling (S41)', () => {
     expect(m.last('assistant_message').parts).toEqual([{ type: 'text', text: 'I will' }]);
   });
 
-  it('while the model streams may find that nothing had come, or that the call has failed', {
+  it('while the model streams may find that no text had come, or that the call has failed', {
     ...promise('S41'),
   }, () => {
     for (const end of [
@@ -146,7 +146,7 @@ describe('cancelling (S41)', () => {
     expect(m.all('tool_result')).toHaveLength(1);
   });
 
-  it('a queued turn ends only that turn: the one that runs goes on', () => {
+  it('a queued turn ends only that turn: the running one continues', () => {
     for (const phase of ['model', 'tools']) {
       const m = aMachine({ settings: { onBusy: 'queue' } });
       m.send('one');
@@ -185,7 +185,7 @@ describe('cancelling (S41)', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('with something that names no turn stops nothing', () => {
+  it('with an unknown turn stops nothing', () => {
     const m = aMachineWith(modelCalls([plannedCall('s')]));
     for (const input of [
       { turnId: 1 },
@@ -226,7 +226,7 @@ const phases: [string, () => MachineUnderTest][] = [
 
 describe('closing a conversation', () => {
   for (const [phase, build] of phases)
-    it(`that is ${phase} ends every call and every accepted turn: nobody waits for ever`, () => {
+    it(`that is ${phase} ends every call and every accepted turn: no caller waits without end`, () => {
       const m = build();
       const reply = m.machine.close('requested', { actor: actor('dan') });
       expect(reply).toEqual({ closed: true, seq: m.events.at(-1)?.seq });

@@ -9,7 +9,7 @@ import {
 import { promise } from '../../../support/promise.js';
 import { aMachine } from '../../../support/schedules/core-driver.js';
 
-it('a copy of a cancel that comes late does not stop the next turn', promise('G118'), () => {
+it('a late copy of a cancel does not stop the next turn', promise('G118'), () => {
   const m = aMachine();
   m.machine.sendMessage({ text: 'one' });
   const first = m.machine.cancelTurn({ requestId: 'stop-1' });

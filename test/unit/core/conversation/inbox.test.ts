@@ -1,4 +1,4 @@
-/** New input that no user said: results that came late, events of other systems. */
+/** New input without a user: late results, events of other systems. */
 import { describe, expect, it } from 'vitest';
 import { judgeInbox } from '../../../../src/core/judge/inbox.js';
 import { takeInboxEvent, takeInboxSignal } from '../../../../src/core/machine/inbox.js';
@@ -49,7 +49,7 @@ describe('a result that comes after the deadline', () => {
       result: { status: 'resolved', provenance: 'untrusted', actor: { id: 'ben' } },
     });
     expect(m.resolve('x', result({ ok: 2 }))).toMatchObject({ verdict: 'stale', by: 'ben' });
-    // The model call under way was asked without it: there is another one before the turn ends.
+    // The model call in progress was made without the result: another one follows before the turn ends.
     m.model(modelSays('no answer yet'));
     expect(m.effectTypes()).toEqual(['call_model']);
     expect(messageTextOf(m)).toBe(
@@ -69,9 +69,9 @@ describe('a result that comes after the deadline', () => {
     expect(m.all('inbox_event')).toHaveLength(1);
   });
 
-  it('starts a turn when none runs, in the name of who had asked', () => {
+  it('starts a turn when none runs, in the name of the requester', () => {
     const m = expiredCall();
-    m.model(modelSays('nobody there'));
+    m.model(modelSays('no client was there'));
     m.rollOver().mark();
     m.resolve('x', result(7));
     expect(m.types()).toEqual(['resolution', 'inbox_event', 'turn_started']);
@@ -109,7 +109,7 @@ describe('a result that comes after the deadline', () => {
     allAgree(m);
   });
 
-  it('is judged by when it came in: the expiry is applied first', () => {
+  it('is judged by its arrival: the expiry is applied first', () => {
     const m = aMachineWith(modelCalls([external()]));
     m.clock.advance(ANSWER_MS + MINUTE_MS);
     const verdict = m.machine.resolveBySignal({
@@ -124,7 +124,7 @@ describe('a result that comes after the deadline', () => {
     allAgree(m);
   });
 
-  it('meets its deadline in one task: whichever is applied first, nothing is lost and nothing is there twice', {
+  it('meets its deadline in one task: in either order nothing is lost and nothing is doubled', {
     ...promise('G82'),
   }, () => {
     const answerFirst = aMachineWith(modelCalls([external()]));
@@ -137,7 +137,7 @@ describe('a result that comes after the deadline', () => {
     expect(timerFirst.types()).toEqual(['resolution', 'inbox_event']);
   });
 
-  it('is refused where the tool does not take it, and an approval always is', () => {
+  it('is refused where the tool allows no late results, and an approval always is', () => {
     const rejecting = expiredCall({ lateResult: 'reject' });
     expect(rejecting.resolve('x', result(1)).verdict).toBe('expired');
     const gated = aMachineWith(
@@ -167,7 +167,7 @@ describe('a result that comes after the deadline', () => {
 describe('an event of another system', () => {
   const settled = { eventId: 'evt-1', kind: 'payment.settled', payload: { cents: 5 } };
 
-  it('starts a turn, and is taken once whatever the order of its copies', () => {
+  it('starts a turn, and is accepted once in any order of its copies', () => {
     const m = aMachine();
     const first = takeInboxEvent(m.machine, settled);
     expect(first).toMatchObject({ accepted: true, reply: { eventId: 'evt-1' } });
@@ -182,7 +182,7 @@ describe('an event of another system', () => {
     allAgree(m);
   });
 
-  it('whose id was used with other content is refused, and its sender hears why', () => {
+  it('whose id was used with other content is refused with the reason', () => {
     const m = aMachine();
     takeInboxEvent(m.machine, settled);
     m.mark();
@@ -214,7 +214,7 @@ describe('an event of another system', () => {
     allAgree(m);
   });
 
-  it('does not take a turn over its bound of steps: the next turn reads it', () => {
+  it('does not take a turn over its limit of steps: the next turn reads it', () => {
     const m = aMachine({ settings: { maxSteps: 1 } });
     m.send('hello');
     takeInboxEvent(m.machine, settled);
@@ -234,7 +234,7 @@ describe('an event of another system', () => {
     ['a text', 'evt'],
     ['an endless payload', { ...settled, payload: 'x'.repeat(300_000) }],
     ['another agent', { ...settled, agent: 'other' }],
-  ])('with %s is refused, and nothing is written', (_title, input) => {
+  ])('with %s is refused, and nothing is recorded', (_title, input) => {
     const m = aMachine();
     expect(takeInboxEvent(m.machine, input)).toMatchObject({ accepted: false });
     expect(m.types()).toEqual([]);

@@ -1,4 +1,4 @@
-/** An open question must not freeze the chat: a new message sets it aside, and its answer comes later. */
+/** An open question must not freeze the chat: a new message detaches the question, whose answer comes later. */
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
@@ -51,7 +51,7 @@ describe('a message while a question is open', () => {
     m.model(modelSays('by the way!'));
     expect(m.state.turn).toBeUndefined();
     expect(m.pending).toMatchObject([{ toolCallId: 'q', kind: 'elicitation', detached: true }]);
-    expect(snapshotOf(m.state).status, 'somebody has to answer').toBe('awaiting_input');
+    expect(snapshotOf(m.state).status, 'a person has to answer').toBe('awaiting_input');
     allAgree(m);
     m.rollOver();
     expect(m.resolve('q', answer('red')).verdict).toBe('accepted');
@@ -83,7 +83,7 @@ describe('a message while a question is open', () => {
     allAgree(denied);
   });
 
-  it('waits for what runs beside the question, and leaves calls of browsers and backends alone', () => {
+  it('waits for the server calls beside the question, and leaves calls of browsers and backends alone', () => {
     const m = waiting(question(), plannedCall('s'), plannedCall('c', { executor: 'client' }));
     m.send('meanwhile');
     expect(m.all('tool_result').map(({ toolCallId }) => toolCallId)).toEqual(['q']);
@@ -98,7 +98,7 @@ describe('a message while a question is open', () => {
     allAgree(m);
   });
 
-  it('sets nothing aside when it says that it can wait, or where only tools run', () => {
+  it('detaches nothing when it allows queueing, or where only tools run', () => {
     const m = waiting(question());
     m.send('later', { onBusy: 'queue' });
     expect(m.types()).toEqual(['user_message']);
@@ -106,7 +106,7 @@ describe('a message while a question is open', () => {
     expect(waiting(plannedCall('s')).trySend('now')).toMatchObject({ refusal: { code: 'busy' } });
   });
 
-  it('whose deadline passes is told to the model as new input', () => {
+  it('whose deadline passes reaches the model as new input', () => {
     const m = waiting(question());
     m.send('meanwhile');
     m.model(modelSays('answered'));
@@ -122,7 +122,7 @@ describe('a message while a question is open', () => {
     m.send('one');
     m.send('two', { onBusy: 'steer' });
     m.model(modelCalls([question('r')]));
-    // The model had not read the second when it asked.
+    // The model had not read the second message when it asked.
     expect(m.effectTypes()).toContain('call_model');
     m.model(modelCalls([question('s')]));
     m.send('three');

@@ -11,7 +11,7 @@ import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 
 describe('a message', () => {
-  it('is answered with its own seq before anything that follows from it (S9)', {
+  it('is answered with its own seq before its consequences (S9)', {
     ...promise('S9', 'A38'),
   }, () => {
     const m = aMachine();
@@ -129,7 +129,7 @@ describe('a message', () => {
     expect(m.trySend('go', { requestId: 'job-0' })).toMatchObject({ accepted: true });
   });
 
-  it('refused as a signal is written down, once for each try, and is no sign of life', () => {
+  it('refused as a signal is recorded, once for each attempt, and is no sign of life', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     const { updatedAt } = m.state;
     m.clock.advance(60_000);

@@ -1,4 +1,4 @@
-/** A message that waits already when a call comes to wait for a person: it is not kept waiting for that person. */
+/** A message that is queued already when a call becomes pending for a person does not wait for that person. */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
@@ -30,8 +30,8 @@ function setAside(m: MachineUnderTest): readonly string[] {
   return m.pending.flatMap(({ toolCallId, detached }) => (detached === true ? [toolCallId] : []));
 }
 
-describe('a message that waits when a question opens', () => {
-  it('because the agent queues messages while it works has its turn when the model has gone on without the answer', {
+describe('a message that is queued when a question opens', () => {
+  it('because the agent queues messages while it works gets its turn when the model has continued without the answer', {
     ...promise('G114'),
   }, () => {
     const m = working({ onBusy: 'queue' });
@@ -58,7 +58,7 @@ describe('a message that waits when a question opens', () => {
     expect(m.state.transcript.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'quickly' }] });
   });
 
-  it('again, for its answer was taken back, does not wait for the next answer', {
+  it('again, because its answer was reverted, does not wait for the next answer', {
     ...promise('G114'),
   }, () => {
     const m = working();
@@ -85,8 +85,8 @@ describe('a message that waits when a question opens', () => {
   });
 });
 
-describe('a question is waited for', () => {
-  it('by a message that says itself that it can wait, and by nothing else of its sender', () => {
+describe('a question keeps messages waiting', () => {
+  it('where the message itself allows queueing, and no other message of its sender', () => {
     const m = working({ onBusy: 'queue' });
     m.send('in your own time', { onBusy: 'queue' });
     expect(m.last('user_message').onBusy).toBe('queue');
@@ -108,7 +108,7 @@ describe('a question is waited for', () => {
     expect(m.effectTypes()).toEqual(['await_deadline']);
   });
 
-  it('where too many calls are set aside already', () => {
+  it('where too many calls are in the background already', () => {
     const m = working({ onBusy: 'queue', maxSteps: 9 });
     const some = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) =>
@@ -124,7 +124,7 @@ describe('a question is waited for', () => {
     expect(m.effectTypes()).toContain('call_model');
   });
 
-  it('never by a turn that is being stopped', () => {
+  it('but not one that interrupts, which stops its turn', () => {
     const m = working({ onBusy: 'queue' });
     m.model(modelCalls([question()]));
     m.send('stop', { onBusy: 'interrupt' });
@@ -145,7 +145,7 @@ describe('a message that was left as a signal', () => {
     expect(setAside(m)).toEqual(['q']);
   });
 
-  it('waits where the agent would reject it, until a question opens; else it does what the agent says', () => {
+  it('waits where the agent would reject it, until a question opens; else it follows the agent’s setting', () => {
     const m = working();
     m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
     expect(m.state.queue).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** What comes as a signal and is refused is written down; a call that nobody took did not run. */
+/** Refused signals are recorded; a call that no worker took did not run. */
 import { describe, expect, it } from 'vitest';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { promise } from '../../../support/promise.js';
@@ -22,8 +22,8 @@ describe('a message that comes as a signal', () => {
   });
 });
 
-describe('a call on a queue that nobody polls', () => {
-  it('ends as not run, whatever the tool says of its effects', promise('G122'), () => {
+describe('a call on a queue without pollers', () => {
+  it('ends as not run, with any declared effects of the tool', promise('G122'), () => {
     const m = aMachine();
     m.machine.sendMessage({ text: 'go' });
     const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
@@ -51,7 +51,7 @@ describe('a call that is held open with an older server', () => {
     ['once', NEVER_TAKEN],
     ['once', CRASHED],
   ] as const)(
-    'with effects %s and lost with its worker (%o), is of unknown outcome',
+    'with effects %s and lost with its worker (%o), has an unknown outcome',
     promise('G152'),
     (effects, loss) => {
       const m = aMachine();

@@ -1,4 +1,7 @@
-/** Messages and answers that come as signals and are refused: the log has a few of them for each, and the number of the rest. */
+/**
+ * Messages and answers that come as signals and are refused: the log has a few of them for each call or turn, and the
+ * number of the rest.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../../src/core/apply/apply.js';
@@ -35,7 +38,7 @@ function refuse(m: MachineUnderTest, toolCallId: string, times: number): void {
 }
 
 describe('answers that come as signals and are refused', () => {
-  it('are written down three times for each call, however many come', promise('G28'), () => {
+  it('are recorded three times for each call, of any number', promise('G28'), () => {
     const m = denied();
     refuse(m, 'a', 1_000);
     expect(
@@ -48,7 +51,7 @@ describe('answers that come as signals and are refused', () => {
     expectInvariants(m);
   });
 
-  it('are all judged, and their number stands in the next event, whatever that is', {
+  it('are all judged, and their number stands in the next event of any type', {
     ...promise('G28'),
   }, () => {
     const m = denied();
@@ -61,7 +64,7 @@ describe('answers that come as signals and are refused', () => {
     expectViewsAgree(m.events);
   });
 
-  it('are counted in an event, and change nothing of what it does: not what the model reads', () => {
+  it('are counted in an event whose effect stays the same, also for the model', () => {
     const m = aMachine();
     m.machine.sendMessage({ text: 'go' });
     const turnId = m.machine.state.turn?.turnId ?? '';
@@ -80,11 +83,11 @@ describe('answers that come as signals and are refused', () => {
     refuse(m, 'b', 5);
     const calls = m.all('resolution_refused').map(({ toolCallId }) => toolCallId);
     expect(calls).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
-    // The first of b brings what was not written down of a.
+    // The first answer to b brings the count of those to a that were not recorded.
     expect(m.all('resolution_refused')[3]).toMatchObject({ unrecordedRefusals: 2 });
   });
 
-  it('that name no call share the three of calls that nobody knows', () => {
+  it('that name no call share the three of unknown calls', () => {
     const m = denied();
     for (const garbage of [null, 7, {}]) m.machine.resolveBySignal(garbage);
     refuse(m, 'nobody', 1);
@@ -93,7 +96,7 @@ describe('answers that come as signals and are refused', () => {
     expect(m.all('resolution')[1]).toMatchObject({ unrecordedRefusals: 1 });
   });
 
-  it('of calls that nobody knows share three, since their ids are without number', () => {
+  it('of unknown calls share three, since there is no bound on their ids', () => {
     const m = denied();
     for (let nth = 0; nth < 500; nth += 1) refuse(m, `guess-${nth}`, 1);
     expect(m.all('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
@@ -128,7 +131,7 @@ describe('answers that come as signals and are refused', () => {
   });
 });
 
-/** A turn runs, so messages that do not say that they can wait are refused. */
+/** A turn runs, so messages that do not allow queueing are refused. */
 function busy(): MachineUnderTest {
   const m = aMachine();
   m.send('hello');
@@ -157,7 +160,7 @@ describe('messages that come as signals and are refused', () => {
     ['a name of the language', () => message('__proto__'), MAX_RECORDED_REFUSALS],
     ['messages of many ids', (n) => message(`m-${n}`), MAX_REFUSED_MESSAGES],
   ])(
-    'are written down a few times in one turn: a thousand of %s',
+    'are recorded a few times in one turn: a thousand of %s',
     promise('G29'),
     (_what, nth, recorded) => {
       const m = busy();
@@ -178,7 +181,7 @@ describe('messages that come as signals and are refused', () => {
     expect(recordedIds(m)).toHaveLength(MAX_REFUSED_MESSAGES);
   });
 
-  it('are written down again in the next turn, the first of which brings the number of the rest', () => {
+  it('are recorded again in the next turn, the first of which brings the number of the rest', () => {
     const m = busy();
     for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
     m.model(modelSays('done'));
@@ -197,7 +200,7 @@ describe('messages that come as signals and are refused', () => {
   });
 });
 
-describe('whatever comes as a signal, in any order', () => {
+describe('signals of any kind, in any order', () => {
   const anId = fc.integer({ min: 0, max: 60 }).map(String);
   const step = fc.oneof(
     fc.record({ kind: fc.constant('message' as const), id: anId }),
@@ -207,7 +210,7 @@ describe('whatever comes as a signal, in any order', () => {
     fc.record({ kind: fc.constant('roll_over' as const), id: anId }),
   );
 
-  it('is written down or counted, and each turn has a bounded number of refused messages', {
+  it('are recorded or counted, and each turn has a bounded number of refused messages', {
     ...promise('G29'),
   }, () => {
     fc.assert(

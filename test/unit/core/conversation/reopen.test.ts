@@ -1,4 +1,4 @@
-/** A conversation that was closed, or whose run was terminated, is opened again: its log goes on. */
+/** A conversation that was closed, or whose run was terminated, is opened again: its log continues. */
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { withoutOldest } from '../../../../src/core/context/transcript.js';
@@ -21,7 +21,7 @@ import {
 const CANCELLED = { ok: false, error: { code: 'cancelled', message: '[cancelled]' } };
 
 describe('opening a closed conversation again', () => {
-  it('goes on with its log: seq, transcript, ended calls and request ids are kept, turn ids are new', () => {
+  it('continues its log: seq, transcript, ended calls and request ids are kept, turn ids are new', () => {
     const m = aMachine();
     const reply = m.send('one', { requestId: 'job-1' });
     m.model(modelCalls([plannedCall('c1')]))
@@ -53,7 +53,7 @@ describe('opening a closed conversation again', () => {
     });
   });
 
-  it('that was too large to be opened with all it had says how much is gone, and its log folds to the same', {
+  it('that was too large to keep all of it says how much was dropped, and its log folds to the same', {
     ...promise('G186'),
   }, () => {
     const m = aMachine();

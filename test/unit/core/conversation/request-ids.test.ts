@@ -1,4 +1,7 @@
-/** A request id names one request: the same again is a repeat, anything else under it is told so and changes nothing. */
+/**
+ * A request id names one request: the same content again is a repeat, other content under it is refused and changes
+ * nothing.
+ */
 import { describe, expect, it } from 'vitest';
 import { resolveBatch } from '../../../../src/core/machine/batches.js';
 import { extendToolCall } from '../../../../src/core/machine/extensions.js';
@@ -55,7 +58,7 @@ describe('a request id that a call has seen', () => {
     expectViewsAgree(m.events);
   });
 
-  it('does not let a client take its approval for its result, over a roll-over neither', {
+  it('does not let a client take its approval for its result, also over a roll-over', {
     ...promise('G37'),
   }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
@@ -65,7 +68,7 @@ describe('a request id that a call has seen', () => {
     expect(m.resolve('c', result(7), { requestId: 'two' }).verdict).toBe('accepted');
   });
 
-  it('is told of other content after the call has ended, too; the same content is a repeat, in whatever order its keys are', () => {
+  it('refuses other content after the call has ended, too; the same content is a repeat, in any order of its keys', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     m.resolve('q', answer({ a: 1, b: 2 }), ID);
     expect(m.resolve('q', answer({ b: 2, a: 1 }), ID)).toMatchObject({ verdict: 'duplicate' });
@@ -80,7 +83,7 @@ describe('a request id that a call has seen', () => {
     expect(m.resolve('b', APPROVE, ID)).toMatchObject(REUSED);
   });
 
-  it('is free again once its answer was taken back', () => {
+  it('is free again once its answer was reverted', () => {
     const m = aMachineWith(
       modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]),
     );
@@ -98,7 +101,7 @@ describe('a request id that a call has seen', () => {
     expect(m.types()).toEqual(['resolution_refused']);
   });
 
-  it('is told of a set of results with other content', () => {
+  it('refuses a batch of results with other content', () => {
     const m = aMachineWith(modelCalls([plannedCall('c', { executor: 'client' })]));
     const send = (resultJson: string) =>
       resolveBatch(m.machine, {

@@ -1,4 +1,4 @@
-/** Messages that come while a turn runs, and do something about it (S42). */
+/** Messages that come while a turn runs, and act on it (S42). */
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { textOf } from '../../../../src/protocol/conversation/messages.js';
@@ -21,7 +21,7 @@ const outline = (transcript: readonly Message[]): readonly string[] =>
   });
 
 describe('a message that interrupts', () => {
-  it('stops the running turn with all its calls, and is next, before what waited already', {
+  it('stops the running turn with all its calls, and is next, before messages that waited already', {
     ...promise('G112', 'S42'),
   }, () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' }), plannedCall('s')]));
@@ -50,7 +50,7 @@ describe('a message that interrupts', () => {
     ]);
   });
 
-  it('waits for the model call that it aborts, and keeps what that has said', () => {
+  it('waits for the model call that it aborts, and keeps the text of that call', () => {
     const m = aMachine();
     m.send('tell me a story');
     m.send('a shorter one', { onBusy: 'interrupt' });
@@ -95,7 +95,7 @@ describe('a message that steers', () => {
     expect(m.state.turnCount).toBe(1);
   });
 
-  it('that comes while the model speaks its last word is answered before the turn ends', () => {
+  it('that comes during the model’s last answer is answered before the turn ends', () => {
     const m = aMachine();
     m.send('one');
     m.send('two', { onBusy: 'steer' });

@@ -1,4 +1,4 @@
-/** When is a turn's caller told that only the outside can move it on? */
+/** When the caller of a turn learns that only outside input can continue it. */
 import { expect, it } from 'vitest';
 import { waitingResult } from '../../../../src/core/view/view.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
@@ -32,6 +32,6 @@ it.each([
     undefined,
   ],
   ['a turn whose model call runs', { ...parked, status: 'streaming' as const }, 't1', undefined],
-])('the caller of %s is told so, or goes on waiting', (_which, snapshot, turnId, status) => {
+])('the caller of %s gets that reply, or waits on', (_which, snapshot, turnId, status) => {
   expect(waitingResult(snapshot, turnId)?.status).toBe(status);
 });

@@ -1,4 +1,6 @@
-/** Every answer to a question that code asks in mid-run, and every end of a run, in every state of such a question. */
+/**
+ * Every answer to a question that code asks in mid-run, and every end of a run, in every state of such a question.
+ */
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { asks, CODE, NUMBER } from '../../../support/builders/core-asks.js';
 import {
@@ -23,10 +25,10 @@ const resolving = (resolution: Resolution, fields: Fields = () => ({})): TableIn
 });
 const takesCode = (m: MachineUnderTest): boolean =>
   'pattern' in (m.state.calls['c']?.ask?.question.form ?? {});
-/** What the form of the question takes: a code, or a number. */
+/** The value that the form of the question takes: a code, or a number. */
 const answering = (fields: Fields = () => ({})): TableInput =>
   resolving(answer(7), (m) => ({ resolution: answer(takesCode(m) ? 'ABC' : 7), ...fields(m) }));
-/** What was sent under the first request id, if anything was. */
+/** The answer that was sent under the first request id, if there was one. */
 const firstOf = (m: MachineUnderTest): { readonly resolution?: Resolution } => {
   const sent = m.all('resolution').find(({ requestId }) => requestId === 'first');
   return sent === undefined ? {} : { resolution: sent.resolution };
@@ -176,7 +178,7 @@ stateTable<Input>('a question that', promise('G129'), INPUTS, {
       cancel: 'cancelled: cancel_requested tool_result turn_ended',
     },
   },
-  'was declined, and its tool is told': {
+  'was declined, and its tool gets that': {
     build: () => declined(asked({ ...NUMBER, onDecline: 'enter' })),
     cells: {
       sameRequest: 'duplicate',
@@ -188,7 +190,7 @@ stateTable<Input>('a question that', promise('G129'), INPUTS, {
       toolLost: '-: tool_result',
     },
   },
-  'nobody answered': { build: () => asked().advance(ANSWER_MS), cells: { ...EXPIRED } },
+  'got no answer': { build: () => asked().advance(ANSWER_MS), cells: { ...EXPIRED } },
   'is of a detached call': {
     build: () => asked(NUMBER, running(plannedCall('c', { mode: 'detach' }))),
     cells: {

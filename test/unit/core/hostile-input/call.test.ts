@@ -68,7 +68,7 @@ const INPUTS = {
 type Input = keyof typeof INPUTS;
 type Cells = Readonly<Partial<Record<Input, string>>>;
 
-/** A second call keeps the step open, so that what is recorded is about this one alone. */
+/** A second call keeps the step open, so that the recorded events are about this one alone. */
 const step = (call: PlannedCall, settings = {}): MachineUnderTest =>
   aMachineWith(modelCalls([call, plannedCall('other')]), { settings });
 const calling = (over: Parameters<typeof plannedCall>[1] = {}) => step(plannedCall('c', over));

@@ -1,4 +1,4 @@
-/** Every way to claim, renew, lose or ignore a claim, in every state of the offer that it is about. */
+/** Every way to claim, renew, lose or ignore a claim, in every state of its offer. */
 import { claimTimedOut, claimToolCall, leaseLost } from '../../../../src/core/machine/claims.js';
 import {
   ANSWER_MS,
@@ -20,7 +20,7 @@ import {
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
 const wait = (m: MachineUnderTest) => m.state.calls['c']?.suspension;
-/** Of the claim that is known, or of one that never was. */
+/** The id of the known claim, or of one that never existed. */
 const claimId = (m: MachineUnderTest): string => wait(m)?.claim?.claimId ?? 'claim_of_nobody';
 const seqOf = (m: MachineUnderTest): number => wait(m)?.claim?.seq ?? m.state.lastSeq;
 
@@ -146,12 +146,12 @@ stateTable<Input>('an offer that', promise('G129'), INPUTS, {
       }),
     cells: { ...OPEN, claimByOutsider: 'accepted: claimed' },
   },
-  'nobody took in time, and its timer has not fired': {
+  'was claimed by no client in time, and its timer has not fired': {
     build: () => after(offered(), (m) => m.clock.advance(GRACE_MS + MINUTE_MS)),
     cells: { ...EXPIRED, claimByOutsider: 'forbidden', grace: '-: expired tool_result' },
   },
-  'nobody took': { build: () => offered().advance(GRACE_MS), cells: { ...EXPIRED } },
-  'nobody took, and takes what comes late': {
+  'was claimed by no client': { build: () => offered().advance(GRACE_MS), cells: { ...EXPIRED } },
+  'was claimed by no client, and takes late results': {
     build: () => offered(client({ lateResult: 'inbox' })).advance(GRACE_MS),
     cells: {
       ...EXPIRED,

@@ -1,4 +1,4 @@
-/** Anything may come over the wire, and in process anything at all: nothing throws, nothing is corrupted. */
+/** Any JSON may come over the wire, and any value in process: nothing throws, nothing is corrupted. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { receivedAtMs } from '../../../../src/core/input/instants.js';
 import { judgeMessage } from '../../../../src/core/judge/messages.js';
@@ -36,7 +36,7 @@ function cyclic(): unknown {
   value['self'] = value;
   return value;
 }
-/** Small to write, 2^60 to unfold. */
+/** Small to write, 2^60 values when unfolded. */
 function shared(): unknown {
   let value: unknown = [1];
   for (let level = 0; level < 60; level += 1) value = [value, value];
@@ -218,7 +218,7 @@ const doors: readonly [string, (m: MachineUnderTest, input: unknown) => unknown]
 describe('a conversation that is', () => {
   for (const [phase, build] of machines)
     for (const [door, enter] of doors)
-      it(`${phase} survives everything that comes in by ${door}`, () => {
+      it(`${phase} survives every input by ${door}`, () => {
         let m = build();
         const untouched = m.events.length;
         for (const [name, make] of GARBAGE)
@@ -236,7 +236,7 @@ describe('a conversation that is', () => {
       });
 });
 
-describe('what is taken of a hostile input', () => {
+describe('the accepted part of a hostile input', () => {
   let m: MachineUnderTest;
   beforeAll(() => {
     m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' }), gatedCall('g')]));
@@ -263,7 +263,7 @@ describe('what is taken of a hostile input', () => {
       });
   });
 
-  it('is a copy: who changes the answer afterwards does not change what was recorded', () => {
+  it('is a copy: a later change to the answer does not change the record', () => {
     const value = { sizes: [1], left: undefined, zero: -0 };
     m.machine.resolve({ toolCallId: 'q', resolution: { type: 'answer', value } });
     value.sizes.push(2);
@@ -283,7 +283,7 @@ describe('what is taken of a hostile input', () => {
     expect(m.resolve('g', APPROVE)).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('never makes an unverified sender a verified one, or anybody the system', () => {
+  it('never makes an unverified sender a verified one, or any sender the system', () => {
     const claims: [unknown, unknown][] = [
       [
         { id: 'boss', verified: true },

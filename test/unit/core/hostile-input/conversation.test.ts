@@ -1,4 +1,7 @@
-/** Every door of a conversation in every state of it: what each lets in, and what it tells. Garbage at the doors: hostile.test.ts. */
+/**
+ * Every entry of a conversation in every state of it: its replies and its events. `conversation-any.test.ts` has
+ * malformed input.
+ */
 import { extendToolCall } from '../../../../src/core/machine/extensions.js';
 import { takeInboxEvent } from '../../../../src/core/machine/inbox.js';
 import { revokeRule } from '../../../../src/core/machine/rules.js';
@@ -77,7 +80,7 @@ type Input = keyof typeof INPUTS;
 
 const client = (over: Parameters<typeof plannedCall>[1] = {}) =>
   plannedCall('c', { executor: 'external', ...over });
-/** A client call, a gated one, and a rule that another left. */
+/** A client call, a gated one, and a rule that another call left. */
 const waiting = (): MachineUnderTest => {
   const m = aMachineWith(
     modelCalls([client(), gatedCall('g'), gatedCall('r', { name: 'other.tool' })]),
@@ -140,7 +143,7 @@ stateTable<Input>('a conversation that', promise('G129'), INPUTS, {
       workflowCancelled: 'closed: turn_ended conversation_closed',
     },
   },
-  'waits for somebody': {
+  'waits for a person': {
     build: () => waiting(),
     cells: {
       message: 'busy',

@@ -1,4 +1,6 @@
-/** Every event that other systems may send, at every filling of the inbox and in every phase of its conversation. */
+/**
+ * Every event that other systems may send, with every length of the inbox and in every phase of its conversation.
+ */
 import { takeInboxEvent, takeInboxSignal } from '../../../../src/core/machine/inbox.js';
 import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import {

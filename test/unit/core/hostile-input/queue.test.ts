@@ -1,4 +1,4 @@
-/** Every way to send a message and to take one back, at every filling of the queue of messages. */
+/** Every way to send a message and to cancel one, with every length of the queue of messages. */
 import type { OnBusy } from '../../../../src/protocol/conversation/agents.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../../src/protocol/limits/limits.js';
 import { modelSays, turn } from '../../../support/builders/core-builders.js';

@@ -1,4 +1,4 @@
-/** Every way to make, meet and revoke a remembered decision, whatever is remembered already. */
+/** Every way to make, match and revoke a remembered decision, with any decisions remembered already. */
 import { revokeRule } from '../../../../src/core/machine/rules.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
@@ -31,7 +31,7 @@ const revoking = (input: (m: MachineUnderTest) => unknown): TableInput => ({
   },
   refused: 'unknown_rule',
 });
-/** The model asks for a gated call in its next answer, where it is due. */
+/** The model asks for a gated call in its next answer, where a model call is due. */
 const calling = (over: Partial<PlannedCall>): TableInput => ({
   enter: (m) => {
     const { turn } = m.state;
@@ -74,7 +74,7 @@ const waiting = (...decisions: readonly Resolution[]): MachineUnderTest => {
     m.resolve(`d${index}`, decision, { actor: actor('ben') });
   return m;
 };
-/** The model is due; this was remembered in its step before. */
+/** A model call is due; the step before it remembered this decision. */
 const due = (decision: Resolution): MachineUnderTest => {
   const m = waiting(decision);
   m.resolve('c', DENY);

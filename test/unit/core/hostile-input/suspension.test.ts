@@ -1,4 +1,7 @@
-/** Every way to answer, extend, announce or end a wait, in every state of a wait: in time, late, at its edge, and over. */
+/**
+ * Every way to answer, extend, announce or end a wait, in every state of a wait: in time, late, at its edge, and
+ * over.
+ */
 import { extendToolCall, warningDue } from '../../../../src/core/machine/extensions.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import {
@@ -18,15 +21,15 @@ import { happening, stateTable, type TableInput } from '../../../support/schedul
 
 const isHuman = (m: MachineUnderTest) => m.state.calls['c']?.plan.executor === 'human';
 const fitting = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(7) : result(7));
-/** Fits as well, and is not what was sent first. */
+/** Fits as well, and differs from the first answer. */
 const otherThan = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(8) : result(8));
-/** What was sent under the first request id, if anything was. */
+/** The answer that was sent under the first request id, if there was one. */
 const firstOf = (m: MachineUnderTest): { readonly resolution?: Resolution } => {
   const sent = m.all('resolution').find(({ requestId }) => requestId === 'first');
   return sent === undefined ? {} : { resolution: sent.resolution };
 };
 const wait = (m: MachineUnderTest) => m.state.calls['c']?.suspension;
-/** The deadline that it has, or had. */
+/** The deadline of the wait, also after its end. */
 const deadlineOf = (m: MachineUnderTest): number =>
   Date.parse(
     wait(m)?.deadline ??
@@ -115,7 +118,7 @@ const later = (m: MachineUnderTest, byMs: number): MachineUnderTest => {
 };
 
 type Cells = Readonly<Partial<Record<Input, string>>>;
-/** What a wait takes while it is open; what others differ in stands with them. */
+/** The cells of an open wait; other states list their differences. */
 const OPEN: Cells = {
   fits: 'accepted: resolution tool_result',
   sameRequest: 'accepted: resolution tool_result',

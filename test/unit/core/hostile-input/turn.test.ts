@@ -28,7 +28,7 @@ const cancelling = (input: unknown): TableInput => ({
   enter: (m) => (m.machine.cancelTurn(input).cancelled ? 'cancelled' : 'nothing'),
   refused: 'nothing',
 });
-/** Of the model call that is under way, or was. */
+/** The id of the model call in progress, or of the last one. */
 const at = (m: MachineUnderTest) => m.state.turn ?? { turnId: turn(1), step: 1 };
 const down = { code: 'model_unavailable', message: 'down' } as const;
 

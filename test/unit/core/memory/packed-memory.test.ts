@@ -1,4 +1,7 @@
-/** What a conversation remembers is told alike before and after a roll-over, and is small however long it has gone on. */
+/**
+ * The memory of a conversation gives the same replies before and after a roll-over, and is small at any length of the
+ * conversation.
+ */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
@@ -49,7 +52,7 @@ function idsIn(events: readonly CanonicalEvent[], name: string): readonly string
   return [...new Set(found)];
 }
 
-/** What everybody is told who asks about anything that the conversation may remember; first acceptances aside. */
+/** The replies to every request that the conversation may remember, except first acceptances. */
 function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
   const { events } = m;
   const nowMs = m.clock.now();
@@ -93,8 +96,8 @@ function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
   };
 }
 
-describe('what is remembered', () => {
-  it('is told as before after a roll-over, whatever has happened, and after the next', {
+describe('the memory of a conversation', () => {
+  it('gives the same replies after a roll-over, after any inputs, and after the next roll-over', {
     ...promise('G202'),
     timeout: patient(120_000),
   }, () => {
@@ -112,7 +115,7 @@ describe('what is remembered', () => {
     );
   });
 
-  it('has an answer that is taken back after a roll-over forgotten, so that the request may come again', () => {
+  it('forgets an answer that is reverted after a roll-over, so that the request may come again', () => {
     const m = aMachine();
     m.send('go');
     m.model(modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]));
@@ -123,7 +126,7 @@ describe('what is remembered', () => {
     expect(m.resolve('q', answer('right'), { requestId: 'one' }).verdict).toBe('accepted');
   });
 
-  it('is read in the form of before, and goes on from it packed', () => {
+  it('is read in the former format, and continues packed', () => {
     const m = aMachine();
     m.send('go', { requestId: 'job' });
     m.model(modelCalls([gatedCall('c'), plannedCall('d')]));
@@ -147,7 +150,7 @@ describe('what is remembered', () => {
     expect(m.state.tombstones).toEqual([]);
   });
 
-  it('tells other content under a known id from a repeat', () => {
+  it('distinguishes other content under a known id from a repeat', () => {
     const m = aMachine();
     m.send('first', { requestId: 'job' });
     m.model(modelSays('done'));
@@ -169,7 +172,7 @@ function idOf(what: string): string {
   return createHash('sha256').update(what).digest('base64url').slice(0, 24);
 }
 
-/** A turn of two tools, and in every tenth a call that somebody approves; the run ends every 40 turns. */
+/** A turn of two tools, and in every tenth a call that needs an approval; the run ends every 40 turns. */
 function longConversation(turns: number): MachineUnderTest {
   const m = aMachine();
   for (let turn = 1; turn <= turns; turn += 1) {
@@ -191,7 +194,7 @@ function longConversation(turns: number): MachineUnderTest {
 }
 
 describe('a conversation of a thousand turns', () => {
-  it('carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message', {
+  it('carries less than 56 KB of memory, 34 KB compressed, and has forgotten no message', {
     ...promise('G202'),
   }, () => {
     const m = longConversation(1_000);
@@ -220,7 +223,7 @@ describe('a conversation of a thousand turns', () => {
   });
 });
 
-it('forgets the oldest calls where the names of people alone are too much, and then takes no short id for new', () => {
+it('forgets the oldest calls where the names of people alone are too large, and then takes no short id for new', () => {
   const m = aMachine({ settings: { maxSteps: 500 } });
   m.send('go');
   for (let step = 0; step < 250; step += 1) {

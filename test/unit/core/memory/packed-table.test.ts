@@ -1,4 +1,4 @@
-/** What is packed is read again exactly. */
+/** Packed rows are read again exactly. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -30,7 +30,7 @@ const row = fc.record(
   { requiredKeys: ['key'] },
 );
 
-test('rows of any content are read as they were written, over JSON', promise('G202'), () => {
+test('rows of any content are read as they were written, through JSON', promise('G202'), () => {
   fc.assert(
     fc.property(fc.array(row), fc.array(row), (first, second) => {
       const into = new DictionaryWriter();

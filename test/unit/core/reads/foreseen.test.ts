@@ -1,4 +1,4 @@
-/** Which calls of an answer a worker may run inside the model call, judged by the decisions of the core. */
+/** The calls of an answer that a worker may run inside the model call, judged by the decisions of the core. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wantedReads } from '../../../../src/core/decide/reads.js';
@@ -68,7 +68,7 @@ describe('a worker', () => {
     expect(idsOf(running(), modelCalls([plan]))).toEqual([]);
   });
 
-  it('runs reads beside calls that wait for somebody, and beside calls that cannot run', {
+  it('runs reads beside pending calls, and beside calls that cannot run', {
     ...promise('G57'),
   }, () => {
     const waits = [
@@ -85,7 +85,7 @@ describe('a worker', () => {
     ['a tool that runs as an activity', plannedCall('work')],
     ['a detached tool', plannedCall('work', { mode: 'detach' })],
   ])(
-    'holds up other work for a moment only: beside %s its reads have less time',
+    'delays other work for a moment only: beside %s its reads have less time',
     promise('G57'),
     (_what, other) => {
       const [alone] = foreseen(running(), modelCalls([aRead('r')]));
@@ -94,7 +94,7 @@ describe('a worker', () => {
     },
   );
 
-  it('runs none beside a request that its tool shapes before it is offered', () => {
+  it('runs none beside a request that its tool shapes in a preflight', () => {
     const shaped = plannedCall('p', { executor: 'client', preflight: true });
     expect(idsOf(running(), modelCalls([aRead('r'), shaped]))).toEqual([]);
   });
@@ -111,14 +111,14 @@ describe('a worker', () => {
     expect(idsOf(running(), outcome)).toEqual([]);
   });
 
-  it('runs none where the workflow does not say by what they are judged', () => {
+  it('runs none where the workflow does not send the facts to judge them by', () => {
     const m = running();
     const { reads: _none, ...input } = modelInputOf(m);
     expect(input).not.toHaveProperty('reads');
   });
 });
 
-describe('a bound is looked at before the read', () => {
+describe('a bound is checked before the read:', () => {
   const looks = (...ids: string[]) => ids.map((id) => aRead(id, { input: { of: 'it' } }));
 
   it.each<[string, Partial<AgentSettings>]>([
@@ -146,7 +146,7 @@ describe('a bound is looked at before the read', () => {
     expect(idsOf(m, modelCalls(looks('c', 'd')))).toEqual(['c', 'd']);
   });
 
-  it('tokens and cost bound calls of the model: the calls of the last answer run, wherever they run', () => {
+  it('tokens and cost bound model calls: the calls of the last answer run, wherever they run', () => {
     const m = running({ budgets: { tokens: 1, cost: { micros: 1, currency: 'EUR' } } });
     expect(idsOf(m, modelCalls(looks('a')))).toEqual(['a']);
     m.model(modelCalls(looks('a')));
@@ -161,7 +161,7 @@ describe('a bound is looked at before the read', () => {
     expect(idsOf(running({ onToolError: 'abort_turn' }), faulty)).toEqual([]);
   });
 
-  it('a turn that has made too many different calls to be told has its reads run as activities', () => {
+  it('a turn that has made too many different calls to list has its reads run as activities', () => {
     const m = running({ repeatLimit: 3, maxSteps: 100 });
     for (let step = 0; step < 40; step += 1) {
       const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => `${id}${step}`);
@@ -179,7 +179,7 @@ describe('a bound is looked at before the read', () => {
 });
 
 describe('ids of reads', () => {
-  it('are those that the workflow gives: one that an earlier call has is minted', () => {
+  it('are those that the workflow gives: one that an earlier call has is replaced', () => {
     const m = running();
     m.model(modelCalls([aRead('call_0')])).tool('call_0');
     const minted = `call_${turn(1)}_2_1`;
@@ -228,8 +228,8 @@ const anySettings = fc.record(
   { requiredKeys: [] },
 );
 
-describe('whatever the model asks for', () => {
-  it('the workflow takes what a worker runs, and nothing else is read there', {
+describe('for any calls that the model asks for', () => {
+  it('the workflow takes every read that a worker runs, and no other result', {
     ...promise('G56'),
   }, () => {
     const steps = fc.array(fc.array(anyCall, { minLength: 1, maxLength: 5 }), { maxLength: 3 });

@@ -1,4 +1,4 @@
-/** Results of reads that come with an answer: taken where the call wants its first run, else dropped. */
+/** Results of reads that come with an answer: taken where the call is due for its first run, else dropped. */
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import type { CallModelResult } from '../../../../src/protocol/workflow/activities.js';
@@ -34,7 +34,7 @@ const resultsOf = (m: MachineUnderTest) =>
     ]);
 
 describe('an answer with the results of its reads', () => {
-  it('is recorded as ever: model call, message, calls, results in call order, and the model is asked on', {
+  it('is recorded without a difference: model call, message, calls, results in call order, and the next model call', {
     ...promise('G55'),
   }, () => {
     const m = running();
@@ -53,7 +53,7 @@ describe('an answer with the results of its reads', () => {
     expect(m.state.transcript.at(-1)).toMatchObject({ role: 'tool', parts: [{}, {}] });
   });
 
-  it('has what did not come run as an activity, and the results enter the transcript together', () => {
+  it('has missing reads run as activities, and the results enter the transcript together', () => {
     const m = running();
     m.model(withResults(modelCalls([aRead('one'), aRead('two')]), [read(1, 'two')]));
     expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'one', run: 1 }]);
@@ -62,7 +62,7 @@ describe('an answer with the results of its reads', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('opens what waits before it records results, and waits on', () => {
+  it('opens waits before it records results, and stays in the step', () => {
     const m = running();
     const outcome = modelCalls([gatedCall('gate'), aRead('r')]);
     m.model(withResults(outcome, [read(1, 'r')]));
@@ -104,7 +104,7 @@ describe('an answer with the results of its reads', () => {
   });
 });
 
-/** Each offers a result for a call that does not want it. */
+/** Each offers a result for a call that needs none. */
 const DROPPED: readonly (readonly [string, CallModelResult, Partial<AgentSettings>, string])[] = [
   [
     'under another id than its call has',
@@ -160,7 +160,7 @@ const DROPPED: readonly (readonly [string, CallModelResult, Partial<AgentSetting
 ];
 
 describe('a result is dropped', () => {
-  it.each(DROPPED)('%s, and what is due is done', (_why, outcome, settings, due) => {
+  it.each(DROPPED)('%s, and the due work is done', (_why, outcome, settings, due) => {
     const m = running(settings);
     m.model(outcome);
     expect(m.all('tool_result').filter(({ result }) => result.status === 'resolved')).toHaveLength(
@@ -210,7 +210,7 @@ describe('a result is dropped', () => {
     }
   });
 
-  it('when nobody waits for that model call any more', () => {
+  it('when that model call is no longer awaited', () => {
     const m = running();
     m.model(modelSays('done'));
     m.mark();

@@ -1,4 +1,4 @@
-/** Whatever happens, in whatever order: the invariants of the core hold after every step, and everything comes to rest. */
+/** Any inputs in any order: the invariants of the core hold after every step, and every schedule comes to rest. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
@@ -23,7 +23,7 @@ function verdictOf(event: { readonly late?: true } | undefined): string {
   return event?.late === true ? 'accepted_late' : 'accepted';
 }
 
-/** What random schedules must reach, or they prove nothing about it. */
+/** Events and refusals that random schedules must reach, or the properties prove nothing about them. */
 const REACHED = [
   ...[
     'summary',
@@ -98,7 +98,7 @@ describe('any schedule', () => {
     );
   });
 
-  it('shows readers of the log what it shows itself, at every event', {
+  it('shows readers of the log the snapshot of its state, at every event', {
     ...promise('A33', 'A56'),
     timeout: patient(TIMEOUT_MS),
   }, () => {
@@ -111,7 +111,7 @@ describe('any schedule', () => {
   });
 
   it(
-    'closed at any point and opened again goes on with a whole transcript and a dense log',
+    'closed at any point and opened again continues with a whole transcript and a dense log',
     () => {
       fc.assert(
         fc.property(schedule, schedule, fc.boolean(), (before, after, closed) => {
@@ -147,13 +147,13 @@ describe('any schedule', () => {
   );
 
   it(
-    'repeats to each sender the verdict that was recorded, even after the end, and takes nothing twice',
+    'repeats to each sender the verdict that was recorded, even after the end, and accepts nothing twice',
     () => {
       fc.assert(
         fc.property(schedule, (steps) => {
           const { m } = runAll(steps);
           m.machine.close('requested');
-          // Nobody sends those of a rule.
+          // Answers of a rule have no sender.
           const resolutions = m.all('resolution').filter(({ rule }) => rule === undefined);
           const reverted = new Set(
             m
@@ -175,7 +175,7 @@ describe('any schedule', () => {
             );
             const last = same.at(-1);
             if (last === undefined) expect(['stale', 'expired']).toContain(again.verdict);
-            // The id was free again after its first answer was taken back, and went to another one.
+            // The id was free again after its first answer was reverted, and another answer took it.
             else if (last.digest !== event.digest)
               expect(again).toMatchObject({
                 verdict: 'invalid',

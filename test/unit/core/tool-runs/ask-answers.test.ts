@@ -1,4 +1,4 @@
-/** What comes of the questions that a tool asks: refusals, answers that are checked, further questions, approvals before them. */
+/** Answers to the questions that a tool asks: refusals, checks, further questions, approvals before them. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../../src/core/calls/ask.js';
@@ -21,7 +21,7 @@ import { expectInvariants, expectViewsAgree } from '../../../support/schedules/c
 
 const STATE = { cart: ['tea'], cents: 5 };
 
-/** One whose first question was answered, and whose second is open. */
+/** A call whose first question was answered, and whose second is open. */
 function askedTwice(first: unknown = NUMBER, second: unknown = NUMBER): MachineUnderTest {
   const m = asked(first);
   m.resolve('c', answer(1), { requestId: 'first' });
@@ -34,7 +34,7 @@ const entry = (m: MachineUnderTest): Pick<RunToolInput, 'run' | 'asked'> =>
 const digest = (m: MachineUnderTest) => digestOf(m.pending[0]);
 
 describe('a question that is declined', () => {
-  it('ends the call as a question to a person does, and the tool is not entered', () => {
+  it('ends the call as a question to a person does, and the tool is not entered again', () => {
     const m = asked();
     m.resolve('c', { type: 'decline', reason: 'none of your business' });
     expect(m.last('tool_result').result).toMatchObject({
@@ -47,7 +47,7 @@ describe('a question that is declined', () => {
     expectViewsAgree(m.events);
   });
 
-  it('enters the tool again where it wants to hear of it', () => {
+  it('enters the tool again where the tool handles declines', () => {
     const m = asked({ ...NUMBER, state: STATE, onDecline: 'enter' });
     expect(m.resolve('c', { type: 'decline', reason: 'no' }).verdict).toBe('accepted');
     expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 2 }]);
@@ -86,7 +86,7 @@ describe('an answer with a pattern in its form', () => {
     expectViewsAgree(m.events);
   });
 
-  it('is taken back when it fails, and the question is open as it was, under its old deadline', () => {
+  it('is reverted when the check fails, and the question is open as it was, under its old deadline', () => {
     const m = asked(CODE);
     const before = m.pending[0];
     m.advance(MINUTE_MS);
@@ -142,7 +142,7 @@ describe('the second question of a call', () => {
     expect(second?.argsDigest).not.toBe(first?.argsDigest);
   });
 
-  it('takes no answer that does not say which question it answers', () => {
+  it('accepts no answer that does not name its question', () => {
     const m = askedTwice();
     expect(m.resolve('c', answer(2))).toMatchObject({
       verdict: 'invalid',
@@ -154,7 +154,7 @@ describe('the second question of a call', () => {
     expect(entry(m).asked).toMatchObject({ asks: 2, answer: { value: 2 } });
   });
 
-  it('tells an answer to the first that it is stale, by whom and since when; over a roll-over, too', {
+  it('answers a reply to the first with stale, by whom and since when; over a roll-over, too', {
     ...promise('G53'),
   }, () => {
     const m = askedTwice();
@@ -170,7 +170,7 @@ describe('the second question of a call', () => {
     expect(m.all('resolution')).toHaveLength(1);
   });
 
-  it('tells a repeat of the first answer that it is one', () => {
+  it('answers a repeat of the first reply with duplicate', () => {
     const m = askedTwice();
     expect(m.resolve('c', answer(1), { requestId: 'first' })).toMatchObject({
       verdict: 'duplicate',
@@ -204,7 +204,7 @@ describe('the second question of a call', () => {
     expect(entry(m).asked).toEqual({ asks: 2, answer: { value: 2 }, actor: actor('ben') });
   });
 
-  it('comes from a loop when there are too many: the call is stopped, and says so', () => {
+  it('comes from a loop when there are too many: the call is stopped with that reason', () => {
     const m = asked();
     for (let count = 2; count <= MAX_ASKS_PER_CALL; count += 1) {
       m.resolve('c', answer(count), digest(m));
@@ -230,7 +230,7 @@ describe('a gated tool that asks', () => {
     return m;
   };
 
-  it('never reads an approval as the answer, whatever it carries (N1)', promise('G53'), () => {
+  it('never reads an approval as the answer, with any content (N1)', promise('G53'), () => {
     const m = gated();
     for (const resolution of [{ type: 'approve' }, { type: 'approve', input: 7 }, { type: 'deny' }])
       for (const fields of [{}, digest(m)])
@@ -242,7 +242,7 @@ describe('a gated tool that asks', () => {
     expect(m.pending).toHaveLength(1);
   });
 
-  it('keeps its approver; who answers is somebody else', () => {
+  it('keeps its approver; the answer is another actor’s', () => {
     const m = gated();
     m.resolve('c', answer(1), { actor: actor('dora') });
     expect(m.state.calls['c']?.approver?.id).toBe('cleo');
@@ -263,7 +263,7 @@ describe('a gated tool that asks', () => {
 });
 
 describe('any number of questions and answers, in any order', () => {
-  it('each answer is taken for the question that it names, once; the tool is entered once for each', {
+  it('each answer is accepted for the question that it names, once; the tool is entered once for each', {
     ...promise('G53'),
   }, () => {
     const move = fc.record({

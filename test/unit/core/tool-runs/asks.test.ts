@@ -1,4 +1,7 @@
-/** Questions that the code of a server tool asks in mid-run: one at a time, each answered for itself, over days and runs. */
+/**
+ * Questions that the code of a server tool asks in mid-run: one at a time, each with its own answer, over days and
+ * runs.
+ */
 import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../../src/core/calls/ask.js';
 import { MAX_ASK_STATE_BYTES } from '../../../../src/protocol/limits/limits.js';
@@ -47,7 +50,7 @@ describe('a tool that asks', () => {
     expect(m.effectTypes()).toEqual(['await_deadline']);
   });
 
-  it('is entered again with answer, state and who answered, in its next run, after a roll-over', () => {
+  it('is entered again with the answer, the state and the answerer, in its next run, after a roll-over', () => {
     const m = asked({ ...NUMBER, state: STATE });
     m.rollOver();
     expect(m.resolve('c', answer(7)).verdict).toBe('accepted');
@@ -75,12 +78,12 @@ describe('a tool that asks', () => {
     expect(entry(m).asked).toHaveProperty('answer', { value: null });
   });
 
-  it('is asked by the question’s own clock where it has one', () => {
+  it('waits by the question’s own clock where it has one', () => {
     const m = asked({ ...NUMBER, timeoutMs: MINUTE_MS });
     expect(m.pending[0]?.deadline).toBe(m.clock.iso(MINUTE_MS));
   });
 
-  it('never waits past the time of the call in all', () => {
+  it('never waits past the total time of the call', () => {
     const timeouts = { ...plannedCall('x').timeouts, totalMs: 2 * MINUTE_MS };
     const m = aMachineWith(modelCalls([plannedCall('c', { timeouts })]));
     m.advance(MINUTE_MS);
@@ -88,7 +91,7 @@ describe('a tool that asks', () => {
     expect(m.pending[0]).toMatchObject({ deadline: m.clock.iso(MINUTE_MS), limitedBy: 'total' });
   });
 
-  it('takes no answer that the form refuses, and stays open', () => {
+  it('accepts no answer that the form refuses, and stays open', () => {
     const m = asked();
     expect(m.resolve('c', answer('many'))).toMatchObject({
       verdict: 'invalid',
@@ -97,7 +100,7 @@ describe('a tool that asks', () => {
     expect(m.resolve('c', answer(3)).verdict).toBe('accepted');
   });
 
-  it('takes no answer of somebody outside its audience; one of its own takes the place of the tool’s', () => {
+  it('accepts no answer from outside its audience; the question’s own audience replaces the tool’s', () => {
     const ofTool = { answerAudience: { users: ['boss'] } };
     const m = asked({ ...NUMBER, audience: { users: ['ann'] } }, ofTool);
     expect(m.resolve('c', answer(1)).verdict).toBe('forbidden');
@@ -108,7 +111,7 @@ describe('a tool that asks', () => {
     expect(other.resolve('c', answer(1), { actor: actor('boss') }).verdict).toBe('accepted');
   });
 
-  it('ends with "user did not respond" when nobody answers, and is not entered', () => {
+  it('ends with "user did not respond" without an answer, and is not entered', () => {
     const m = asked();
     m.advance(ANSWER_MS);
     expect(m.types().slice(-2)).toEqual(['expired', 'tool_result']);
@@ -121,7 +124,7 @@ describe('a tool that asks', () => {
     expect(m.resolve('c', answer(1)).verdict).toBe('expired');
   });
 
-  it('takes no late answer, whatever the plan says of late results', () => {
+  it('accepts no late answer, with any setting of the plan for late results', () => {
     const m = asked(NUMBER, { lateResult: 'inbox' });
     m.advance(ANSWER_MS);
     expect(m.resolve('c', answer(1)).verdict).toBe('expired');
@@ -136,7 +139,7 @@ describe('a tool that asks', () => {
     expectInvariants(m);
   });
 
-  it('that was cancelled while it ran asks nobody', () => {
+  it('that was cancelled while it ran opens no question', () => {
     const m = aMachineWith(modelCalls([plannedCall('c')]));
     m.machine.cancelTurn({});
     asks(m, 'c');
@@ -185,7 +188,7 @@ describe('a tool that asks', () => {
     expectInvariants(m);
   });
 
-  it('may be set aside by a message, and runs on when it is answered', () => {
+  it('may be detached by a message, and runs on when it is answered', () => {
     const m = aMachineWith(modelCalls([plannedCall('c')]), {
       settings: { whileWaiting: 'detach' },
     });
@@ -220,7 +223,7 @@ describe('a question that cannot be asked', () => {
     ['a claim of its own', { ...NUMBER, audience: { requireVerified: 1 } }, /requireVerified/],
     ['an endless timeout', { ...NUMBER, timeoutMs: Infinity }, /whole number of milliseconds/],
     ['another way to decline', { ...NUMBER, onDecline: 'end' }, /onDecline/],
-    ['a field that nobody knows', { ...NUMBER, prompt: 'x' }, /prompt is not a field/],
+    ['an unknown field', { ...NUMBER, prompt: 'x' }, /prompt is not a field/],
   ];
   it.each(faults)('such as %s is the call’s result, with the rule', (_title, question, text) => {
     const m = asked(question);

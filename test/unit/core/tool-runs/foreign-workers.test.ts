@@ -1,4 +1,4 @@
-/** What workers in other languages may end a call with: it stands in the history, so nothing of it may fail the task. */
+/** Ends of a call by workers in other languages: history contains them, so none of them may fail the task. */
 import { describe, expect, it } from 'vitest';
 import { isRelaxed, relaxedSchema } from '../../../../src/json-schema/relaxed.js';
 import type { JsonSchema } from '../../../../src/protocol/values/json.js';
@@ -21,7 +21,7 @@ const ENDS: readonly (readonly [string, unknown])[] = [
 ];
 
 describe('a tool whose worker ends its call', () => {
-  it.each(ENDS)('with %s gets an error result, and the turn goes on', (_what, end) => {
+  it.each(ENDS)('with %s gets an error result, and the turn continues', (_what, end) => {
     const m = aMachineWith(modelCalls([plannedCall('c')]));
     m.machine.toolFinished('c', end as RunToolResult);
     expect(m.last('tool_result').result).toMatchObject({
@@ -34,7 +34,7 @@ describe('a tool whose worker ends its call', () => {
 });
 
 describe('a deep form', () => {
-  it.each(['contains', 'not', 'if'])('of nested %s is relaxed in no time', (keyword) => {
+  it.each(['contains', 'not', 'if'])('of nested %s is relaxed fast', (keyword) => {
     let form: JsonSchema = { type: 'string', pattern: '^a+$' };
     for (let depth = 0; depth < 60; depth += 1) form = { [keyword]: form };
     expect(isRelaxed(form)).toBe(true);

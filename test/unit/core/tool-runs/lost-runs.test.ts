@@ -1,4 +1,4 @@
-/** Runs that may not be repeated and were lost: what is asked, what is held, what the model reads. */
+/** Runs that may not be repeated and were lost: reconciling, held calls, the model's result. */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
@@ -21,7 +21,7 @@ function lost(over: Partial<PlannedCall>): MachineUnderTest {
 }
 
 describe('a lost run of a tool that may run once', () => {
-  it('is unknown to the model when nobody can say what it did; nothing but the result is written', () => {
+  it('has an unknown outcome for the model when nothing can reconcile it; only the result is recorded', () => {
     const m = lost({});
     expect(m.types()).toEqual(['tool_result']);
     expect(m.last('tool_result').result).toMatchObject({
@@ -30,7 +30,7 @@ describe('a lost run of a tool that may run once', () => {
     });
   });
 
-  it('is asked about, and what happened is the result', () => {
+  it('is reconciled, and the outcome that is found is the result', () => {
     const m = lost({ reconcile: true });
     expect(m.types()).toEqual(['tool_lost']);
     expect(m.effects()).toEqual([{ type: 'reconcile_tool', toolCallId: 'c', run: 1 }]);
@@ -67,7 +67,7 @@ describe('a lost run of a tool that may run once', () => {
     },
   );
 
-  it('says how often its worker was lost', () => {
+  it('records how often its worker was lost', () => {
     const told = [1, 2, 3].map((times) => TEXTS.lostEachTime('t', times));
     expect(told.map((text) => text.slice(0, 50))).toEqual([
       'The worker running tool "t" was lost. The tool say',
@@ -83,7 +83,7 @@ describe('a lost run of a tool that may run once', () => {
     expect(m.last('tool_result').result.envelope).toEqual({ ok: true, result: 'refunded' });
   });
 
-  it('is not run again by an outcome that comes twice, or that nobody asked for', () => {
+  it('is not run again by an outcome that comes twice, or that was not requested', () => {
     const m = lost({ reconcile: true });
     m.machine.toolFinished('c', { envelope: { ok: true, result: 'late' }, executionMs: 1 });
     m.machine.toolLost('c', LOSS);
@@ -103,20 +103,20 @@ describe('a lost run of a tool that may run once', () => {
     });
   });
 
-  it('that no worker ever took is not asked about', () => {
+  it('that no worker ever took is not reconciled', () => {
     const m = aMachineWith(modelCalls([plannedCall('c', { effects: 'once', reconcile: true })]));
     m.machine.toolLost('c', { ...LOSS, neverStarted: true });
     expect(m.types()).toEqual(['tool_result']);
   });
 
-  it('is asked about, too, when a worker refuses to run a call that was delivered twice', () => {
+  it('is reconciled, too, when a worker refuses to run a call that was delivered twice', () => {
     const m = aMachineWith(modelCalls([plannedCall('c', { effects: 'once', reconcile: true })]));
     const error = { code: 'outcome_unknown' as const, message: 'x' };
     m.machine.toolFinished('c', { envelope: { ok: false, error }, executionMs: 0 });
     expect(m.effects()).toMatchObject([{ type: 'reconcile_tool' }]);
   });
 
-  it('is ended by a cancel while it is asked about, and by one while it is held', () => {
+  it('is ended by a cancel while it is reconciled, and by one while it is held', () => {
     for (const over of [{ reconcile: true }, { onOutcomeUnknown: 'hold' }] as const) {
       const m = lost(over);
       m.machine.cancelTurn({});
@@ -129,7 +129,7 @@ describe('a lost run of a tool that may run once', () => {
 describe('a call whose unknown outcome is held', () => {
   const held = (): MachineUnderTest => lost({ onOutcomeUnknown: 'hold' });
 
-  it('waits as pending for an operator, with what is known, over a roll-over', () => {
+  it('waits as pending for an operator, with the known facts, over a roll-over', () => {
     const m = held();
     m.rollOver();
     expect(m.pending).toMatchObject([
@@ -143,7 +143,7 @@ describe('a call whose unknown outcome is held', () => {
     expect(m.state.calls['c']?.status).toBe('outcome_unknown');
   });
 
-  it('has what the operator says as its result, with the operator in it', () => {
+  it('has the operator’s outcome as its result, with the operator in it', () => {
     const m = held();
     m.resolve('c', { type: 'outcome', value: { refunded: 5 } });
     expect(m.last('tool_result').result).toEqual({
@@ -155,7 +155,7 @@ describe('a call whose unknown outcome is held', () => {
     expectViewsAgree(m.events);
   });
 
-  it('may be told to have failed', () => {
+  it('may be ended as failed', () => {
     const m = held();
     m.resolve('c', { type: 'outcome', error: 'the bank refused it' });
     expect(m.last('tool_result').result.envelope).toEqual({
@@ -165,7 +165,7 @@ describe('a call whose unknown outcome is held', () => {
     expectViewsAgree(m.events);
   });
 
-  it('has one outcome, whoever tells a second one', promise('G44'), () => {
+  it('has one outcome, also when another operator sends a second one', promise('G44'), () => {
     const m = held();
     expect(m.resolve('c', { type: 'outcome', value: 1 }).verdict).toBe('accepted');
     expect(m.resolve('c', { type: 'outcome', value: 2 })).toMatchObject({
@@ -176,7 +176,7 @@ describe('a call whose unknown outcome is held', () => {
     expect(m.all('tool_result')).toHaveLength(1);
   });
 
-  it('is told to the model as unknown when no operator comes in time', () => {
+  it('is unknown to the model when no operator comes in time', () => {
     const m = held();
     m.advance(ANSWER_MS);
     expect(m.last('expired')).toMatchObject({ kind: 'outcome' });
@@ -187,7 +187,7 @@ describe('a call whose unknown outcome is held', () => {
     expect(m.resolve('c', { type: 'outcome', value: 1 }).verdict).toBe('expired');
   });
 
-  it('is held only after its tool was asked', () => {
+  it('is held only after its tool was asked to reconcile', () => {
     const m = lost({ reconcile: true, onOutcomeUnknown: 'hold' });
     expect(m.pending).toEqual([]);
     m.machine.toolReconciled('c', { outcome: 'unknown', reason: 'down' });

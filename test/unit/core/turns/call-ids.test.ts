@@ -1,4 +1,4 @@
-/** Call ids come from the provider, and may repeat, be empty or be anything (S49, N8). */
+/** Call ids come from the provider, and may be repeated, empty or of any form (S49, N8). */
 import { describe, expect, it } from 'vitest';
 import { isUsableCallId } from '../../../../src/protocol/values/ids.js';
 import {
@@ -35,7 +35,7 @@ function expectPaired(m: MachineUnderTest): void {
 }
 
 describe('a call id', () => {
-  it('repeated within one answer is replaced from the second on, and the log says what it was', {
+  it('repeated within one answer is replaced from the second on, and the log has the original', {
     ...promise('S49', 'N8'),
   }, () => {
     const m = aMachineWith(
@@ -66,7 +66,7 @@ describe('a call id', () => {
     expectPaired(m);
   });
 
-  it('that nobody could use in a URL or a key is replaced', () => {
+  it('that cannot stand in a URL or a key is replaced', () => {
     const unusable = ['', ' ', 'a b', 'a/b', 'ü', 'x'.repeat(129), '\ud800', 'a\nb'];
     const m = aMachineWith(modelCalls(unusable.map((callId) => plannedCall(callId))));
     expect(callIds(m)).toEqual(unusable.map((_, index) => `call_${turn(1)}_1_${index + 1}`));
@@ -74,7 +74,7 @@ describe('a call id', () => {
     expect(m.all('tool_call').map((event) => event.providerCallId)).toEqual(unusable);
   });
 
-  it('that imitates ours never makes two calls one', promise('G89'), () => {
+  it('that imitates a minted one never makes two calls one', promise('G89'), () => {
     const ours = `call_${turn(1)}_1_2`;
     const m = aMachineWith(
       modelCalls([plannedCall(ours), plannedCall(''), plannedCall(`${ours}_2`)]),
@@ -89,7 +89,7 @@ describe('a call id', () => {
     expect(callIds(later)).toEqual([guessed, `${guessed}_2`]);
   });
 
-  it('may be a word that objects know', () => {
+  it('may be the name of an object’s property', () => {
     const words = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
     const m = aMachine();
     m.send('go');

@@ -1,4 +1,7 @@
-/** How many expired calls may still be answered late: what is told to be accepted is never dropped. */
+/**
+ * The limit of expired calls that may still be answered late: an answer that is reported as accepted is never
+ * dropped.
+ */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_LATE_CALLS } from '../../../../src/protocol/limits/limits.js';
@@ -25,8 +28,8 @@ const shortCalls = (): readonly PlannedCall[] =>
     external(`late-${index}`, { timeouts: SHORT }),
   );
 
-describe('one expired call more than may be answered late', () => {
-  it('is new input when its result comes first thing after its deadline, although it was asked before all others', {
+describe('one expired call beyond the limit for late answers', () => {
+  it('is new input when its result comes right after its deadline, although it is the oldest call', {
     ...promise('G77'),
   }, () => {
     const m = aMachineWith(modelCalls([external('first'), ...shortCalls()]));
@@ -40,7 +43,7 @@ describe('one expired call more than may be answered late', () => {
     expectInvariants(m);
   });
 
-  it('leaves a late answer in peace that a worker still checks', promise('G77'), () => {
+  it('does not touch a late answer that a worker still checks', promise('G77'), () => {
     const m = aMachineWith(
       modelCalls([external('checked', { timeouts: SHORT, recheckAnswer: true })]),
     );
@@ -53,7 +56,7 @@ describe('one expired call more than may be answered late', () => {
     expectInvariants(m);
   });
 
-  it('makes the one that expired first unanswerable, and that is told', promise('G77'), () => {
+  it('makes the call that expired first unanswerable, which is reported', promise('G77'), () => {
     const m = aMachineWith(modelCalls([external('old', { timeouts: SHORT })]));
     m.advance(MINUTE_MS);
     m.model(modelCalls(shortCalls()));

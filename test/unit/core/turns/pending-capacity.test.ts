@@ -1,4 +1,4 @@
-/** What the calls that wait hold together is bounded: every roll-over carries it. */
+/** The total size of pending calls is bounded, because every roll-over carries them. */
 import { describe, expect, it } from 'vitest';
 import { carriedBytes } from '../../../../src/core/context/carry-over.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
@@ -30,7 +30,7 @@ function gated(count: number, bytes: number): readonly PlannedCall[] {
   return named(count).map((id) => gatedCall(id, bulky(bytes)));
 }
 
-/** Of the calls that wait, or are detached, as a roll-over carries them. */
+/** The size of pending and detached calls, as a roll-over carries them. */
 function held({ state }: MachineUnderTest): number {
   const waiting = Object.values(state.calls).filter(
     ({ suspension, background }) => suspension !== undefined || background === 'detached',
@@ -46,8 +46,8 @@ function refused({ events }: MachineUnderTest): readonly unknown[] {
   );
 }
 
-describe('calls that wait', () => {
-  it('hold so much together; those beyond are errors that the model reads, and the others wait', {
+describe('pending calls', () => {
+  it('have a total bound; those beyond it are errors that the model reads, and the others wait', {
     ...promise('G185'),
   }, () => {
     const m = aMachineWith(modelCalls([...gated(20, 20 * KB)]));
@@ -58,7 +58,7 @@ describe('calls that wait', () => {
     expect(held(m)).toBeGreaterThan(0.7 * MAX_WAITING_BYTES);
     expectInvariants(m);
     expectViewsAgree(m.events);
-    // Where one has ended, there is room again.
+    // Where one has ended, there is capacity again.
     const waiting = m.pending.map(({ toolCallId }) => toolCallId);
     for (const id of waiting) expect(m.resolve(id, APPROVE).verdict).toBe('accepted');
     for (const id of waiting) m.tool(id);
@@ -66,14 +66,14 @@ describe('calls that wait', () => {
     expect(m.pending.map(({ toolCallId }) => toolCallId)).toEqual(['later']);
   });
 
-  it('may hold more where one is alone: its bound is that of its arguments', () => {
+  it('may be larger where one is alone: its bound is that of its arguments', () => {
     const m = aMachineWith(modelCalls([...gated(2, 190 * KB)]));
     expect(m.pending).toHaveLength(1);
     expect(held(m)).toBeGreaterThan(MAX_WAITING_BYTES);
     expect(refused(m)).toEqual(['too_many_calls']);
   });
 
-  it('count detached ones, which nobody waits for, too', () => {
+  it('include detached ones, which no turn waits for', () => {
     const detached = named(20).map((id) =>
       plannedCall(id, { executor: 'external', mode: 'detach', ...bulky(20 * KB) }),
     );
@@ -83,7 +83,7 @@ describe('calls that wait', () => {
     expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
   });
 
-  it('are not refused when they wait for the second time: an approved call runs where it runs', () => {
+  it('are not refused when they wait for the second time: an approved call always runs', () => {
     const calls = named(9).map((id) => gatedCall(id, { executor: 'external', ...bulky(10 * KB) }));
     const m = aMachineWith(modelCalls(calls));
     expect(m.pending).toHaveLength(9);
@@ -93,7 +93,7 @@ describe('calls that wait', () => {
     expect(refused(m)).toEqual([]);
   });
 
-  it('count anew what code asks behind an approval: a question that finds no room is an error', {
+  it('count anew a question that code asks behind an approval: without capacity it is an error', {
     ...promise('G185'),
   }, () => {
     const m = aMachineWith(modelCalls(named(64).map((id) => gatedCall(id))));
@@ -104,13 +104,13 @@ describe('calls that wait', () => {
     expect(m.pending.length + refused(m).length).toBe(64);
     expect(new Set(refused(m))).toEqual(new Set(['too_many_calls']));
     expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
-    // Nor do those that were refused hold what they would have asked.
+    // Refused questions do not count either.
     expect(carriedBytes(m.state)).toBeLessThan(2 * MAX_WAITING_BYTES);
     expectInvariants(m);
     expectViewsAgree(m.events);
   });
 
-  it('count what detached ones ask, whenever that is; one that finds no room ends as new input', {
+  it('include later questions of detached ones; one without capacity ends as new input', {
     ...promise('G185'),
   }, () => {
     const m = aMachineWith(modelCalls(named(50).map((id) => plannedCall(id, { mode: 'detach' }))));
@@ -127,7 +127,7 @@ describe('calls that wait', () => {
     expectViewsAgree(m.events);
   });
 
-  it('are asked on, as far as there is room: a next question takes the place of the one before', () => {
+  it('may ask further questions within the capacity: the next question takes the place of the one before', () => {
     const m = aMachineWith(modelCalls(named(9).map((id) => plannedCall(id))));
     for (const round of [1, 2, 3]) {
       for (const id of named(9)) asks(m, id, LARGE);
@@ -138,13 +138,13 @@ describe('calls that wait', () => {
     expect(refused(m)).toEqual([]);
   });
 
-  it('count twice what a detached call will show', () => {
+  it('count twice the data that a detached call will show', () => {
     const answerSchema = { type: 'number', title: TITLE };
     const over = { executor: 'external', mode: 'detach', answerSchema } as const;
     const m = aMachineWith(modelCalls(named(60).map((id) => plannedCall(id, over))));
     expect(m.pending.length + refused(m).length).toBe(60);
     expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
-    // Whether there is room is known when it is detached, and not a moment later.
+    // The capacity is checked when the call is detached, and not a moment later.
     expect(m.all('inbox_event')).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describe('a call that the provider has run', () => {
     expect(m.state.calls).toEqual({});
   });
 
-  it('stands beside calls that wait, and the step is over when those are', promise('G94'), () => {
+  it('stands beside pending calls, and the step is over when those are', promise('G94'), () => {
     const asked = modelCalls([plannedCall('s'), plannedCall('q', { executor: 'human' })]);
     const m = aMachineWith(searched(asked, 'ws_1', 'ws_2'));
     expect(m.effectTypes()).toEqual(['run_tool', 'await_deadline']);
@@ -77,7 +77,7 @@ describe('a call that the provider has run', () => {
     expectViewsAgree(m.events);
   });
 
-  it('cannot be answered, and says what became of it, after a roll-over too', () => {
+  it('cannot be answered, and its outcome is in the verdict, after a roll-over too', () => {
     const m = aMachineWith(searched(modelCalls([plannedCall('s')]), 'ws_1'));
     m.rollOver();
     expect(m.resolve('ws_1', { type: 'result', value: 'mine' })).toMatchObject({
@@ -86,7 +86,7 @@ describe('a call that the provider has run', () => {
     expect(toolCallView(m.state, 'ws_1')).toMatchObject({ name: 'search', status: 'resolved' });
   });
 
-  it('takes another id where its own is taken, and never the id of a call that waits', () => {
+  it('takes another id where its own is used, and never the id of a pending call', () => {
     const m = aMachineWith(searched(modelCalls([plannedCall('s')]), 's', 's'));
     const calls = m.all('tool_call');
     expect(calls.map(({ providerCallId }) => providerCallId)).toEqual(['s', 's', undefined]);

@@ -1,4 +1,4 @@
-/** What counts of the attempts of a model call: in its step, its turn and its conversation. */
+/** The spending of attempts of a model call, as counted for its step, its turn and its conversation. */
 import { describe, expect, it } from 'vitest';
 import { foldView } from '../../../../src/core/view/view.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
@@ -27,7 +27,7 @@ function asked(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   return m;
 }
 
-/** What readers are shown, folded from the log alone. */
+/** The spending that readers see, folded from the log alone. */
 function shown(m: MachineUnderTest): Usage | undefined {
   let view: ConversationSnapshot | undefined;
   for (const event of m.events) view = foldView(view, event);
@@ -49,7 +49,7 @@ function stop(m: MachineUnderTest): MachineUnderTest {
 interface Row {
   readonly what: string;
   readonly happens: (m: MachineUnderTest) => unknown;
-  /** The fields of the `model_call` that say what was taken; undefined: there is no such event. */
+  /** The fields of the `model_call` about spending; undefined: there is no such event. */
   readonly call: object | undefined;
   readonly taken: Usage;
 }
@@ -119,7 +119,7 @@ const DOWN: FailedAttempt = {
 };
 const REFUSED: FailedAttempt = { ...DOWN, attempt: 2, code: 'model_unauthorized', httpStatus: 401 };
 
-describe('attempts of a model call that came to nothing', () => {
+describe('attempts of a model call that failed', () => {
   it('stand with the answer that came after them, and with one that was stopped', () => {
     const failedAttempts = [DOWN];
     const m = asked();
@@ -130,7 +130,7 @@ describe('attempts of a model call that came to nothing', () => {
     expect(stopping.last('model_call')).toMatchObject({ failedAttempts });
   });
 
-  it('stand with a call that failed for good, whatever it took', promise('G102'), () => {
+  it('stand with a call that failed for good, at any cost', promise('G102'), () => {
     const failed = [DOWN, REFUSED];
     const about = { attempt: 2, model: 'gpt', finishReason: 'failed', failedAttempts: failed };
     const m = asked();
@@ -146,7 +146,7 @@ describe('attempts of a model call that came to nothing', () => {
   });
 });
 
-describe('what the attempts of a model call took', () => {
+describe("the spending of a model call's attempts", () => {
   it.each(ROWS)(
     'counts for $what, in the log, the turn and the conversation',
     promise('G11'),
@@ -162,7 +162,7 @@ describe('what the attempts of a model call took', () => {
     },
   );
 
-  it('stands in the end of a turn beside what its other steps took', () => {
+  it('stands in the end of a turn beside that of its other steps', () => {
     const m = asked();
     m.model(modelCalls([plannedCall('a')])).tool('a');
     m.machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
@@ -177,7 +177,7 @@ describe('what the attempts of a model call took', () => {
     expect(m.last('turn_ended')).toMatchObject({ reason: 'token_budget' });
   });
 
-  it('corrects no count of tokens: the provider has counted the attempt that was answered alone', () => {
+  it('corrects no count of tokens: the provider has counted only the attempt with the answer', () => {
     const m = asked();
     const context = { tokens: 12, budget: 1_000, messages: 1 };
     m.model({ ...modelSays('Hi'), context, earlierUsage: EARLIER });

@@ -1,4 +1,4 @@
-/** The bounds of a turn, and failures that end it: looked at before the spend, and named when reached. */
+/** The limits of a turn, and failures that end it: checked before the spend, and named when reached. */
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import {
@@ -59,7 +59,7 @@ describe('a turn with a budget', () => {
     };
     m.model(costing(499_999, 'one')).tool('one');
     expect(m.effectTypes()).toEqual(['call_model']);
-    // One that says nothing of its cost, as all did once, adds nothing.
+    // A call without a cost adds nothing; every call of old logs has none.
     m.model(modelCalls([plannedCall('two')])).tool('two');
     m.model(costing(1, 'three'));
     m.mark();
@@ -76,7 +76,7 @@ describe('a turn with a budget', () => {
     expect(m.effects()).toEqual([]);
   });
 
-  it('of time stops what runs and what waits when it is over, each call with its result', {
+  it('of time stops running and pending calls when it is over, each call with its result', {
     ...promise('G92'),
   }, () => {
     const m = running(
@@ -106,7 +106,7 @@ describe('a turn with a budget', () => {
     expect(m.effects()).toEqual([]);
   });
 
-  it('of time aborts the model call in flight, and keeps what that has said', () => {
+  it('of time aborts the model call in flight, and keeps the text that has come', () => {
     const m = running({ budgets: { timeMs: MINUTE_MS } });
     m.advance(MINUTE_MS);
     expect(m.effectTypes()).toEqual(['abort_model']);
@@ -120,7 +120,7 @@ describe('a turn with a budget', () => {
     expect(m.effectTypes()).toEqual(['call_model', 'await_turn_limit']);
   });
 
-  it('of time gives way to a person who stops the turn first', () => {
+  it('of time yields to a person who stops the turn first', () => {
     const m = running({ budgets: { timeMs: MINUTE_MS } });
     m.machine.cancelTurn({});
     m.advance(MINUTE_MS);
@@ -129,7 +129,7 @@ describe('a turn with a budget', () => {
     expect(m.last('turn_ended')).toMatchObject({ status: 'cancelled', reason: 'cancelled' });
   });
 
-  it('of calls lets no more run, in one step or over several, and tells the model which bound it was', {
+  it('of calls lets no more run, in one step or over several, and names the limit to the model', {
     ...promise('G92'),
   }, () => {
     const m = running(
@@ -181,7 +181,7 @@ describe('a call that is repeated', () => {
     expect(m.effects()).toMatchObject([{ type: 'run_tool', toolCallId: 'e' }]);
   });
 
-  it('runs once more before the limit, and its result warns the model without a change to what the tool said', {
+  it('runs once more before the limit, and its result warns the model without a change to the tool’s own', {
     ...promise('G93'),
   }, () => {
     const m = running({ repeatLimit: 3 }, same('a'));
@@ -205,14 +205,14 @@ describe('a call that is repeated', () => {
   it.each([
     [2, ['a', 'b'], []],
     [4, ['a', 'b', 'c', 'd'], ['c']],
-  ])('is warned of once, at a limit of %i', (repeatLimit, ids, warned) => {
+  ])('causes one warning, at a limit of %i', (repeatLimit, ids, warned) => {
     const m = running({ repeatLimit }, ...ids.map(same));
     for (const id of ids) m.tool(id);
     const seen = m.all('tool_result').filter(({ result }) => result.envelope.notice !== undefined);
     expect(seen.map(({ toolCallId }) => toolCallId)).toEqual(warned);
   });
 
-  it('is warned of by whatever result it has: a denial, or the pending of a detached call', () => {
+  it('causes the warning with any result: a denial, or the pending of a detached call', () => {
     const gated = (id: string) => gatedCall(id, { name: 'look', input: { of: 'it' } });
     const m = running({ repeatLimit: 3 }, gated('a'), gated('b'));
     m.resolve('b', DENY);
@@ -229,7 +229,7 @@ describe('a call that is repeated', () => {
     expect(n.last('inbox_event').result?.envelope).toEqual({ ok: true, result: 'late' });
   });
 
-  it('runs as often as it likes without a limit', () => {
+  it('runs any number of times without a limit', () => {
     const m = running({}, same('a'), same('b'), same('c'), same('d'));
     expect(m.effects()).toHaveLength(4);
     expect(m.state.turn).not.toHaveProperty('spent');
@@ -273,7 +273,7 @@ describe('a failing tool', () => {
     expect(m.all('turn_ended')).toHaveLength(1);
   });
 
-  it('is told to the model otherwise; a person who denies, declines or is silent never ends a turn', {
+  it('is an error for the model otherwise; a person who denies, declines or is silent never ends a turn', {
     ...promise('G111'),
   }, () => {
     const m = running({}, plannedCall('a'));

@@ -62,7 +62,7 @@ describe('a turn', () => {
     });
   });
 
-  it('with two server tools and a question goes on only after the answer, results in call order (S2)', {
+  it('with two server tools and a question continues only after the answer, results in call order (S2)', {
     ...promise('S2', 'A26', 'A28'),
   }, () => {
     const m = aMachineWith(
@@ -87,7 +87,7 @@ describe('a turn', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('gives every call that cannot run its error result at once, and goes on (S32)', {
+  it('gives every call that cannot run its error result at once, and continues (S32)', {
     ...promise('G88', 'S32'),
   }, () => {
     const m = aMachine();
@@ -117,7 +117,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('never parks a person on a gated call whose arguments are bad (N17)', promise('C37'), () => {
+  it('never parks a gated call whose arguments are invalid (N17)', promise('C37'), () => {
     const broken = { ...brokenCall('g', 'invalid_input'), approval: { needed: true as const } };
     const m = aMachineWith(modelCalls([broken]));
     expect(m.pending).toEqual([]);
@@ -174,7 +174,7 @@ describe('a turn', () => {
     expect(m.state.turn).toBeUndefined();
   });
 
-  it('ends as failed when the model fails, and the next message goes on from there', {
+  it('ends as failed when the model fails, and the next message continues from there', {
     ...promise('G90'),
   }, () => {
     const m = aMachine();
@@ -199,7 +199,7 @@ describe('a turn', () => {
     expect(m.last('turn_ended')).toMatchObject({ turnId: turn(2), status: 'completed' });
   });
 
-  it('tells the model of a lost run by what the tool says of its effects', () => {
+  it('reports a lost run to the model by the effects that the tool declares', () => {
     const m = aMachineWith(
       modelCalls([
         plannedCall('slow'),
@@ -217,7 +217,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('takes no run outcome for a call that waits for somebody, and none twice', () => {
+  it('accepts no run outcome for a call that waits for a person, and none twice', () => {
     const gated = plannedCall('g', { approval: { needed: true } });
     const m = aMachineWith(
       modelCalls([gated, plannedCall('q', { executor: 'human' }), plannedCall('s')]),
