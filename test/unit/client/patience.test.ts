@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What becomes of a message whose worker answers after ten seconds. */
+/** The outcome of a message whose worker answers after ten seconds. */
 async function sentWith(options: Partial<ConversationClientOptions>): Promise<string> {
   const { conversation } = setUp(
     {

@@ -1,4 +1,4 @@
-/** The compiler's side of the client: what a result, an answer and a pending call are. Checked by `tsc -p test`. */
+/** The compiler's side of the client: types of a result, an answer and a pending call. Checked by `tsc -p test`. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { Conversation, ConversationClient, PendingTarget } from '../../../src/client/index.js';
@@ -24,7 +24,7 @@ const support = defineAgent({
 type Compiled = (client: ConversationClient, pending: unknown) => Promise<void>;
 
 describe('types of the client', () => {
-  it('a result has the output of the agent that the conversation names by itself, not by its name', () => {
+  it('give a result the output of the agent that the conversation names by itself, not by its name', () => {
     const use: Compiled = async (client) => {
       const typed = client.conversation('c1', { agent: support });
       expectTypeOf(typed).toEqualTypeOf<Conversation<{ readonly refunded: boolean }>>();
@@ -40,7 +40,7 @@ describe('types of the client', () => {
     expect(use).toBeTypeOf('function');
   });
 
-  it('a result has the output of the schema that went with the message, as JSON', () => {
+  it('give a result the output of the schema that went with the message, as JSON', () => {
     const use: Compiled = async (client) => {
       const conversation = client.conversation('c1', { agent: 'support' });
       const sent = await conversation.send('when?', {
@@ -57,7 +57,7 @@ describe('types of the client', () => {
     expect(use).toBeTypeOf('function');
   });
 
-  it('an answer to a pending call of an agent has the type that its tool declares', () => {
+  it('give an answer to a pending call of an agent the type that its tool declares', () => {
     const use: Compiled = async (client, pending) => {
       if (isPendingOf(support, pending)) {
         expectTypeOf(pending).toExtend<PendingTarget<{ readonly size: number } | Json>>();

@@ -1,4 +1,4 @@
-/** A store in memory, a fake Temporal, and what stands between them. */
+/** A store in memory, a fake Temporal, and the projector and reader between them. */
 import { onTestFinished } from 'vitest';
 import { Projector } from '../../../src/projection/projector/projector.js';
 import { createStoreReader } from '../../../src/projection/reading/store-reader.js';

@@ -19,7 +19,7 @@ function setUp(script: Script) {
 }
 
 describe('a request without an id of its own', () => {
-  it('is told what its first try was told, where the reply of that was lost in a roll-over', {
+  it('gets the reply of its first attempt, where that reply was lost in a roll-over', {
     ...promise('G36'),
   }, async () => {
     const first = { verdict: 'accepted', toolCallId: CALL, seq: 6 } as const;
@@ -28,7 +28,7 @@ describe('a request without an id of its own', () => {
       return setUp({
         update: () => {
           tries += 1;
-          // The run ended with the task that accepted it: the server says that it may be tried again.
+          // The run ended with the task that accepted the request: the server says that it may be tried again.
           if (tries === 1) throw grpcError(10, 'workflow is closing');
           throw refusal('verdict', { verdict: 'duplicate', first });
         },
@@ -39,12 +39,12 @@ describe('a request without an id of its own', () => {
     expect(outcome).toMatchObject({ ...first, httpStatus: 200 });
     expect(await outcome.final()).toEqual(first);
     expect(calls[1]?.input).toEqual(calls[0]?.input);
-    // Somebody else may have used an id that was given.
+    // Another client may have used an id that the caller gave.
     const given = await asked().client.resolve(REF, ANSWER, { requestId: 'r-1' });
     expect(given).toMatchObject({ verdict: 'duplicate', first });
   });
 
-  it('is told so of claims, deadlines and batches, too', promise('G36'), async () => {
+  it('gets the first reply for claims, deadlines and batches, too', promise('G36'), async () => {
     const accepted = { verdict: 'accepted', seq: 6 };
     const { client } = setUp({
       update: () => {

@@ -30,7 +30,7 @@ function setUp(script: Script, reader?: ConversationReader) {
 
 const EMPTY_PAGE = { events: [], lastSeq: 0, firstSeq: 1, more: false };
 
-/** `answer-1` was accepted at seq 6 and taken back at seq 7. */
+/** `answer-1` was accepted at seq 6 and reverted at seq 7. */
 const REVERTED: readonly CanonicalEvent[] = [
   ...sampleLog('c-1').slice(0, 6),
   {
@@ -49,7 +49,7 @@ const notFound = (): never => {
 };
 
 describe('resolving a call', () => {
-  it('answers with the verdict, its HTTP status and the request id, and starts nothing', {
+  it('returns the verdict, its HTTP status and the request id, and starts nothing', {
     ...promise('A34', 'A35'),
   }, async () => {
     const { client, calls } = setUp({
@@ -76,7 +76,7 @@ describe('resolving a call', () => {
     [{ verdict: 'invalid', problems: [{ path: '/resolution/value', message: 'no' }] }, 422],
     [{ verdict: 'unknown', what: 'tool_call' }, 404],
     [{ verdict: 'duplicate', first: { verdict: 'accepted', toolCallId: CALL, seq: 6 } }, 200],
-  ])('hands on the refusal %j as a value', async (verdict, httpStatus) => {
+  ])('returns the refusal %j as a value', async (verdict, httpStatus) => {
     const { client } = setUp({
       update: () => {
         throw refusal('verdict', verdict);
@@ -86,7 +86,7 @@ describe('resolving a call', () => {
     expect(outcome).toMatchObject({ ...verdict, httpStatus });
   });
 
-  it('stays one answer while no worker runs: the signal carries the ids and the time of the first try', async () => {
+  it('stays one answer while no worker runs: the signal carries the ids and the time of the first attempt', async () => {
     let alive = false;
     const { client, calls } = setUp({
       update: () => {
@@ -121,7 +121,7 @@ describe('resolving a call', () => {
   it.each([
     ['the log', REVERTED.length],
     ['the workflow, before the log', 5],
-  ])('that was taken back after a signal is told as invalid by %s', async (_where, stored) => {
+  ])('that was reverted after a signal returns invalid by %s', async (_where, stored) => {
     const reader = new FakeReader();
     reader.add('c-1', REVERTED.slice(0, stored));
     const { client, calls } = setUp(
@@ -145,7 +145,7 @@ describe('resolving a call', () => {
     expect(calls.filter((call) => call.kind === 'update')).toHaveLength(1);
   });
 
-  it('that was left as a signal is told by the log when the conversation ended without a worker', async () => {
+  it('that was left as a signal gets its verdict from the log when the conversation ended without a worker', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
     let closed = false;
@@ -174,7 +174,7 @@ describe('resolving a call', () => {
     expect(calls).toEqual([]);
   });
 
-  it('knows no conversation behind a ref that is not one', async () => {
+  it('finds no conversation behind a malformed ref', async () => {
     const { client, calls } = setUp({});
     for (const ref of ['', 'nonsense', 'a~b', 'a b~c~d', 'default~c-1~%E0%A4'])
       expect(await client.resolve(ref, ANSWER)).toMatchObject({
@@ -186,7 +186,7 @@ describe('resolving a call', () => {
 });
 
 describe('resolving a call of a conversation that no longer runs', () => {
-  it('is unknown when nobody knows the conversation', async () => {
+  it('is unknown when neither Temporal nor the log has the conversation', async () => {
     const { client } = setUp({ update: notFound }, new FakeReader());
     expect(await client.resolve(REF, ANSWER)).toMatchObject({
       verdict: 'unknown',
@@ -194,7 +194,7 @@ describe('resolving a call of a conversation that no longer runs', () => {
     });
   });
 
-  it('is stale by the log, with who and when', async () => {
+  it('is stale by the log, with the actor and the time', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
     const { client } = setUp({ update: notFound }, reader);
@@ -223,7 +223,7 @@ describe('resolving a call of a conversation that no longer runs', () => {
     });
   });
 
-  it('is neither a duplicate nor resolved by the log when the answer was taken back', async () => {
+  it('is neither a duplicate nor resolved by the log when the answer was reverted', async () => {
     const reader = new FakeReader();
     reader.add('c-1', [
       ...REVERTED,
@@ -241,7 +241,7 @@ describe('resolving a call of a conversation that no longer runs', () => {
     expect(outcome).not.toHaveProperty('by');
   });
 
-  it('is expired by the log when nobody had answered', async () => {
+  it('is expired by the log when there was no answer', async () => {
     const reader = new FakeReader();
     const deadline = '2026-01-01T00:01:02.000Z';
     const before = sampleLog('c-1').slice(0, 5);

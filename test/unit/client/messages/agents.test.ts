@@ -1,4 +1,4 @@
-/** Agents as clients find them: known, unknown, and known but served by nobody. */
+/** Agents as clients find them: known, unknown, and known but not served. */
 import { describe, expect, it } from 'vitest';
 import { findAgent, findServedAgent } from '../../../../src/client/messages/agents.js';
 import { promise } from '../../../support/promise.js';
@@ -9,7 +9,7 @@ const gone = { ...served, name: 'clerk', notServedSince: '2030-01-01T00:00:00.00
 const source = [served, gone];
 
 describe('an agent that no worker serves any more', () => {
-  it('is refused by name, and since when', promise('G221'), async () => {
+  it('is refused by name, with the time since when', promise('G221'), async () => {
     await expect(findServedAgent(source, 'clerk')).rejects.toMatchObject({
       code: 'agent_not_served',
       httpStatus: 503,
@@ -18,7 +18,7 @@ describe('an agent that no worker serves any more', () => {
     });
   });
 
-  it('is known all the same', async () => {
+  it('is still known', async () => {
     expect(await findAgent(source, 'clerk')).toEqual(gone);
     expect(await findServedAgent(source, 'helper')).toEqual(served);
     await expect(findServedAgent(source, 'nobody')).rejects.toMatchObject({

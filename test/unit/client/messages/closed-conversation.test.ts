@@ -26,7 +26,7 @@ const alreadyStarted = (): never => {
 describe('a closed conversation', () => {
   const closedRun = { describe: () => ({ status: { name: 'COMPLETED' }, runId: 'run-1' }) };
 
-  it('refuses messages with 410 and says how to go on', async () => {
+  it('refuses messages with 410 and says how to continue', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
     const { conversation, calls } = setUp(closedRun, { reader });
@@ -47,7 +47,7 @@ describe('a closed conversation', () => {
   });
 
   it.each(['RUNNING', 'PAUSED'])(
-    'goes on where the log is behind its opening, its run being %s',
+    'continues where the log is behind its opening, its run being %s',
     async (name) => {
       const reader = new FakeReader();
       reader.add('c-1', sampleLog('c-1', { closed: true }));
@@ -55,12 +55,12 @@ describe('a closed conversation', () => {
       const { conversation, calls } = setUp({ describe, updateWithStart: () => REPLY }, { reader });
       expect(await conversation.send('Hello')).toMatchObject({ status: 'admitted' });
       const start = calls.find((call) => call.kind === 'updateWithStart')?.options;
-      // What runs is never started over.
+      // A running conversation is never started over.
       expect(start).toMatchObject({ workflowIdReusePolicy: 'REJECT_DUPLICATE' });
     },
   );
 
-  it('still answers a repeat of a message that it took while it was open', async () => {
+  it('still answers a repeat of a message that was accepted while it was open', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
     const { conversation } = setUp(closedRun, { reader });
@@ -71,7 +71,7 @@ describe('a closed conversation', () => {
     });
   });
 
-  it('is opened again from its log when asked to', async () => {
+  it('is opened again from its log on request', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
     reader.carried = { version: 1, state: { kept: true }, events: [] };
@@ -118,7 +118,10 @@ describe('a closed conversation', () => {
   });
 });
 
-/** Reopening was tried, and its message refused: the newest run ended without having admitted anything. */
+/**
+ * The client opened the conversation again, and the message was refused: the newest run ended without having admitted
+ * an input.
+ */
 const emptyRun: Script = {
   describe: () => ({ status: { name: 'FAILED' }, runId: 'run-2' }),
   result: () => {
@@ -136,7 +139,7 @@ describe('a conversation whose newest run admitted nothing', () => {
     };
   };
 
-  it('is not started afresh over what the log knows', async () => {
+  it('is not started anew over the events in the log', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1'));
     const script = { ...emptyRun, updateWithStart: alreadyStarted };
@@ -144,7 +147,7 @@ describe('a conversation whose newest run admitted nothing', () => {
     expect((await failureOf(conversation.send('Hello'))).code).toBe('conversation_closed');
   });
 
-  it('goes on from its log when it is opened again', async () => {
+  it('continues from its log when it is opened again', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1'));
     reader.carried = { version: 1, state: { agent: 'support' }, events: [] };
@@ -157,7 +160,7 @@ describe('a conversation whose newest run admitted nothing', () => {
     });
   });
 
-  it('may begin when the log knows no more than its start', async () => {
+  it('may begin when the log has only its start', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1').slice(0, 1));
     const script = { ...emptyRun, updateWithStart: startOnce() };
@@ -231,7 +234,7 @@ describe('opening a closed conversation again', () => {
     expect(input.carried.state.transcript).toHaveLength(17);
   });
 
-  it('leaves the oldest turns of a larger transcript behind, so that the server takes it', async () => {
+  it('drops the oldest turns of a larger transcript, so that the server accepts it', async () => {
     const { conversation, calls } = reopening(stateOf(40, 100_000));
     await conversation.send('Hello', { reopen: true });
     const [input] = calls.at(-1)?.options['args'] as [ConversationInput];
@@ -245,7 +248,7 @@ describe('opening a closed conversation again', () => {
     expect(state.transcriptBytes).toBe(left);
   });
 
-  it('names the chunks of what it leaves behind as of no use, so that they are removed', async () => {
+  it('names the chunks of dropped turns as unused, so that they are removed', async () => {
     const { transcript } = stateOf(25, 100_000);
     const ids = ['chunk-1', 'chunk-2'];
     const plan = { messages: transcript.slice(0, 3), chunks: [2, 1] };
@@ -268,7 +271,7 @@ describe('opening a closed conversation again', () => {
 
   it('waits for a worker when only a worker can read its last turns', async () => {
     const { conversation, reader } = reopening({});
-    reader.seedFailure = Object.assign(new Error('nobody answers'), { code: 'no_worker' });
+    reader.seedFailure = Object.assign(new Error('no worker answers'), { code: 'no_worker' });
     const error = await failureOf(conversation.send('Hello', { reopen: true }));
     expect(error).toMatchObject({ code: 'no_worker', httpStatus: 503, retryable: true });
     expect(error.message).toContain('last turns');

@@ -6,10 +6,10 @@ import { TURN } from '../../../support/samples/sample-log.js';
 
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
-describe('a message to a conversation that this client has talked to', () => {
+describe('a message to a conversation that this client has written to', () => {
   const started = { updateWithStart: () => REPLY };
 
-  it('is a plain update: nothing is looked up, and nothing could be started', async () => {
+  it('is a plain update: the client reads nothing first, and cannot start a run', async () => {
     const { conversation, calls } = setUp({ ...started, update: () => REPLY });
     await conversation.send('Hello');
     expect(await conversation.send('And then?')).toMatchObject({ ...REPLY, duplicate: false });
@@ -46,7 +46,7 @@ describe('a message to a conversation that this client has talked to', () => {
     expect(await conversation.send('And then?', { reopen: true })).toMatchObject(REPLY);
   });
 
-  it('is told of a repeat, and left as a signal when no worker answers', async () => {
+  it('is answered as a repeat, and left as a signal when no worker answers', async () => {
     let answer = (): unknown => {
       throw refusal('duplicate', REPLY);
     };

@@ -64,7 +64,7 @@ describe('sending a message', () => {
     ]);
   });
 
-  it('tells the workflow when search attributes are switched off', async () => {
+  it('passes to the workflow that search attributes are switched off', async () => {
     const { conversation, calls } = setUp(
       { updateWithStart: () => REPLY },
       { searchAttributes: false },
@@ -98,7 +98,7 @@ describe('sending a message', () => {
     expect(calls).toEqual([]);
   });
 
-  it('refuses ids that no conversation can have before anything reaches Temporal', () => {
+  it('refuses malformed ids before anything reaches Temporal', () => {
     const { client, calls } = setUp({});
     expect(() => client.conversation('a:b')).toThrow('may hold only letters');
     expect(() => client.conversation('')).toThrow('non-empty');
@@ -107,7 +107,7 @@ describe('sending a message', () => {
     expect(calls).toEqual([]);
   });
 
-  it('answers a repeated request with the first reply, marked as a duplicate', async () => {
+  it('returns the first reply to a repeated request, marked as a duplicate', async () => {
     const { conversation } = setUp({
       updateWithStart: () => {
         throw refusal('duplicate', REPLY);
@@ -119,7 +119,7 @@ describe('sending a message', () => {
     });
   });
 
-  it('passes a refusal on with its code and the fields that break a rule', async () => {
+  it('returns a refusal with its code and the fields that break a rule', async () => {
     const problems = [{ path: '/agent', message: 'must be "other"' }];
     const { conversation } = setUp({
       updateWithStart: () => {
@@ -139,7 +139,7 @@ describe('sending a message', () => {
     ['a roll-over', () => refusal('UnprocessedUpdate', undefined)],
     ['an unexpected workflow task failure', () => grpcError(9, 'unexpected workflow task failure')],
     ['too many updates in flight', () => grpcError(8, 'limit')],
-  ])('rides out %s with the same ids', async (_what, failure) => {
+  ])('survives %s with the same ids', async (_what, failure) => {
     let tries = 0;
     const { conversation, calls } = setUp({
       updateWithStart: () => {
@@ -211,7 +211,7 @@ describe('sending a message', () => {
   });
 
   it.each(['the log', 'the workflow, before the log'])(
-    'tells by %s that a message that was left as a signal was refused, and never sends it anew',
+    'reports by %s that a message that was left as a signal was refused, and never sends it anew',
     async (where) => {
       const refused: CanonicalEvent = {
         type: 'message_refused',
@@ -241,7 +241,7 @@ describe('sending a message', () => {
     },
   );
 
-  it('judges a message anew whose refusal as a signal was only counted, and tells what became of it', {
+  it('judges a message anew whose refusal as a signal was only counted, and returns its outcome', {
     ...promise('G29'),
   }, async () => {
     let full = true;
@@ -306,7 +306,7 @@ describe('a store that is away', () => {
     expect(await conversation.send('Hello')).toMatchObject({ status: 'admitted' });
   });
 
-  it('is told as such where it is needed', async () => {
+  it('is reported where it is needed', async () => {
     const reader = new FakeReader();
     reader.failure = new StoreUnavailable('the disk is gone');
     const agents = (): Promise<never> => Promise.reject(new StoreUnavailable('the disk is gone'));

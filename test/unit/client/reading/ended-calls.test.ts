@@ -1,4 +1,4 @@
-/** Answers that nobody confirmed, to calls of which the log knows the end: they are refused without a signal. */
+/** Unconfirmed answers to calls whose end the log has: the client refuses them without a signal. */
 import { describe, expect, it } from 'vitest';
 import { ConversationClient } from '../../../../src/client/conversation-client.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
@@ -31,7 +31,7 @@ function setUp(events: readonly CanonicalEvent[]) {
   return { client, kinds, reader };
 }
 
-/** The call has run out, and its tool takes late results or not. */
+/** The call has expired, and its tool accepts late results or not. */
 function expiredLog(lateResult: 'inbox' | 'reject'): readonly CanonicalEvent[] {
   const [expiry, result] = sampleLog('c-1').slice(5, 7);
   if (expiry === undefined || result?.type !== 'tool_result') throw new Error('another sample');
@@ -50,7 +50,7 @@ function expiredLog(lateResult: 'inbox' | 'reject'): readonly CanonicalEvent[] {
   ];
 }
 
-describe('an answer that nobody has confirmed in time', () => {
+describe('an answer that is not confirmed in time', () => {
   it('is stale without a signal where the log knows that the call has ended', {
     ...promise('G26'),
   }, async () => {
@@ -68,7 +68,7 @@ describe('an answer that nobody has confirmed in time', () => {
     expect(kinds()).toEqual(['update']);
   });
 
-  it('is expired without a signal where late results are not taken, and left to the workflow where they are', async () => {
+  it('is expired without a signal where late results are not accepted, and left to the workflow where they are', async () => {
     const strict = setUp(expiredLog('reject'));
     expect(await strict.client.resolve(REF, OTHER, { requestId: 'r' })).toMatchObject({
       verdict: 'expired',
@@ -118,7 +118,7 @@ describe('an answer that nobody has confirmed in time', () => {
       verdict: 'stale',
       status: 'resolved',
     });
-    // It was not asked once more.
+    // The workflow was not queried again.
     expect(kinds().filter((kind) => kind === 'update')).toHaveLength(1);
   });
 });

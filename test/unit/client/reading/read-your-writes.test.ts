@@ -7,8 +7,8 @@ import { CALL, sampleLog, TURN } from '../../../support/samples/sample-log.js';
 const key = (conversationId: string) => ({ tenant: 'default', conversationId });
 const accepted = () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 });
 
-describe('what a client was told', () => {
-  it('keeps a call that it has just answered from being told as waiting, by whatever object asks', async () => {
+describe('a reply that a client has had', () => {
+  it('keeps a call that the client has just answered from being reported as pending, by any object', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1').slice(0, 5));
     const { client } = setUp({ update: accepted }, { reader });
@@ -20,7 +20,7 @@ describe('what a client was told', () => {
     expect(await result).toMatchObject({ status: 'completed' });
   });
 
-  it('is also given by another process, as a seq', async () => {
+  it('may come from another process, as a seq', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1').slice(0, 5));
     const { client } = setUp({}, { reader });
@@ -28,7 +28,7 @@ describe('what a client was told', () => {
     expect(await result).toEqual({ status: 'timeout', turnId: TURN });
   });
 
-  it('does not hide for ever what a reset has made of the log', async () => {
+  it('does not hide the events after a reset for good', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1').slice(0, 5));
     const { client } = setUp({}, { reader });
@@ -53,7 +53,7 @@ describe('what a client was told', () => {
     expect(reader.asked).toEqual([1, 7, 10, 12]);
   });
 
-  it('is never less than before, however late a reply of a repeat comes', () => {
+  it('never lowers the known seq, however late a reply of a repeat comes', () => {
     const known = new ReadYourWrites();
     known.note(key('a'), 7);
     known.note(key('a'), 3);
@@ -61,7 +61,7 @@ describe('what a client was told', () => {
     expect([known.of(key('a')), known.of(key('b'))]).toEqual([7, 0]);
   });
 
-  it('is forgotten first for the conversation that was not heard of for longest', () => {
+  it('is forgotten first for the conversation with the oldest reply', () => {
     const known = new ReadYourWrites(2);
     known.note(key('a'), 1);
     known.note(key('b'), 2);

@@ -39,7 +39,7 @@ function setUp(
   return { client, conversation: client.conversation('c-1'), calls: temporal.calls };
 }
 
-describe('without an event log, the workflow is asked', () => {
+describe('without an event log, the workflow is queried', () => {
   it('for the result of a turn, from any process', async () => {
     const { client } = setUp((call) => answering(sampleLog('c-1'), call));
     expect(await client.turn('c-1', TURN).result({ timeout: '1s' })).toEqual({
@@ -51,7 +51,7 @@ describe('without an event log, the workflow is asked', () => {
     });
   });
 
-  it('and a turn that waits for a person is told as waiting, with what it waits for', async () => {
+  it('and a turn that waits for a person returns its pending calls', async () => {
     const { client } = setUp((call) => answering(sampleLog('c-1').slice(0, 5), call));
     expect(await client.turn('c-1', TURN).result({ timeout: '1s' })).toMatchObject({
       status: 'waiting',
@@ -64,13 +64,13 @@ describe('without an event log, the workflow is asked', () => {
     });
   });
 
-  it('and a turn that nobody knows is an error, not a result', async () => {
+  it('and an unknown turn is an error, not a result', async () => {
     const { client } = setUp((call) => answering(sampleLog('c-1'), call));
     const result = client.turn('c-1', 'turn_x_9').result({ timeout: 1 });
     await expect(result).rejects.toMatchObject({ code: 'unknown_turn', httpStatus: 404 });
   });
 
-  it('and one that is away is waited for', async () => {
+  it('and the client waits for one that is away', async () => {
     let asked = 0;
     const { client } = setUp((call) => {
       asked += 1;
@@ -81,7 +81,7 @@ describe('without an event log, the workflow is asked', () => {
     expect(result.status).toBe('completed');
   });
 
-  it('for the log, page by page and as a subscription that ends when it is left', async () => {
+  it('for the log, page by page and as a subscription that ends when its reader leaves', async () => {
     const { conversation } = setUp((call) => answering(sampleLog('c-1', { closed: true }), call));
     expect((await conversation.events({ limit: 1 })).events.map((event) => event.seq)).toEqual([1]);
     const seen: number[] = [];

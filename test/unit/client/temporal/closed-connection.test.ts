@@ -1,4 +1,4 @@
-/** A connection may be closed while the SDK is about to repeat a call: the call ends, and the process goes on. */
+/** A connection may be closed while the SDK is about to repeat a call: the call ends, and the process continues. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ it('a call that is about to be repeated when its connection is closed ends as ca
     process.off('uncaughtException', keep);
     for (const listener of others) process.on('uncaughtException', listener);
   });
-  // Nothing listens there, so each try is refused at once and repeated after some 100 ms.
+  // No process listens there, so each attempt is refused at once and repeated after some 100 ms.
   const address = `127.0.0.1:${await freePort()}`;
   const settings = { address, namespace: 'default', options: {} };
   const connection = Connection.lazy(clientConnection(settings));

@@ -1,4 +1,4 @@
-/** What is said when the Temporal server does not answer: "start one" is of use only where nothing listens. */
+/** The error when the Temporal server does not answer: "start one" helps only where no process listens. */
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
@@ -9,7 +9,7 @@ import { TemporalGateway } from '../../../../src/client/temporal/temporal-gatewa
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
 import { promise } from '../../../support/promise.js';
 
-/** Accepts connections and never says a word, as a process that was stopped does. */
+/** Accepts connections and never answers, as a stopped process does. */
 async function silentServer(): Promise<{ readonly address: string; readonly server: Server }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -46,8 +46,8 @@ async function saidBy(gateway: TemporalGateway): Promise<string> {
   throw new Error('the server answered');
 }
 
-describe('who listens at an address', () => {
-  it('is something, nothing, or not known', async () => {
+describe('the listener at an address', () => {
+  it('is found, absent, or not known', async () => {
     expect(await listeningAt((await silentServer()).address)).toBe('something');
     expect(await listeningAt(await freeAddress())).toBe('nothing');
     expect(await listeningAt(`http://${await freeAddress()}`)).toBe('nothing');
@@ -55,7 +55,7 @@ describe('who listens at an address', () => {
     expect(await listeningAt('no.such.host.invalid:7233')).toBe('unknown');
   });
 
-  it('is told by errors of Node and of Temporal’s native client', () => {
+  it('is recognised by errors of Node and of Temporal’s native client', () => {
     const refused = new Error('connect ECONNREFUSED 127.0.0.1:7233');
     expect(isRefusal(refused)).toBe(true);
     expect(isRefusal(new Error('failed', { cause: new AggregateError([refused]) }))).toBe(true);
@@ -66,7 +66,7 @@ describe('who listens at an address', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('is to be started where nothing listens, and only there', promise('G245'), async () => {
+  it('is to be started where no process listens, and only there', promise('G245'), async () => {
     const nothing = await freeAddress();
     const said = await saidBy(doorTo(nothing));
     expect(said).toContain(`No Temporal server listens at ${nothing}. Start one with`);
@@ -76,7 +76,7 @@ describe('a server that does not answer', () => {
     expect(silent).not.toContain('Start one');
   });
 
-  it('is told apart when a process starts, too', promise('G245'), async () => {
+  it('is distinguished at the start of a process, too', promise('G245'), async () => {
     const policy = {
       retryForMs: 0,
       logger: { debug: noop, info: noop, warn: noop, error: noop },
@@ -90,5 +90,5 @@ describe('a server that does not answer', () => {
 });
 
 function noop(): void {
-  // Said to nobody.
+  // No caller gets this error.
 }

@@ -1,4 +1,4 @@
-/** How long an answer is waited for, by how long answers take at the moment. */
+/** Deadlines of answers, by the time that answers take at the moment. */
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../../../src/client/temporal/pace.js';
 import {
@@ -8,7 +8,7 @@ import {
 import { promise } from '../../../support/promise.js';
 
 describe('the deadline of an answer', () => {
-  it('is the usual one where answers are quick, and where nobody has ever answered', () => {
+  it('is the usual one where answers are fast, and where none has ever come', () => {
     const pace = new Pace();
     expect(pace.budgetMs(0)).toBe(UPDATE_DEADLINE_MS);
     for (let nth = 0; nth < 10; nth += 1) pace.answered(40, nth * 100);
@@ -18,7 +18,7 @@ describe('the deadline of an answer', () => {
     expect(alone.budgetMs(1_000)).toBe(UPDATE_DEADLINE_MS);
   });
 
-  it('grows with answers that take long, and never beyond what a proxy waits', () => {
+  it('grows with slow answers, and never beyond the time that a proxy waits', () => {
     const pace = new Pace();
     pace.answered(2_800, 0);
     expect(pace.budgetMs(100)).toBe(4_200);
@@ -28,7 +28,7 @@ describe('the deadline of an answer', () => {
     expect(pace.budgetMs(17_100)).toBe(MAX_UPDATE_DEADLINE_MS);
   });
 
-  it('grows with what was given up while others were answered, until that is answered, too', {
+  it('grows with requests that were given up while others were answered, until those are answered, too', {
     ...promise('G26'),
   }, () => {
     const pace = new Pace();
@@ -42,7 +42,7 @@ describe('the deadline of an answer', () => {
     expect(budgets).toEqual([3_000, 4_500, 6_750, 10_125, MAX_UPDATE_DEADLINE_MS]);
   });
 
-  it('is the usual one again a few quick answers later, or half a minute after the last worker has answered', () => {
+  it('is the usual one again a few fast answers later, or half a minute after the last worker has answered', () => {
     const pace = new Pace();
     pace.answered(8_000, 0);
     for (let nth = 0; nth < 5; nth += 1) pace.answered(50, 100);

@@ -1,4 +1,4 @@
-/** The codec alone: what is compressed, what is not, and that everything comes back as it was. */
+/** The codec alone: which payloads it compresses, and that every payload comes back as it was. */
 import { deflateSync } from 'node:zlib';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('a payload of more than 8 KB', () => {
     expect(defaultPayloadConverter.fromPayload(back)).toEqual(LONG);
   });
 
-  it('keeps whatever else stands in its metadata', async () => {
+  it('keeps the other fields of its metadata', async () => {
     const { data = null } = payloadOf(LONG);
     const payload = { metadata: { encoding: bytes('json/plain'), mine: bytes('kept') }, data };
     const back = await decoded(await encoded(payload));
@@ -57,7 +57,7 @@ describe('a payload of more than 8 KB', () => {
     expect(await encoded(payload)).toBe(payload);
   });
 
-  it('is left alone when it answers a caller, who may have no codec', async () => {
+  it('is left alone when it answers a caller, which may have no codec', async () => {
     const payload = payloadOf(LONG);
     const marked = {
       ...payload,
@@ -74,7 +74,7 @@ describe('a payload of more than 8 KB', () => {
   });
 });
 
-describe('what is left as it is', () => {
+describe('an uncompressed payload', () => {
   it.each([
     ['8 KB', { metadata: {}, data: new Uint8Array(COMPRESS_FROM_BYTES) }],
     ['nothing', { metadata: { encoding: bytes('binary/null') } }],
@@ -92,14 +92,14 @@ describe('what is left as it is', () => {
       deflateSync(Buffer.alloc(MAX_INFLATED_BYTES + 1)),
     ],
     ['nothing', new Uint8Array()],
-  ])('%s under the name of compressed data, without a throw', async (_name, data) => {
+  ])('%s under the name of compressed data, without an error', async (_name, data) => {
     const payload = { metadata: { encoding: bytes('binary/zlib') }, data };
     expect(await decoded(payload)).toBe(payload);
   });
 });
 
 describe('payloads that are decoded together', () => {
-  it('are left compressed from the place where they come to more than 32 MiB', {
+  it('are left compressed from the place where their sum exceeds 32 MiB', {
     ...promise('G285'),
   }, async () => {
     const one = await encoded({ metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES - 1024) });
@@ -109,7 +109,7 @@ describe('payloads that are decoded together', () => {
     );
   });
 
-  it('count what was made of those that are of no use, up to their bound', {
+  it('count the output of unusable ones, up to their bound', {
     ...promise('G285'),
   }, async () => {
     const bomb = {
@@ -125,7 +125,7 @@ describe('payloads that are decoded together', () => {
 });
 
 describe('a payload of more than 4 MiB', () => {
-  it('is not compressed, for it would not be read again', async () => {
+  it('is not compressed, because it would not be read again', async () => {
     const payload = { metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES) };
     expect(await encoded(payload)).toBe(payload);
     const largest = { metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES - 1024) };
@@ -134,7 +134,7 @@ describe('a payload of more than 4 MiB', () => {
 });
 
 describe('switched off', () => {
-  it('nothing is compressed, and what was is read', async () => {
+  it('nothing is compressed, and compressed payloads are read', async () => {
     const off = new CompressionCodec({ writes: false });
     const payload = payloadOf(LONG);
     expect(await encoded(payload, off)).toBe(payload);

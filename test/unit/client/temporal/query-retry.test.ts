@@ -1,4 +1,4 @@
-/** Queries that a worker refused, whatever its version. */
+/** Queries that a worker refused, in any version. */
 import { expect, it } from 'vitest';
 import { isQueryRefused, retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import { QUERY_REFUSED } from '../../../../src/protocol/workflow/query-refusal.js';
@@ -10,7 +10,7 @@ const BEFORE = [
 ];
 
 it.each([...BEFORE, QUERY_REFUSED])(
-  'a query that was refused is asked again: "%s"',
+  'a refused query is repeated: "%s"',
   promise('G207'),
   async (text) => {
     let asked = 0;
@@ -22,12 +22,12 @@ it.each([...BEFORE, QUERY_REFUSED])(
   },
 );
 
-it('what a query fails with otherwise is told at once', async () => {
+it('other errors of a query are thrown at once', async () => {
   const broken = () => Promise.reject(new Error('no such query'));
   await expect(retryQuery(broken)).rejects.toThrow('no such query');
   expect(isQueryRefused(QUERY_REFUSED)).toBe(false);
 });
 
-it('the refusal holds the words by which clients of before know it', promise('G207'), () => {
+it('the refusal has the words by which older clients recognise it', promise('G207'), () => {
   expect(QUERY_REFUSED).toContain(BEFORE[1]);
 });

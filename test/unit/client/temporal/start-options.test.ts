@@ -1,4 +1,4 @@
-/** What conversations are begun with. */
+/** Options that conversations are started with. */
 import { expect, it } from 'vitest';
 import { ConversationClient } from '../../../../src/client/conversation-client.js';
 import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
@@ -8,7 +8,7 @@ import { SUPPORT } from '../../../support/samples/sample-log.js';
 
 const REPLY = { turnId: 't-1', messageId: 'm_1', seq: 2, ahead: 0 };
 
-/** The settings of a conversation that is begun by what a worker has published. */
+/** The settings of a conversation that is started from a worker's published manifest. */
 async function begunWith(coreRevision: number): Promise<unknown> {
   const { coreRevision: _, ...others } = SUPPORT.settings;
   const settings = { ...others, coreRevision };
@@ -22,7 +22,7 @@ async function begunWith(coreRevision: number): Promise<unknown> {
   return argument.settings;
 }
 
-it('a conversation is begun under no newer rules than both its client and the worker that published its agent know', {
+it('a conversation is started under no newer revision than both its client and the worker that published its agent know', {
   ...promise('G204'),
 }, async () => {
   expect(await begunWith(CORE_REVISION + 1)).toHaveProperty('coreRevision', CORE_REVISION);

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 describe('waiting for a call with a bound', () => {
-  it('gives the answer that comes in time, and leaves no timer behind', async () => {
+  it('returns the answer that comes in time, and leaves no timer behind', async () => {
     const before = timers();
     await expect(orLate(LONG_MS, sleep(1, 'answer'), () => 'late')).resolves.toBe('answer');
     await expect(within(LONG_MS, sleep(1, 'answer'))).resolves.toBe('answer');
@@ -32,7 +32,7 @@ describe('waiting for a call with a bound', () => {
     expect(timers()).toBe(before);
   });
 
-  it('gives up a call that takes too long, in the words of who waits', async () => {
+  it("gives up a call that takes too long, with the caller's error", async () => {
     const never = new Promise<string>(() => undefined);
     await expect(within(5, never)).resolves.toBeUndefined();
     const late = (): never => {
@@ -41,7 +41,7 @@ describe('waiting for a call with a bound', () => {
     await expect(orLate(5, never, late)).rejects.toThrow('not in time');
   });
 
-  it('lets a call that was given up reject unheard', async () => {
+  it('ignores a later rejection of a call that was given up', async () => {
     const unheard = vi.fn();
     process.on('unhandledRejection', unheard);
     try {

@@ -8,7 +8,7 @@ const seenAt = (milliseconds: number): object => ({
   lastAccessTime: { seconds: Math.floor(milliseconds / 1000), nanos: 0 },
 });
 
-describe('what is said when nobody answered', () => {
+describe('the hint after a call without an answer', () => {
   it('names the queue, when a worker was last seen there, and the next command', async () => {
     const long = Date.parse('2026-01-01T10:00:00.000Z');
     const { client } = fakeTemporal({}, [seenAt(long - 5_000), seenAt(long)]);
@@ -17,7 +17,7 @@ describe('what is said when nobody answered', () => {
     );
   });
 
-  it('does not say "never" of a queue that the server has seen nobody poll: a restarted server has seen nobody yet', {
+  it('does not say "never" for a queue without pollers: a restarted server has seen none yet', {
     ...promise('G3'),
   }, async () => {
     const { client } = fakeTemporal({});
@@ -68,7 +68,7 @@ describe('what is said when nobody answered', () => {
       await conversation.send('Hello').catch(() => undefined);
       alive = false;
       const sent = await conversation.send('Are you there?');
-      if (sent.status !== 'queued') throw new Error('nobody was there to admit it');
+      if (sent.status !== 'queued') throw new Error('no worker was there to admit it');
       expect(sent.warning).toMatch(
         /^No worker polls task queue "colloquy" at the moment \(one answered at 2\d{3}-.*Z\)\. After a restart of Temporal/,
       );

@@ -45,7 +45,7 @@ describe('trouble of a run', () => {
     });
   });
 
-  test('adds the attempts before a signal made the server count from one again, and tells the newest error', {
+  test('adds the attempts before a signal made the server count from one again, and has the newest error', {
     ...promise('G20'),
   }, () => {
     const events = [failed(9, 'new'), scheduled, signaled, failed(3, 'first'), completed];
@@ -84,7 +84,7 @@ describe('trouble of a run', () => {
     expect(troubleIn(task(1), [scheduled, failed(3, 'server', cause), completed])).toBeUndefined();
   });
 
-  test('does not count a task that waited for a worker in vain', () => {
+  test('does not count a task that waited for a worker without result', () => {
     const waited = timedOut(4, TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START);
     expect(troubleIn(task(1), [scheduled, waited, scheduled, completed])).toBeUndefined();
   });

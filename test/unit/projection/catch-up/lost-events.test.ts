@@ -27,13 +27,13 @@ function stateAfter(events: readonly CanonicalEvent[]) {
   return state;
 }
 
-/** What a run begins with behind these events; the last `unconfirmed` of them are not in the store for sure. */
+/** The start state of a run behind these events; the last `unconfirmed` of them may be missing in the store. */
 function carriedBehind(events: readonly CanonicalEvent[], unconfirmed = 0): CarriedState {
   const memory = carriedMemory(stateAfter(events));
   return { ...memory, events: events.slice(events.length - unconfirmed) };
 }
 
-/** The store has the first events, of run-a; run-c is current, and says only what came behind `ALL`. */
+/** The store has the first events, of run-a; run-c is current, and has only the events behind `ALL`. */
 async function aGap(options: { readonly unconfirmed?: number } = {}) {
   const { unconfirmed = 0 } = options;
   const reader = await aReader({ withSource: true });
@@ -51,7 +51,7 @@ async function aGap(options: { readonly unconfirmed?: number } = {}) {
   return { ...reader, behind, lost };
 }
 
-/** The store has nothing, and so many events are in no run any more. */
+/** The store is empty, and so many events are in no run any more. */
 async function aLongGap(lost: number) {
   const reader = await aReader({ withSource: true });
   const before = stamped([started(), ...turn('t1')], { from: lost - 5 });
@@ -61,8 +61,8 @@ async function aLongGap(lost: number) {
   return { ...reader, last: lost + behind.length };
 }
 
-describe('events that no store and no run has any more', () => {
-  it('are marked one by one, and the log goes on behind them as if nothing were missing', {
+describe('events that neither the store nor a run has any more', () => {
+  it('are marked one by one, and the log continues behind them as if nothing were missing', {
     ...promise('G229'),
   }, async () => {
     const { projector, rows, log, lost, behind, said } = await aGap();
@@ -71,13 +71,13 @@ describe('events that no store and no run has any more', () => {
     expect(await rows()).toEqual([...outline(ALL.slice(0, STORED)), ...lost, ...outline(behind)]);
     const head = await log.head(KEY);
     expect(head).toMatchObject({ generation: 1, lastSeq: last, runId: 'run-c' });
-    // What is shown is what the conversation is: usage of the lost turns, and no turn of before.
+    // Readers see the state of the conversation: usage of the lost turns, and no earlier turn.
     const whole = snapshotOf(stateAfter([...ALL, ...behind]));
     expect(head?.snapshot).toEqual({ ...whole, generation: 1 });
     expect(said.filter((line) => line.includes('lost'))).toHaveLength(1);
   });
 
-  it('are only those that the current run did not bring along unconfirmed', async () => {
+  it('are only those that the current run did not carry over as unconfirmed', async () => {
     const { projector, rows, log, lost, behind } = await aGap({ unconfirmed: 3 });
     await projector.flush(KEY, ALL.length + behind.length);
     expect(await rows()).toEqual([
@@ -111,7 +111,7 @@ describe('events that no store and no run has any more', () => {
     ]);
   });
 
-  it('are marked from the first on where the store has never heard of the conversation', async () => {
+  it('are marked from the first on where the store has no event of the conversation', async () => {
     const { projector, source, rows, log } = await aReader({ withSource: true });
     source.set({ runId: 'run-c', events: [], carriedSeq: ALL.length, carried: carriedBehind(ALL) });
     expect(await projector.flush(KEY, ALL.length)).toMatchObject({ storedSeq: ALL.length });
@@ -125,7 +125,7 @@ describe('events that no store and no run has any more', () => {
     expect(await log.head(KEY)).toMatchObject({ generation: 1, lastSeq: last, runId: 'run-c' });
   });
 
-  it('are not marked where they are more than that: the log ends at the gap, and workers say so once', {
+  it('are not marked where they are more than that: the log ends at the gap, and workers log so once', {
     ...promise('G229'),
   }, async () => {
     const { projector, log, said } = await aLongGap(50_001);
@@ -135,7 +135,7 @@ describe('events that no store and no run has any more', () => {
     expect(said).toEqual([expect.stringContaining('ends at seq 0, its run begins at 50002: ')]);
   });
 
-  it('are not marked while somebody who may have them does not answer', {
+  it('are not marked while a run that may have them does not answer', {
     ...promise('G229'),
   }, async () => {
     const { source, rows, projector, behind } = await aGap();
@@ -150,13 +150,13 @@ describe('events that no store and no run has any more', () => {
     const last = ALL.length + behind.length;
     await projector.flush(KEY, last).catch(() => undefined);
     expect(await rows()).toEqual(outline(ALL.slice(0, STORED)));
-    // Once it does, nothing is lost.
+    // Once the run answers, no event is lost.
     source.events = events;
     await projector.flush(KEY, last);
     expect(await rows()).toEqual([...outline(ALL), ...outline(behind)]);
   });
 
-  it('are marked once, however often and by how many processes the log is looked at', async () => {
+  it('are marked once, by any number of processes and reads of the log', async () => {
     const { projector, rows, log, lost, behind, source, live } = await aGap();
     const { Projector } = await import('../../../../src/projection/projector/projector.js');
     const other = new Projector({ log, live, source });
@@ -180,7 +180,7 @@ describe('events that no store and no run has any more', () => {
     ]);
   });
 
-  it('stop no reader: pages and streams are dense and go on from anywhere, and show nothing of the engine’s memory', {
+  it('stop no reader: pages and streams are dense and continue from any seq, and hide the engine’s memory', {
     ...promise('G229'),
   }, async () => {
     const { projector, reader, behind } = await aGap();
@@ -212,7 +212,7 @@ describe('events that no store and no run has any more', () => {
     expect(seqs).toEqual(page?.events.map(({ seq }) => seq));
   });
 
-  it('leave a turn whose end was among them failed, and one that goes on open', {
+  it('leave a turn whose end was among them failed, and a running one running', {
     ...promise('G229'),
   }, async () => {
     const { projector, reader, behind } = await aGap();
@@ -229,7 +229,7 @@ describe('events that no store and no run has any more', () => {
     expect(await reader.turnResult(KEY, 't4', options)).toMatchObject({ status: 'completed' });
   });
 
-  it('do not keep a closed conversation from being opened again, with all that it remembers', async () => {
+  it('do not keep a closed conversation from being opened again, with its whole memory', async () => {
     const { projector, source, reader, behind } = await aGap({ unconfirmed: 2 });
     const end = stamped([closes()], { from: ALL.length + behind.length + 1 });
     const run = source.current();

@@ -39,7 +39,7 @@ describe('rebuilding a closed conversation', () => {
     expect(await rows()).toEqual(outline(whole));
   });
 
-  it('asks nobody when the store has the close', async () => {
+  it('sends no query when the store has the close', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     const whole = [...LOG, ...stamped([closes()], { from: 12 })];
     await store(whole);
@@ -49,7 +49,7 @@ describe('rebuilding a closed conversation', () => {
     expect(source.queries).toHaveLength(0);
   });
 
-  it('refuses, for now, when the store lacks the end and no worker tells it', async () => {
+  it('fails with a retryable error when the store lacks the end and no worker answers', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 3));
     source.set({ runId: 'run-a', events: LOG, status: 'closed' });
@@ -60,13 +60,13 @@ describe('rebuilding a closed conversation', () => {
     });
   });
 
-  it('takes the store for all there is when Temporal knows the conversation no more', async () => {
+  it('takes the log in the store as complete when Temporal does not have the conversation any more', async () => {
     const { reader, store } = await aReader({ withSource: true });
     await store(LOG);
     expect((await reader.restoreState(KEY))?.state).toEqual(applyAll(LOG));
   });
 
-  it('takes the store for all there is when the run was ended from outside', async () => {
+  it('takes the log in the store as complete when the run was ended from outside', async () => {
     const { reader, source, store, rows } = await aReader({ withSource: true });
     await store(LOG.slice(0, 8));
     source.set({ runId: 'run-a', events: LOG, endedBy: 'terminated' });

@@ -25,7 +25,7 @@ async function stopped() {
   const { log, live, source, projector, logger } = projection;
   source.set({ runId: 'run-a', events: LOG });
   await projector.flush(KEY, LOG.length);
-  /** Another process: nothing known, and the lease is no matter of this test. */
+  /** Another process: nothing known, and the lease does not matter in this test. */
   const sweeper = () => {
     const own = new Projector({ log, live, source, logger });
     const unleased = new Proxy(log, {
@@ -65,7 +65,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(said).toEqual([`The workflow of default/c1 ${text}; its log is closed`]);
   });
 
-  it('is closed once, however many processes look, and is not looked at again', async () => {
+  it('is closed once, by any number of processes, and is not read again', async () => {
     const { source, sweeper, rows } = await stopped();
     source.set(ENDED);
     const sweepers = [sweeper(), sweeper(), sweeper()];
@@ -74,7 +74,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(await rows()).toEqual(MARKED);
   });
 
-  it('shows nothing that was never committed, whoever looks', async () => {
+  it('never shows uncommitted events to any reader', async () => {
     const { source, projector, sweeper, rows } = await stopped();
     const phantoms = stamped(turn('t3'), { from: 10 });
     source.set({ ...ENDED, events: [...LOG, ...phantoms] });
@@ -86,7 +86,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(await rows()).toEqual(MARKED);
   });
 
-  it('keeps what the run before it said', async () => {
+  it('keeps the events of the run before it', async () => {
     const { source, sweeper, rows } = await stopped();
     const all = [...LOG, ...stamped([{ type: 'cancel_requested' } as EventBody], { from: 10 })];
     source.set({ runId: 'run-a', events: all, status: 'closed' });
@@ -95,7 +95,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(await rows()).toEqual([...outline(all), '11:run_ended']);
   });
 
-  it('is left alone when a newer run goes on', async () => {
+  it('is left alone when a newer run is running', async () => {
     const { source, projector, sweeper, rows } = await stopped();
     const goesOn = stamped([REOPENED, ...asks('t9')], { from: 10 });
     source.set(ENDED);
@@ -106,7 +106,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(await rows()).toEqual([...outline(LOG), ...outline(goesOn)]);
   });
 
-  it('is not closed over a newer run that is stored between look and write', async () => {
+  it('is not closed over a newer run that is stored between read and write', async () => {
     const { log, source, sweeper, rows } = await stopped();
     const goesOn = stamped([REOPENED], { from: 10 });
     const look = source.describe.bind(source);
@@ -115,7 +115,7 @@ describe('a conversation whose run was ended from outside', () => {
     source.describe = async (key) => {
       const found = await look(key);
       looks += 1;
-      // The sweep's own look, then the one right before the marker.
+      // The sweep's own read, then the one right before the marker.
       if (looks === 2) await log.append({ ...KEY, runId: 'run-b', events: goesOn });
       return found;
     };
@@ -123,7 +123,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect(await rows()).toEqual([...outline(LOG), ...outline(goesOn)]);
   });
 
-  it('goes on in a new generation when a run begins that knows nothing of the end', async () => {
+  it('continues in a new generation when a run begins that does not have the end', async () => {
     const { source, projector, sweeper, rows, log } = await stopped();
     source.set(ENDED);
     await sweeper().pass();
@@ -135,7 +135,7 @@ describe('a conversation whose run was ended from outside', () => {
     expect((await log.head(KEY))?.snapshot.status).toBe('streaming');
   });
 
-  it('leaves nothing behind when it never admitted anything', async () => {
+  it('leaves nothing behind when it never admitted an input', async () => {
     const { source, projector, log } = await aProjection();
     source.set({ runId: 'run-a', events: [], endedBy: 'failed' });
     expect(await projector.catchUp(KEY, { runId: 'run-a' })).toMatchObject({ outcome: 'ended' });

@@ -1,4 +1,7 @@
-/** The watch of definitions: calls that wait are offered as all workers have them now, and by no worker while they differ. */
+/**
+ * The watch of definitions: pending calls are offered as all workers have them now, and by no worker while
+ * definitions differ.
+ */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import {
@@ -51,7 +54,7 @@ function noting(outcome: 'changed' | 'refused' = 'changed') {
   return { told, tell };
 }
 
-test('offers every waiting call anew that was offered by another definition, once', {
+test('offers every pending call anew that was offered by another definition, once', {
   ...promise('G218'),
 }, async () => {
   const open = await stored({}, { definition: 'new' }, { kind: 'external_execution' });
@@ -63,14 +66,14 @@ test('offers every waiting call anew that was offered by another definition, onc
   expect(told).toHaveLength(2);
 });
 
-test('looks through all pages', async () => {
+test('reads all pages', async () => {
   const open = await stored(...Array.from({ length: 230 }, () => ({})));
   const { told, tell } = noting();
   expect(await watchOn(open, tell).pass()).toBe(230);
   expect(new Set(told).size).toBe(230);
 });
 
-test('waits while another worker has other definitions, and begins when that is gone', {
+test('waits while another worker has other definitions, and begins when that worker is gone', {
   ...promise('G218'),
 }, async () => {
   const open = await stored({});
@@ -80,7 +83,7 @@ test('waits while another worker has other definitions, and begins when that is 
   expect(await watch.pass()).toBe(0);
   await open.withdrawWorker('old');
   expect(await watch.pass()).toBe(1);
-  // Back to the definitions of before, and forth again: looked at anew.
+  // Back to the former definitions, and forth again: the watch reads anew.
   await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
   await watch.pass();
   await open.withdrawWorker('old');
@@ -94,7 +97,7 @@ test('does not wait for workers that serve other agents', async () => {
   expect(await watchOn(open, noting().tell).pass()).toBe(1);
 });
 
-test('leaves what somebody holds, and looks again', promise('G218'), async () => {
+test('leaves calls that a client holds, and reads again', promise('G218'), async () => {
   const claim = { by: 'b', claimId: 'c', at: '2030-01-01T00:00:00.000Z', leaseMs: 1, seq: 1 };
   const held = { ...claim, leaseUntil: '2030-01-01T00:00:00.000Z' };
   const open = await stored({ kind: 'external_execution', claim: held });
@@ -103,7 +106,7 @@ test('leaves what somebody holds, and looks again', promise('G218'), async () =>
   expect([await watch.pass(), await watch.pass(), told.length]).toEqual([0, 0, 0]);
 });
 
-test('goes on with others where one does not answer, and comes back to it', async () => {
+test('continues with others where a conversation does not answer, and returns to it', async () => {
   const open = await stored({}, {});
   let isDown = true;
   const watch = watchOn(open, ({ conversationId }) =>
@@ -117,7 +120,7 @@ test('goes on with others where one does not answer, and comes back to it', asyn
   expect(await watch.pass()).toBe(0);
 });
 
-test('one worker at a time looks through the calls of an agent', async () => {
+test('one worker at a time reads the calls of an agent', async () => {
   const open = await stored({});
   await open.acquireLease({ name: `definitions:${AGENT}`, holder: 'other', ttlMs: 60_000 });
   const watch = watchOn(open, noting().tell);
@@ -126,7 +129,7 @@ test('one worker at a time looks through the calls of an agent', async () => {
   expect(await watch.pass()).toBe(1);
 });
 
-test('announces its worker as soon as it is started, and takes that back when it stops', async () => {
+test('announces its worker as soon as it is started, and withdraws it when it stops', async () => {
   const open = await stored();
   const watch = watchOn(open, noting().tell);
   watch.start();
@@ -139,12 +142,12 @@ const input = { toolCallId: 'call0', offer: OFFER };
 test.each<[string, Error]>([
   ['refuses by a verdict', refusal('verdict', { verdict: 'stale', why: 'already_resolved' })],
   ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
-])('a conversation that %s is told nothing more', async (_title, error) => {
+])('a conversation that %s gets no more updates', async (_title, error) => {
   const { client } = fakeTemporal({ update: () => Promise.reject(error) });
   expect(await createTellOffer(client)(KEY, input)).toBe('refused');
 });
 
-test('an update that nobody answered is sent again in the next pass', async () => {
+test('an update without an answer is sent again in the next pass', async () => {
   const { client } = fakeTemporal({ update: () => Promise.reject(noAnswer()) });
   await expect(createTellOffer(client)(KEY, input)).rejects.toThrow();
 });

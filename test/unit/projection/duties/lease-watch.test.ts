@@ -1,4 +1,6 @@
-/** The watch of leases: what has lapsed is told until its row is gone; one process at a time. */
+/**
+ * The watch of leases: a lapsed lease is reported to its conversation until its row is gone; one process at a time.
+ */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import {
@@ -37,7 +39,7 @@ function watchOf(leases: readonly CallLease[], tell: TellLost, leads = true) {
   return { watch, rows };
 }
 
-test('tells every pass of what has lapsed, until the row is gone', async () => {
+test('reports every lapsed lease in each pass, until its row is gone', async () => {
   const told: string[] = [];
   const { watch, rows } = watchOf([lease('a'), lease('b')], ({ toolCallId }) => {
     told.push(toolCallId);
@@ -49,13 +51,13 @@ test('tells every pass of what has lapsed, until the row is gone', async () => {
   expect(told).toEqual(['a', 'b']);
 });
 
-test('drops the row of a claim that its conversation does not know', async () => {
+test('drops the row of a claim that its conversation does not have', async () => {
   const { watch, rows } = watchOf([lease('a')], () => Promise.resolve('unknown'));
   expect(await watch.pass()).toBe(0);
   expect(rows.size).toBe(0);
 });
 
-test('keeps the row of a conversation that does not answer, and goes on with the others', async () => {
+test('keeps the row of a conversation that does not answer, and continues with the others', async () => {
   const silent = lease('a');
   const { watch, rows } = watchOf([silent, lease('b')], (one) =>
     one === silent ? Promise.reject(new Error('no answer')) : Promise.resolve('unknown'),
@@ -65,7 +67,11 @@ test('keeps the row of a conversation that does not answer, and goes on with the
 });
 
 test('does nothing while another process leads', async () => {
-  const { watch } = watchOf([lease('a')], () => Promise.reject(new Error('not to be told')), false);
+  const { watch } = watchOf(
+    [lease('a')],
+    () => Promise.reject(new Error('not to be reported')),
+    false,
+  );
   expect(await watch.pass()).toBeUndefined();
 });
 
@@ -81,8 +87,8 @@ test.each<[string, Error]>([
 
 test.each<[string, Error]>([
   ['that met a roll-over', refusal('UnprocessedUpdate', undefined)],
-  ['that nobody answered', noAnswer()],
-])('keeps the row after an update %s, and tells it in the next pass', async (_title, error) => {
+  ['without an answer', noAnswer()],
+])('keeps the row after an update %s, and reports it in the next pass', async (_title, error) => {
   let tries = 0;
   const { client } = fakeTemporal({
     update: () => {

@@ -69,7 +69,7 @@ function updated(identity: string): HistoryEvent {
 }
 
 describe('the identity of a process', () => {
-  it('tells its store, and is another one for each process that has it open', () => {
+  it('names its store, and differs between the processes that have it open', () => {
     expect(storeIdIn(ownIdentity(MINE))).toBe(MINE);
     expect(ownIdentity(MINE)).not.toBe(ownIdentity(MINE));
     for (const identity of ['', '17@host', 'mine', `x.${MINE}`, `17@host#0011aabb.${MINE}0`])
@@ -78,7 +78,7 @@ describe('the identity of a process', () => {
 });
 
 describe('workers that keep another event log', () => {
-  it('are told once, with the way out, and once more when they are gone', {
+  it('are reported once, with the way out, and once more when they are gone', {
     ...promise('G242'),
   }, async () => {
     const { watch, said, seen } = watching();
@@ -98,7 +98,7 @@ describe('workers that keep another event log', () => {
     ]);
   });
 
-  it('are told anew when another one comes', async () => {
+  it('are reported anew when another one comes', async () => {
     const { watch, said, seen } = watching();
     seen.workers = [worker(THEIRS)];
     await watch.run();
@@ -113,7 +113,7 @@ describe('a client that keeps another event log', () => {
   it.each([
     ['a signal', signalled],
     ['an update', updated],
-  ])('is told once by what it sends: %s', promise('G242'), async (_, sent) => {
+  ])('is reported once, by the input that it sends: %s', promise('G242'), async (_, sent) => {
     const { watch, said, seen, looked } = watching();
     seen.events = [sent(ownIdentity(MINE)), sent('17@host'), sent('')];
     watch.moved(run('a'));
@@ -127,7 +127,7 @@ describe('a client that keeps another event log', () => {
     expect(said).toEqual([expect.stringContaining(`another event log (store ${THEIRS})`)]);
   });
 
-  it('is not told of by what it sent before it was put right', async () => {
+  it('is not reported for inputs that it sent before it was corrected', async () => {
     const { watch, said, seen, looked } = watching();
     seen.events = [signalled(ownIdentity(THEIRS), 120_000)];
     watch.moved(run('a'));
@@ -135,7 +135,7 @@ describe('a client that keeps another event log', () => {
     expect(said).toEqual([]);
   });
 
-  it('costs one look at a time, however many conversations move on; the last of them is looked at', async () => {
+  it('costs one check at a time, with any number of moving conversations; the last of them is checked', async () => {
     const { watch, looked } = watching();
     watch.moved(run('a'));
     await until('the first is looked at', () => looked.length === 1);

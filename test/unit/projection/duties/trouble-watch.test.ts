@@ -24,7 +24,7 @@ async function aWatch() {
 }
 
 describe('marks of trouble', () => {
-  it('are made by the sweep, counted, said once, and cleared when tasks are completed again', {
+  it('are made by the sweep, counted, logged once, and cleared when tasks are completed again', {
     ...promise('G20'),
   }, async () => {
     const { log, source, sweep, lines, counts } = await aWatch();
@@ -54,7 +54,7 @@ describe('marks of trouble', () => {
     ]);
   });
 
-  it('are made of what the server reports, although no look was due', async () => {
+  it("are made of the server's reports, although no check was due", async () => {
     const { log, source, sweep, lines } = await aWatch();
     const other = { ...KEY, conversationId: 'never-stored' };
     const reported = { runId: 'r', historyLength: 1, status: 'running' as const };

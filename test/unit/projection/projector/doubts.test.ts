@@ -8,7 +8,7 @@ import { aProjection } from '../setup.js';
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
 describe('a run that is in doubt', () => {
-  it('is asked at once for what the store lacks, although nobody watches and many others move', async () => {
+  it('is queried at once for events that the store lacks, although there is no subscriber and many others move', async () => {
     const { source, projector, log, stored } = await aProjection();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
     source.set({ runId: 'run-a', events: LOG });
@@ -21,7 +21,7 @@ describe('a run that is in doubt', () => {
     expect(performance.now() - before).toBeLessThan(150);
   });
 
-  it('is not asked when the store has as much, however often it is doubted, and whatever part of it is replayed', {
+  it('is not queried when the store has as much, with any number of doubts and any replayed part', {
     ...promise('G236'),
   }, async () => {
     const { source, projector, log } = await aProjection();
@@ -35,7 +35,7 @@ describe('a run that is in doubt', () => {
     expect(source.describes).toBe(0);
   });
 
-  it('is asked again while it does not answer', async () => {
+  it('is queried again while it does not answer', async () => {
     const { source, projector, stored } = await aProjection();
     source.set({ runId: 'run-a', events: LOG });
     source.failing = true;
@@ -45,7 +45,7 @@ describe('a run that is in doubt', () => {
     await until('all is stored', async () => (await stored()) === LOG.length);
   });
 
-  it('is left alone when it is an older run, which is replayed where somebody asks it', async () => {
+  it('is left alone when it is an older run, which is replayed when it is queried', async () => {
     const { source, projector, stored } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     source.addRun({ runId: 'run-b', events: LOG.slice(6), carriedSeq: 6 });
@@ -55,22 +55,22 @@ describe('a run that is in doubt', () => {
     expect(await stored()).toBe(0);
   });
 
-  it('is asked once where each answer is a replay that doubts again, and the store cannot have all', async () => {
+  it('is queried once where each answer is a replay that doubts again, and the store cannot have all', async () => {
     const { source, projector, said } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(3), carriedSeq: 3 });
-    source.previousRun = async () => await Promise.reject(new Error('nobody tells'));
+    source.previousRun = async () => await Promise.reject(new Error('no run has'));
     const events = source.events.bind(source);
     source.events = async (key, query) => {
       for (const { seq } of LOG.slice(3)) projector.hint(source.hint({ seq, doubt: true }));
       return await events(key, query);
     };
     projector.hint(source.hint({ doubt: true }));
-    await until('the gap is told', () => said.length > 0);
+    await until('the gap is logged', () => said.length > 0);
     await projector.drain();
     expect(source.queries.length).toBeLessThan(10);
   });
 
-  it('does not make a newer run wait, whose hint came before it: a roll-over, and a replay of the run before', async () => {
+  it('does not delay a newer run, whose hint came before it: a roll-over, and a replay of the run before', async () => {
     const { source, projector, log, stored } = await aProjection();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
@@ -80,7 +80,7 @@ describe('a run that is in doubt', () => {
     await until('all is stored', async () => (await stored()) === LOG.length);
   });
 
-  it('is looked into beside what is new: one question brings both', async () => {
+  it('is read together with new events: one query brings both', async () => {
     const { source, projector, log, stored } = await aProjection();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 3) });
     source.set({ runId: 'run-a', events: LOG });

@@ -1,4 +1,4 @@
-/** The watch of other workers: one that falls silent without having stopped is looked for, once. */
+/** The watch of other workers: the loss of one that falls silent without having stopped is handled, once. */
 import { describe, expect, it } from 'vitest';
 import { LossWatch } from '../../../../src/projection/projector/loss-watch.js';
 import { promise } from '../../../support/promise.js';
@@ -35,7 +35,7 @@ describe('a worker that watches others', () => {
     ['two fall silent at once', [[], ['a', 'b']], 1],
     ['one comes back, and falls silent again', [[], ['a'], [], ['a']], 2],
     ['it was held up itself', [[], ['me'], []], 0],
-  ])('looks where %s', promise('G233'), async (_what, beats, looks) => {
+  ])('checks the store where %s', promise('G233'), async (_what, beats, looks) => {
     const presence = new FakePresence();
     const watch = presence.watch();
     for (const silent of beats) {
@@ -46,7 +46,7 @@ describe('a worker that watches others', () => {
     expect(presence.beats).toBe(beats.length);
   });
 
-  it('goes on after beats that the store did not take, until it is stopped', async () => {
+  it('continues after beats that the store did not accept, until it is stopped', async () => {
     const presence = new FakePresence();
     let isDown = true;
     const watch = new LossWatch({
@@ -69,7 +69,7 @@ describe('a worker that watches others', () => {
     const tried = presence.beats;
     await until('it beats', () => presence.beats > tried + 2);
     presence.silent = ['a'];
-    await until('it looks', () => presence.looks === 1);
+    await until('the check runs', () => presence.looks === 1);
     await watch.stop();
     const { beats } = presence;
     await new Promise((resolve) => setTimeout(resolve, 20));

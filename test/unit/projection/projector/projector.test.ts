@@ -9,7 +9,7 @@ import { aProjection } from '../setup.js';
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2'), ...turn('t3')]);
 
 describe('projecting hints', () => {
-  it('stores what the workflow recorded and tells watchers', async () => {
+  it("stores the workflow's events and notifies watchers", async () => {
     const { source, projector, stored, listen } = await aProjection();
     const heard = listen();
     source.set({ runId: 'run-a', events: LOG });
@@ -18,7 +18,7 @@ describe('projecting hints', () => {
     expect(heard).toEqual([{ type: 'appended', ...KEY, generation: 1, lastSeq: LOG.length }]);
   });
 
-  it('asks once for many hints that come close together', async () => {
+  it('queries once for many hints that come close together', async () => {
     const { source, projector, stored } = await aProjection();
     const run = { runId: 'run-a', events: LOG.slice(0, 0) };
     source.set(run);
@@ -30,7 +30,7 @@ describe('projecting hints', () => {
     expect(source.queries).toHaveLength(1);
   });
 
-  it('asks nothing for a hint that says what is stored already', async () => {
+  it('queries nothing for a hint about stored events', async () => {
     const { source, projector } = await aProjection();
     source.set({ runId: 'run-a', events: LOG });
     projector.hint(source.hint());
@@ -40,11 +40,11 @@ describe('projecting hints', () => {
     expect(source.queries).toHaveLength(1);
   });
 
-  it('asks at once when somebody waits for just this', async () => {
+  it('queries at once when a reader waits for exactly these events', async () => {
     const { source, projector, stored, listen } = await aProjection();
     listen();
     source.set({ runId: 'run-a', events: LOG });
-    // No timer is waited for: each takes a millisecond at least, and many turns of the loop pass in that.
+    // The test waits for no timer: each takes a millisecond at least, and many turns of the loop pass in that.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -79,7 +79,7 @@ describe('projecting hints', () => {
     expect(source.most).toBe(1);
   });
 
-  it('looks once more when a hint overtook its task, and rests when the task was lost', async () => {
+  it('queries once more when a hint overtook its task, and stops when the task was lost', async () => {
     const { source, projector, stored } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     projector.hint(source.hint({ seq: 9 }));
@@ -87,7 +87,7 @@ describe('projecting hints', () => {
     expect([await stored(), source.queries.length]).toEqual([6, 2]);
   });
 
-  it('is not disturbed by a workflow that is not there', async () => {
+  it('ignores a workflow that does not exist', async () => {
     const { source, projector, stored, said } = await aProjection();
     projector.hint(source.hint({ seq: 3 }));
     await projector.drain();
@@ -97,7 +97,7 @@ describe('projecting hints', () => {
 });
 
 describe('projecting through outages', () => {
-  it('stores everything when the store is back, and speaks of the outage once', async () => {
+  it('stores everything when the store is back, and logs the outage once', async () => {
     const { source, projector, stored, outage, said } = await aProjection();
     outage.isDown = true;
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
@@ -107,11 +107,11 @@ describe('projecting through outages', () => {
     projector.hint(source.hint());
     outage.isDown = false;
     await until('all is stored', async () => (await stored()) === LOG.length);
-    await until('the end is told', () => said.length === 2);
+    await until('the end is logged', () => said.length === 2);
     expect(said.map((line) => line.includes('again'))).toEqual([false, true]);
   });
 
-  it('asks again when the workflow did not answer', async () => {
+  it('queries again when the workflow did not answer', async () => {
     const { source, projector, stored, said } = await aProjection();
     source.failing = true;
     source.set({ runId: 'run-a', events: LOG });
@@ -124,7 +124,7 @@ describe('projecting through outages', () => {
 });
 
 describe('projecting runs that follow each other', () => {
-  it('goes on with the new run after a roll-over', async () => {
+  it('continues with the new run after a roll-over', async () => {
     const { log, source, projector, rows } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     projector.hint(source.hint());
@@ -156,7 +156,7 @@ describe('projecting runs that follow each other', () => {
     expect(await log.head(KEY)).toMatchObject({ runId: 'run-b' });
   });
 
-  it('finds where a reset run diverged, however far it got before its first hint', async () => {
+  it('finds where a reset run diverged, with any number of events before its first hint', async () => {
     const { log, source, projector } = await aProjection();
     source.pageSize = 4;
     source.set({ runId: 'run-a', events: LOG });
@@ -185,7 +185,7 @@ describe('projecting runs that follow each other', () => {
     expect(read?.events.slice(1)).toEqual([...LOG.slice(0, 11), ...other]);
   });
 
-  it('drops what a reset run does not have, even before that run decides anything else', async () => {
+  it('drops events that a reset run does not have, even before that run decides anything', async () => {
     const { log, source, projector } = await aProjection();
     source.set({ runId: 'run-a', events: LOG });
     projector.hint(source.hint());
@@ -205,7 +205,7 @@ describe('projecting runs that follow each other', () => {
     expect(await log.head(KEY)).toMatchObject({ generation: 1, lastSeq: LOG.length });
   });
 
-  it('asks the earlier run for what the new one no longer has', async () => {
+  it('queries the earlier run for events that the new one no longer has', async () => {
     const { source, projector, stored } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     projector.hint(source.hint());
@@ -217,7 +217,7 @@ describe('projecting runs that follow each other', () => {
     expect(await stored()).toBe(LOG.length);
   });
 
-  it('asks the earlier run for what it left unstored, even before the new one decides anything', async () => {
+  it('queries the earlier run for its unstored events, even before the new one decides anything', async () => {
     const { source, projector, stored } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     await projector.flush(KEY, 6);
@@ -227,7 +227,7 @@ describe('projecting runs that follow each other', () => {
     expect(await stored()).toBe(LOG.length);
   });
 
-  it('says once that events are lost when no run has them, and asks no more than it must', async () => {
+  it('logs once that events are lost when no run has them, and sends no needless query', async () => {
     const { source, projector, stored, said } = await aProjection();
     source.set({ runId: 'run-b', events: LOG.slice(8), carriedSeq: 8 });
     projector.hint(source.hint());
@@ -262,7 +262,7 @@ describe('flushing', () => {
     expect(await projector.flush(KEY, LOG.length)).toEqual({ storedSeq: LOG.length });
   });
 
-  it('takes its turn behind a query that is under way', async () => {
+  it('waits for a query in flight', async () => {
     const { source, projector } = await aProjection();
     source.queryMs = 20;
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });

@@ -1,4 +1,4 @@
-/** What a worker looks at when it starts: what workers that were lost told nobody. */
+/** The check of a worker that starts: events that lost workers never reported. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { StartupCheck } from '../../../../src/projection/projector/startup-check.js';
@@ -19,7 +19,7 @@ async function aStart(
 }
 
 describe('a worker that starts', () => {
-  it('stores what a lost worker told nobody, though another one leads the sweep', {
+  it('stores the unreported events of a lost worker, though another worker leads the sweep', {
     ...promise('G235'),
   }, async () => {
     const { log, source, stored, look } = await aStart();
@@ -30,7 +30,7 @@ describe('a worker that starts', () => {
     await until('all is stored', async () => (await stored()) === LOG.length);
   });
 
-  it('finds a conversation of which nothing was stored, and one that was continued in another run', async () => {
+  it('finds a conversation without stored events, and one that was continued in another run', async () => {
     const { log, source, look } = await aStart();
     const unheard = { ...KEY, conversationId: 'unheard-of' };
     source.set({ runId: 'r', events: stamped([started(unheard)]) }, unheard);
@@ -45,7 +45,7 @@ describe('a worker that starts', () => {
     );
   });
 
-  it('asks nothing where no run has gone on since it was stored', async () => {
+  it('queries nothing where no run has moved since it was stored', async () => {
     const { log, source, look } = await aStart();
     source.set({ runId: 'run-a', events: LOG, historyLength: 30 });
     await log.append({ ...KEY, runId: 'run-a', historyLength: 30, events: LOG });
@@ -53,7 +53,7 @@ describe('a worker that starts', () => {
     expect(source.queries).toEqual([]);
   });
 
-  it('asks again what no worker answers yet: it has only just begun to poll', async () => {
+  it('repeats queries that no worker answers yet: it has only just begun to poll', async () => {
     const { log, source, stored, look } = await aStart();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
     source.set({ runId: 'run-a', events: LOG });
@@ -64,7 +64,7 @@ describe('a worker that starts', () => {
     await until('all is stored', async () => (await stored()) === LOG.length);
   });
 
-  it('looks at so many conversations at most, those that changed last', async () => {
+  it('checks a bounded number of conversations, those that changed last', async () => {
     const { log, source, look } = await aStart({ maxConversations: 3 });
     const looked: string[] = [];
     const describe = source.describe.bind(source);
@@ -84,7 +84,7 @@ describe('a worker that starts', () => {
     expect(looked).toEqual(['c7', 'c6', 'c5']);
   });
 
-  it('shares the look with those that start beside it: of ten one looks at once, and one for those who came after it', {
+  it('shares the check with others that start beside it: one of ten checks at once, and one for those who came after it', {
     ...promise('G235'),
   }, async () => {
     const { source, log, create } = await aStart({ intervalMs: 200 });
@@ -97,7 +97,7 @@ describe('a worker that starts', () => {
     expect(source.describes).toBe(own.length);
   });
 
-  it('starts all the same while the store is away', async () => {
+  it('starts even while the store is away', async () => {
     const { outage, look, said } = await aStart();
     outage.isDown = true;
     expect(await look.run()).toBeUndefined();

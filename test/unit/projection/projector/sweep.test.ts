@@ -16,7 +16,7 @@ async function aSweep() {
 }
 
 describe('the sweep', () => {
-  it('stores what lost hints told of, and asks only where a run has moved', async () => {
+  it('stores the events of lost hints, and queries only where a run has moved', async () => {
     const { source, projector, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
     await projector.flush(KEY, 6);
@@ -30,7 +30,7 @@ describe('the sweep', () => {
     expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
   });
 
-  it('finds a conversation that the store has never heard of', async () => {
+  it('finds a conversation that the store does not have', async () => {
     const { source, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });
     expect(await sweep.pass()).toMatchObject({ looked: 0, asked: 0, found: 1 });
@@ -65,7 +65,7 @@ describe('the sweep', () => {
     expect(await stored()).toBe(13);
   });
 
-  it('finds closed conversations that the store has never heard of, a hundred each time, and none that were deleted', {
+  it('finds closed conversations that the store does not have, a hundred each time, and none that were deleted', {
     ...promise('G228'),
   }, async () => {
     const { source, log, create } = await aSweep();
@@ -98,7 +98,7 @@ describe('the sweep', () => {
     expect(await other.pass()).toBeDefined();
   });
 
-  it('speaks once of a workflow that is gone, and of one that ended without closing', async () => {
+  it('logs once that a workflow is gone, and that one ended without closing', async () => {
     const { source, projector, stored, sweep, said } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });
     await projector.flush(KEY, LOG.length);
@@ -112,7 +112,7 @@ describe('the sweep', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('goes on when one conversation does not answer', async () => {
+  it('continues when one conversation does not answer', async () => {
     const { log, source, sweep } = await aSweep();
     for (const id of ['a', 'b', 'c']) {
       const key = { ...KEY, conversationId: id };
@@ -130,7 +130,7 @@ describe('the sweep', () => {
     expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
   });
 
-  it('costs the same however many conversations wait: so many looks and three statements a pass, in turn', {
+  it('costs the same for any number of idle conversations: so many checks and three statements a pass, in turn', {
     ...promise('G237'),
   }, async () => {
     const { log, source, projector } = await aSweep();
@@ -158,7 +158,8 @@ describe('the sweep', () => {
       await log.append({ ...key, runId: 'r', historyLength: 3, events });
       source.set({ runId: 'r', events }, key);
     }
-    // The first pass also searches for conversations that the store has never heard of: one more statement for 500 of them.
+    // The first pass also searches for conversations that the store does not have: one more statement for 500 of
+    // them.
     await sweep.pass();
     expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads', 'notOpen']);
     for (let pass = 0; pass < 9; pass += 1) {
@@ -168,11 +169,11 @@ describe('the sweep', () => {
       expect(looked.length - before).toBeLessThanOrEqual(30);
       expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads']);
     }
-    // All have had their turn by then, whether something was stored of them lately or not.
+    // By then all have had their turn, with recent appends or without.
     expect(new Set(looked).size).toBe(100);
   });
 
-  it('comes round by itself, survives a store outage, and stops', async () => {
+  it('repeats itself, survives a store outage, and stops', async () => {
     const { source, outage, stored, create } = await aSweep();
     const sweep = create(10);
     outage.isDown = true;
@@ -188,7 +189,7 @@ describe('the sweep', () => {
     expect(source.describes).toBe(before);
   });
 
-  it('looks as soon as it leads, long before an interval is over: a killed leader told what no store has', {
+  it('begins as soon as it leads, long before an interval is over: a killed leader had events that no store has', {
     ...promise('G234'),
   }, async () => {
     const { source, stored, log, create } = await aSweep();
@@ -204,7 +205,7 @@ describe('the sweep', () => {
     expect(await other.pass()).toBeDefined();
   });
 
-  it('is taken over seconds after its leader was killed, however rare its passes are', {
+  it('is taken over seconds after its leader was killed, at any interval of its passes', {
     ...promise('G234'),
   }, async () => {
     const { log, create, source, stored } = await aSweep();
@@ -216,7 +217,7 @@ describe('the sweep', () => {
       return await acquire(lease);
     };
     await leader.pass();
-    // It is killed: nothing is handed on.
+    // The leader is killed: it does not hand the lease on.
     source.set({ runId: 'run-a', events: LOG });
     const killedAt = performance.now();
     const next = create(30_000);

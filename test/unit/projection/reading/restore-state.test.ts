@@ -1,4 +1,4 @@
-/** What a closed conversation goes on with: all that it held, by the names under which it lies beside the log. */
+/** The state that a closed conversation is opened again with: its whole content, with references to its blobs. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
 import { piecesOf } from '../../../../src/core/context/offloaded.js';
@@ -40,7 +40,7 @@ function says(m: MachineUnderTest, turns: number): void {
   }
 }
 
-/** As a run does before it ends; `put` absent: its store is away. */
+/** Acts as a run before it ends; `put` absent: its store is away. */
 async function rollsOver(m: MachineUnderTest, put?: TranscriptChunks): Promise<void> {
   const plan = offloadPlan(m.state, OFFLOAD_BOUNDS);
   if (plan === undefined) throw new Error('nothing to store');
@@ -55,7 +55,7 @@ async function rollsOver(m: MachineUnderTest, put?: TranscriptChunks): Promise<v
   m.machine.rolledOver('requested');
 }
 
-/** All that the conversation goes on with, read as a worker reads it. */
+/** The whole restored transcript, read as a worker reads it. */
 async function readBack(
   { log, chunks }: Stores,
   m: MachineUnderTest,
@@ -84,8 +84,8 @@ function seedIn(m: MachineUnderTest): CarriedState {
 const said = (m: MachineUnderTest): readonly Message[] =>
   m.state.transcript.map((message) => JSON.parse(JSON.stringify(message)) as Message);
 
-describe('what a closed conversation is opened again with', () => {
-  it('is nothing without a log, and everything as it is while that is no more than a roll-over carries', () => {
+describe('the state that a closed conversation is opened again with', () => {
+  it('is empty without a log, and complete while that is no more than a roll-over carries', () => {
     expect(restoreStateOf([])).toBeUndefined();
     const m = aMachine();
     says(m, 3);
@@ -95,7 +95,7 @@ describe('what a closed conversation is opened again with', () => {
     expect(stateIn(seed).transcript).toHaveLength(6);
   });
 
-  it('names megabytes as its runs have stored them: nothing is left behind, stored again or looked for in the log', {
+  it('names megabytes as its runs have stored them: nothing is dropped, stored again or read from the log', {
     ...promise('G186'),
   }, async () => {
     const all = await stores();
@@ -113,7 +113,7 @@ describe('what a closed conversation is opened again with', () => {
     const named = seed.chunks?.map(({ id }) => id) ?? [];
     expect(before.filter((id) => !named.includes(id))).toEqual([]);
     expect(await readBack(all, m, seed)).toEqual(whole);
-    // Of the last run, which did not roll over, nothing was there.
+    // The last run did not roll over, so none of its messages were stored.
     expect(all.warned.length).toBe(named.length - before.length);
     expect(await idsIn(all)).toEqual(named.toSorted());
   });
@@ -128,7 +128,7 @@ describe('what a closed conversation is opened again with', () => {
     expect(await readBack(all, m, seed)).toEqual(whole);
   });
 
-  it('goes on so when it is opened a second time, and leaves behind what a conversation cannot hold', async () => {
+  it('is made in the same way the second time, and omits turns beyond the bounds of a conversation', async () => {
     const all = await stores();
     const m = aMachine();
     says(m, 16);
@@ -146,7 +146,7 @@ describe('what a closed conversation is opened again with', () => {
     expect(third.transcriptBytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
   });
 
-  it('names what its last run has stored and nothing needs any more', async () => {
+  it('names the chunks of its last run that are unused', async () => {
     const all = await stores();
     const m = aMachine();
     says(m, 8);
@@ -169,7 +169,7 @@ describe('what a closed conversation is opened again with', () => {
     for (const id of unused) expect(await idsIn(all)).toContain(id);
   });
 
-  it('never has a step without its results beside the log: they are written when it is opened', () => {
+  it('never has a step without its results as a blob: they are written at the opening', () => {
     const m = aMachine();
     says(m, 5);
     m.send('go');

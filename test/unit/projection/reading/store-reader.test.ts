@@ -68,7 +68,7 @@ describe('reading a log', () => {
     expect(page).toMatchObject({ generation: 2, cursor: { generation: 2, seq: 16 }, more: false });
   });
 
-  it('does not know a conversation that nobody started', async () => {
+  it('does not know a conversation that was never started', async () => {
     const { reader } = await aReader({ withSource: true });
     expect(await reader.events(KEY)).toBeUndefined();
     expect(await reader.snapshot(KEY)).toBeUndefined();
@@ -88,7 +88,7 @@ describe('reading a log', () => {
 });
 
 describe('reading a snapshot', () => {
-  it('asks no workflow when the store has what the caller knows of', async () => {
+  it('queries no workflow when the store has every seq that the caller knows', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     source.set({ runId: 'run-a', events: LOG });
     await store(LOG.slice(0, 6));
@@ -97,7 +97,7 @@ describe('reading a snapshot', () => {
     expect([source.queries.length, source.describes]).toEqual([0, 0]);
   });
 
-  it('waits for the projector when the caller knows of more', async () => {
+  it('waits for the projector when the caller knows a later seq', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 6));
     const reading = reader.snapshot(KEY, { atLeastSeq: 8 });
@@ -106,7 +106,7 @@ describe('reading a snapshot', () => {
     expect(source.queries).toHaveLength(0);
   });
 
-  it('asks the workflow for the tail when the store stays behind', async () => {
+  it('queries the workflow for the tail when the store stays behind', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 6));
     source.pageSize = 2;
@@ -115,14 +115,14 @@ describe('reading a snapshot', () => {
     expect(snapshot).toMatchObject({ seq: LOG.length, generation: 1, usage: { inputTokens: 20 } });
   });
 
-  it('shows nothing that a run which was ended from outside may never have committed', async () => {
+  it('hides events that a run which was ended from outside may never have committed', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 6));
     source.set({ runId: 'run-a', events: LOG, endedBy: 'terminated' });
     expect((await reader.snapshot(KEY, { atLeastSeq: 9 }))?.seq).toBe(6);
   });
 
-  it('gives the stored state when nobody can tell more', async () => {
+  it('returns the stored state when no workflow answers', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 6));
     source.failing = true;
@@ -175,7 +175,7 @@ describe.each([
     expect(await waiting).toMatchObject({ status: 'completed' });
   });
 
-  it('says what is waited for when only people can move the turn on', async () => {
+  it('returns the pending calls when only people can continue the turn', async () => {
     const { reader, store } = await aReader({ withLive });
     await store(WAITING);
     const result = await reader.turnResult(KEY, 't1', { timeoutMs: 3_000 });
@@ -186,7 +186,7 @@ describe.each([
     });
   });
 
-  it('goes on waiting for people when asked to', async () => {
+  it('keeps waiting for people on request', async () => {
     const { reader, store } = await aReader({ withLive });
     await store(WAITING);
     const options = { timeoutMs: 3_000, returnWhenWaiting: false };
@@ -195,7 +195,7 @@ describe.each([
     expect(await waiting).toMatchObject({ status: 'completed', seq: 7 });
   });
 
-  it('says that the time is up, and nothing of a turn that nobody knows', async () => {
+  it('ends at the time limit, without a result for an unknown turn', async () => {
     const { reader, store } = await aReader({ withLive });
     await store(LOG.slice(0, 3));
     expect(await reader.turnResult(KEY, 't1', { timeoutMs: 20 })).toEqual({
@@ -249,7 +249,7 @@ describe('waiting for a turn', () => {
     });
   });
 
-  it('says that people are waited for only as of what the caller knows', async () => {
+  it('reports pending calls only as of a seq that the caller knows', async () => {
     const { reader, store } = await aReader();
     await store(WAITING);
     const options = { timeoutMs: 20, atLeastSeq: 5 };
@@ -286,7 +286,7 @@ describe('waiting for a turn', () => {
       seq: 15,
     };
     expect(await waiting).toEqual(failed);
-    // The turns before it ended well, and opening the conversation again brings this one not back.
+    // The turns before it ended well, and opening the conversation again does not restore this one.
     expect(await reader.turnResult(KEY, 't2', { timeoutMs: 0 })).toMatchObject({
       status: 'completed',
     });
@@ -297,7 +297,7 @@ describe('waiting for a turn', () => {
     });
   });
 
-  it('tells the projector to hurry while it waits', async () => {
+  it('makes the projector hurry while it waits', async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const waiting = reader.turnResult(KEY, 't1', { timeoutMs: 3_000 });

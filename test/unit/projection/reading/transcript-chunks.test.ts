@@ -1,4 +1,7 @@
-/** Messages in the blob store: what is lost there is made again from the event log, and nothing else is ever taken for it. */
+/**
+ * Messages in the blob store: lost ones are made again from the event log, and no other content is ever taken for
+ * them.
+ */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -110,7 +113,7 @@ describe('messages in the blob store', () => {
     expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
   });
 
-  it('that somebody has changed are never taken: they are made again', {
+  it('that were changed are never used: they are made again', {
     ...promise('G183'),
   }, async () => {
     const folder = temporaryFolder();
@@ -132,7 +135,7 @@ describe('messages in the blob store', () => {
     expect(await without.put(KEY, messages)).toBeUndefined();
   });
 
-  it('that neither blob store nor log has are lost, and the error says which', {
+  it('that neither blob store nor log has are lost, and the error names them', {
     ...promise('G183'),
   }, async () => {
     const { chunks, blobs, part } = await setUp();
@@ -143,7 +146,7 @@ describe('messages in the blob store', () => {
     });
   });
 
-  it('that nothing refers to are removed, twice if need be', async () => {
+  it('that have no reference any more are removed, twice if need be', async () => {
     const { chunks, blobs, part } = await setUp();
     await chunks.remove(KEY, [part.id]);
     await chunks.remove(KEY, [part.id]);

@@ -7,8 +7,8 @@ import { aProjection } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
-describe('what people wait for while other calls run', () => {
-  it('is asked for soon, together with what comes meanwhile', async () => {
+describe('events that a reader waits for while other calls run', () => {
+  it('are fetched soon, together with those that come meanwhile', async () => {
     const { source, projector, stored, listen } = await aProjection();
     listen();
     const run: FakeRun = { runId: 'run-a', events: LOG.slice(0, 4) };
@@ -22,7 +22,7 @@ describe('what people wait for while other calls run', () => {
     expect(source.queries).toHaveLength(1);
   });
 
-  it('waits a quarter of a second at most, however many conversations move', async () => {
+  it('wait a quarter of a second at most, with any number of moving conversations', async () => {
     const { source, projector, live, log } = await aProjection();
     const keys = Array.from({ length: 40 }, (_, index) => ({
       ...KEY,

@@ -93,13 +93,13 @@ describe.each([
     expect(live.watched(KEY)).toBeUndefined();
   });
 
-  it('goes on when the store was down for a while', async () => {
+  it('continues when the store was down for a while', async () => {
     const { reader, store, outage } = await aReader({ withLive });
     await store(LOG.slice(0, 2));
     const { frames } = follow(reader);
     await shows(frames, ['1-1', '1-2']);
     outage.isDown = true;
-    await until('a look in vain', () => outage.refused > 0);
+    await until('a read without result', () => outage.refused > 0);
     outage.isDown = false;
     await store(LOG.slice(0, 3));
     await shows(frames, ['1-1', '1-2', '1-3']);
@@ -128,7 +128,7 @@ describe('watching with live events', () => {
     await shows(frames, cursors(1, 1, 8));
   });
 
-  it('drops what an attempt still says once a later one has begun', {
+  it('drops pieces of an attempt once a later one has begun', {
     ...promise('G103', 'N29'),
   }, async () => {
     const { reader, store, live } = await aReader();
@@ -143,7 +143,7 @@ describe('watching with live events', () => {
     await shows(frames, ['1-1', '1-2', '1-3', 'one', 'eins', ' zwei', '1-4']);
   });
 
-  it('gives who comes in the middle what was streamed so far, and to the others nothing twice', {
+  it('gives a reader that joins late the text so far, and the others nothing twice', {
     ...promise('G105'),
   }, async () => {
     const { reader, store, live } = await aReader();
@@ -167,7 +167,7 @@ describe('watching with live events', () => {
     await shows(second.frames, ['1-3', 'one two', ' three']);
   });
 
-  it('asks for what was lost on the way, and gives all of it in order', {
+  it('requests pieces that were lost on the way, and gives all of them in order', {
     ...promise('G105'),
   }, async () => {
     const { reader, store, live } = await aReader();
@@ -188,7 +188,7 @@ describe('watching with live events', () => {
     expect(asked).toBe(1);
   });
 
-  it('shows the gap where nobody says it again', promise('G105'), async () => {
+  it('shows the gap where no publisher repeats the text', promise('G105'), async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const { frames } = follow(reader);

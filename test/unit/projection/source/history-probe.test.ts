@@ -1,4 +1,4 @@
-/** What the log is told of looks at the ends of histories, and for how long a server is not asked. */
+/** Log lines about reads of the ends of histories, and for how long a server is not asked again. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
 import { completed, fakeHistory, type Look, timer } from '../../../support/fakes/fake-history.js';
@@ -25,7 +25,7 @@ function setUp(...answers: readonly Look[]) {
       try {
         for await (const events of looks.tail(RUN)) if (events.length > 0) break;
       } catch {
-        // What is told of it is looked at.
+        // The test reads the log lines.
       }
   };
   return { looks, look, lines, asked };
@@ -35,8 +35,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('looks at the ends of histories', () => {
-  it('that are denied are told once, with the reason, and again when they work', {
+describe('reads of the ends of histories', () => {
+  it('that are denied are logged once, with the reason, and again when they work', {
     ...promise('G205'),
   }, async () => {
     const { looks, look, lines } = setUp(DENIED, DENIED, DENIED, FOUND);
@@ -50,7 +50,7 @@ describe('looks at the ends of histories', () => {
     ]);
   });
 
-  it('are given up, and that is told, only when the call is unknown three times in a row', {
+  it('are given up, with a log line, only when the call is unknown three times in a row', {
     ...promise('G205'),
   }, async () => {
     const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, DENIED, UNKNOWN, UNKNOWN, UNKNOWN);
@@ -71,7 +71,7 @@ describe('looks at the ends of histories', () => {
     ]);
   });
 
-  it('are tried again a minute after they were given up, and all is well if that one is answered', {
+  it('are tried again a minute after they were given up, and stay on if that one is answered', {
     ...promise('G205'),
   }, async () => {
     vi.useFakeTimers({ toFake: ['Date'] });

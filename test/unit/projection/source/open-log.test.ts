@@ -1,4 +1,4 @@
-/** Opening an event log: what may be given. */
+/** Options that an event log is opened with. */
 import { expect, test } from 'vitest';
 import { openEventLog, StoreUnavailable } from '../../../../src/projection/index.js';
 

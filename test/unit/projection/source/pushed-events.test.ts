@@ -29,8 +29,8 @@ function seqsOf(told: PushedEvents, after: number, upTo: number, runId = RUN) {
   return told.page(KEY, { runId, after, upTo })?.page.events.map(({ seq }) => seq);
 }
 
-describe('events that tasks told', () => {
-  it('are joined over hints, and told by the newest task', () => {
+describe('events that tasks pushed', () => {
+  it('are joined over hints, and reported by the newest task', () => {
     const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 2), { task: 3 }));
     told.take(hint(LOG.slice(2, 5), { task: 9 }));
@@ -41,7 +41,7 @@ describe('events that tasks told', () => {
     });
   });
 
-  it('are told again by a task that is tried again, and the later telling counts', () => {
+  it('are pushed again by a task that is tried again, and the later push counts', () => {
     const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 5)));
     const others = LOG.slice(2, 4).map((event) => ({ ...event, at: '2031-01-01T00:00:00.000Z' }));
@@ -52,7 +52,7 @@ describe('events that tasks told', () => {
     ]);
   });
 
-  it('are not vouched for by an instance that only replayed them', () => {
+  it('are not used from an instance that only replayed them', () => {
     const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 3)));
     told.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
@@ -94,7 +94,7 @@ describe('events that tasks told', () => {
   });
 });
 
-describe('a source with told events', () => {
+describe('a source with pushed events', () => {
   const query = { runId: RUN, after: 0, upTo: 5 };
   const looks: unknown[] = [];
   const sourceWith = (isCommitted: boolean) => {
@@ -126,7 +126,7 @@ describe('a source with told events', () => {
     expect(asked.queries).toEqual([]);
   });
 
-  it('still counts when more has been told meanwhile', async () => {
+  it('still counts when more events have been pushed meanwhile', async () => {
     const asked = new FakeSource();
     const source = createEventSource(asked, async () => {
       await Promise.resolve();
@@ -138,7 +138,7 @@ describe('a source with told events', () => {
     expect(asked.queries).toEqual([]);
   });
 
-  it('asks the workflow when that is not known, and by whom no such page will do', async () => {
+  it('queries the workflow when that is not known, and for callers that need another kind of page', async () => {
     const { source, asked } = sourceWith(false);
     expect((await source.events(KEY, query)).events).toEqual(LOG);
     const { upTo: _, ...strict } = query;

@@ -43,7 +43,7 @@ describe('whether a task was committed', () => {
     expect(await server([events]).isCommitted(KEY, TARGET)).toBe(false);
   });
 
-  it('is looked for on the page before the newest, and no further', async () => {
+  it('is read on the page before the newest, and no further', async () => {
     expect(
       await server([
         [timer(9), timer(8)],
@@ -62,9 +62,9 @@ describe('whether a task was committed', () => {
   });
 
   it.each([
-    ['at once when it was told a while ago', 50, 1],
-    ['only a moment later when it was told just now', 0, 0],
-  ])('is looked for %s', async (_what, agoMs, atOnce) => {
+    ['at once when it was pushed a while ago', 50, 1],
+    ['only a moment later when it was pushed just now', 0, 0],
+  ])('is read %s', async (_what, agoMs, atOnce) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -78,7 +78,7 @@ describe('whether a task was committed', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is waited for while the task is still on its way, and not for ever', async () => {
+  it('is awaited while the task is still on its way, and only for a bounded time', async () => {
     const early = server([[timer(6)]], [[timer(5)]], [[completed(7), started(6)]]);
     expect(await early.isCommitted(KEY, TARGET)).toBe(true);
     expect(early.asked).toHaveLength(3);
@@ -87,7 +87,7 @@ describe('whether a task was committed', () => {
     expect(never.asked).toHaveLength(6);
   });
 
-  it('cannot be said when the server fails; one that does not know the call is not asked again', async () => {
+  it('is unknown when the server fails; a server without the call is not asked again', async () => {
     const flaky = server(new Error('away'), [[completed(7), started(6)]]);
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(false);
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(true);

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createWorkflowSource } from '../../../../src/projection/source/workflow-source.js';
 import { KEY } from '../../../support/samples/log-events.js';
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never answers. */
 async function aBlackHole(): Promise<string> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket));
@@ -20,7 +20,7 @@ async function aBlackHole(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-it('gives up on a server that never answers, whatever it is asked', async () => {
+it('gives up on a server that never answers, for every kind of read', async () => {
   const connection = Connection.lazy({ address: await aBlackHole() });
   onTestFinished(async () => {
     await connection.close();
