@@ -27,7 +27,7 @@ import {
 const pageOf = (m: MachineUnderTest, namespace = 'default'): string =>
   detailsText(m.state, { namespace });
 
-/** What is left of a page when all code is taken away: ours. */
+/** The engine's part of a page: the text that remains without the code. */
 function ownWords(page: string): string {
   return page.replaceAll(/^```\n[\s\S]*?\n```$/gm, 'BLOCK').replaceAll(/`[^`\n]+`/g, 'CODE');
 }
@@ -52,7 +52,7 @@ describe('the page of a conversation in the Temporal UI', () => {
         for (const line of command.split('\n')) expect(line.length).toBeLessThan(70);
   });
 
-  it('says what is to be approved, for whom, why and until when, as a list', () => {
+  it('states the call to approve, for whom, why and until when, as a list', () => {
     const m = gatedFor({ roles: ['lead'], exclude: ['requester'] }, { to: 'p1', cents: 900 });
     expect(pageOf(m).split('\n')).toEqual([
       '**awaiting_input** · agent `support` · log at seq 7',
@@ -97,14 +97,14 @@ describe('the page of a conversation in the Temporal UI', () => {
     expect(page).toContain('**2 of 3:** **elicitation** of `human.tool`, call `b`');
   });
 
-  it('says that nobody can answer by hand what only verified actors may', () => {
+  it('says that calls for verified actors alone cannot be answered by hand', () => {
     const page = pageOf(gatedFor({ requireVerified: true }));
     expect(commandsOn(page)).toEqual([]);
     expect(page).toContain('- who may answer: anybody, and verified');
     expect(page).toContain('No signal by hand can answer it');
   });
 
-  it('says why an answer was taken back, and gives the command again', () => {
+  it('says why an answer was reverted, and gives the command again', () => {
     const call = plannedCall('c', { executor: 'human', recheckAnswer: true });
     const m = aMachineWith(modelCalls([call]));
     m.resolve('c', answer('x'));
@@ -113,12 +113,12 @@ describe('the page of a conversation in the Temporal UI', () => {
     expect(commandsOn(pageOf(m))).toHaveLength(1);
   });
 
-  it('names the namespace, whatever it is called', () => {
+  it('names the namespace, for any name', () => {
     const [command = ''] = commandsOn(pageOf(gatedFor({}), "o'ps $(id)"));
     expect(optionOf(wordsOf(command), '--namespace')).toBe("o'ps $(id)");
   });
 
-  it('is bounded: it says how many calls it leaves out, and where they are', () => {
+  it('is bounded: it says how many calls it omits, and where they are', () => {
     const input = { text: 'x'.repeat(2_000) };
     const calls = Array.from({ length: 40 }, (_, at) => gatedCall(`call_${at}`, { input }));
     const page = pageOf(aMachineWith(modelCalls(calls)));
@@ -134,7 +134,7 @@ describe('the page of a conversation in the Temporal UI', () => {
     expect(page).toContain('… 1800 more characters');
   });
 
-  it('holds nothing of what others wrote outside of code, and no end of code in it', {
+  it('has texts of others only in code, and no end of code in it', {
     ...promise('G261'),
   }, () => {
     const text = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' }));
@@ -168,7 +168,7 @@ describe('the page of a conversation in the Temporal UI', () => {
     );
   });
 
-  it('looks at no more calls than it shows, however many wait', () => {
+  it('reads no more calls than it shows, of any number', () => {
     let looks = 0;
     const prompt = {
       get text() {

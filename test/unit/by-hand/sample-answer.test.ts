@@ -13,14 +13,14 @@ const sampleOf = (call: Call) => sample(call)?.answer.resolution;
 const hintOf = (call: Call) => sample(call)?.hint ?? '';
 const form = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema) as JsonSchema;
 
-describe('the sample of an answer to a waiting call', () => {
+describe('the sample of an answer to a pending call', () => {
   it('approves an approval, with nothing to edit', () => {
     expect(sample({ kind: 'approval', argsDigest: 'sha256:x' })).toEqual({
       answer: { toolCallId: 'c', resolution: { type: 'approve' }, actor: { id: 'operator' } },
     });
   });
 
-  it('names the question that a tool asks, since there may be another before the answer comes', () => {
+  it('names the question of a tool, since there may be another before the answer comes', () => {
     const call = { kind: 'elicitation', ask: 2, argsDigest: 'ask:2:x' } as const;
     expect(sample(call)?.answer.argsDigest).toBe('ask:2:x');
   });
@@ -76,34 +76,34 @@ describe('the sample of an answer to a waiting call', () => {
     expect(schema.safeParse(value).error).toBeUndefined();
   });
 
-  it('says what has to be edited where it does not fit', () => {
+  it('says which fields to edit where it does not fit', () => {
     const answerSchema = { not: {} };
     expect(hintOf({ kind: 'elicitation', answerSchema })).toMatch(
       /which as it stands `.+`\. Its form: `\{"not": \{\}\}`/,
     );
   });
 
-  it('says that a worker judges what the workflow cannot', () => {
+  it('says that a worker judges answers that the workflow cannot', () => {
     const answerSchema = { type: 'string', pattern: '^[A-Z]{3}$' };
     expect(hintOf({ kind: 'elicitation', answerSchema })).toContain(
       'Its form, and a worker judges it by all of it: `{"type": "string", "pattern": "^[A-Z]{3}$"}`',
     );
   });
 
-  it('is short, however large the form and its values are', () => {
+  it('is short, for any size of the form and its values', () => {
     const answerSchema = { enum: ['x'.repeat(50_000)] };
     const large = sample({ kind: 'elicitation', answerSchema });
     expect(JSON.stringify(large).length).toBeLessThan(1_500);
     expect(large?.hint).toContain('as it stands');
   });
 
-  it('is nobody’s where only verified actors may answer', () => {
+  it('is absent where only verified actors may answer', () => {
     expect(sample({ kind: 'approval', audience: { requireVerified: true } })).toBeUndefined();
     expect(sample({ kind: 'approval', audience: { users: [] } })).toBeUndefined();
   });
 });
 
-describe('who may answer a waiting call', () => {
+describe('the actors who may answer a pending call', () => {
   it.each<[string, Parameters<typeof whoMayAnswer>[0], string]>([
     ['anybody', {}, 'anybody'],
     ['users', { audience: { users: ['ada', 'ben'] } }, 'user `ada`, `ben`'],
@@ -133,7 +133,7 @@ describe('who may answer a waiting call', () => {
       { audience: { users: ['a'], also: Array.from({ length: 9 }, () => ({ roles: ['b'] })) } },
       'user `a`; and role `b`; and role `b`; and … 7 more conditions',
     ],
-  ])('is told: %s', (_title, call, told) => {
+  ])('are listed: %s', (_title, call, told) => {
     expect(whoMayAnswer(call)).toBe(told);
   });
 });

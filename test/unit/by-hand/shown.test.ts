@@ -20,7 +20,10 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-/** Nothing that ends a code span or quoted word, begins a tag or cell, is replaced by the UI, or cannot be seen. */
+/**
+ * Holds for a text that ends no code span or quoted word, begins no tag or cell, is not replaced by the UI, and hides
+ * nothing.
+ */
 const HARMLESS = /^(?:(?![<>&`|'])(?:[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]| (?! )))*$/u;
 const REPLACED = /\{(?:namespace|workflowId|runId)\}/;
 const SPAN = /^`([^`]*)`( … \d+ more characters)?$/;
@@ -31,7 +34,7 @@ function inSpan(shown: string): string {
   return inside;
 }
 
-describe('a text that others wrote', () => {
+describe('a text of another author', () => {
   it.each([
     ['stands as it is', 'Refund 7,50 € to Zoë (日本) now!', '`Refund 7,50 € to Zoë (日本) now!`'],
     ['keeps its quotes', 'say "hi"', '`say "hi"`'],
@@ -50,7 +53,7 @@ describe('a text that others wrote', () => {
     expect(shownText(given, given.startsWith('👩') ? 3 : 200)).toBe(shown);
   });
 
-  it('does nothing and hides nothing on a page, whatever it is', promise('G261'), () => {
+  it('does nothing and hides nothing on a page, with any content', promise('G261'), () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 60 }), (given, max) => {
         const inside = inSpan(shownText(given, max));
@@ -62,12 +65,12 @@ describe('a text that others wrote', () => {
   });
 });
 
-describe('a value that others made', () => {
+describe('a value of another author', () => {
   it.each<[string, Json, string]>([
     ['scalars', [1, true, null, 'x'], '`[1, true, null, "x"]`'],
     ['fields', { a: 1, b: { c: [] } }, '`{"a": 1, "b": {"c": []}}`'],
     [
-      'more items than there is room for',
+      'more items than the limit',
       Array.from({ length: 50 }, (_, at) => at),
       '`[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 … 37 more]`',
     ],
@@ -78,7 +81,7 @@ describe('a value that others made', () => {
     expect(shownJson(value, 40)).toBe(shown);
   });
 
-  it('does nothing and hides nothing on a page, and is whole where there is room', () => {
+  it('does nothing and hides nothing on a page, and is whole where it fits', () => {
     fc.assert(
       fc.property(json, (value) => {
         const inside = inSpan(shownJson(value, 100_000));
@@ -90,7 +93,7 @@ describe('a value that others made', () => {
     );
   });
 
-  it('is bounded, however large it is, and says how much was left out', () => {
+  it('is bounded, at any size, and says how much was omitted', () => {
     const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`field${at}`, at]));
     const deep = Array.from({ length: 200 }).reduce<Json>((inner) => ({ inner }), 'x');
     for (const value of [
@@ -121,7 +124,7 @@ describe('JSON in a command', () => {
 });
 
 describe('a text for a shell', () => {
-  it('arrives as it is, whatever is in it', () => {
+  it('arrives as it is, with any content', () => {
     for (const given of [`it's "$HOME" \`ls\` \\ *`, ...HOSTILE.filter((it) => it !== '\ud800')]) {
       const printed = execFileSync('sh', ['-c', `printf %s ${shellQuote(given)}`]);
       expect(printed.toString('utf8')).toBe(given);

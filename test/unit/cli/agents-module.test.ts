@@ -48,7 +48,7 @@ describe('a module of agents', () => {
     expect(await namesIn(text)).toEqual(['support']);
   });
 
-  it('is refused where an array of agents holds something else, by its name and place', {
+  it('is refused where an array of agents holds another value, by its name and place', {
     ...promise('G293'),
   }, async () => {
     const file = await moduleWith('export const agents = [support, undefined];');

@@ -1,4 +1,4 @@
-/** `colloquy check`: what a deploy would do to the calls that wait, said before it is made. */
+/** `colloquy check`: the effect of a deploy on pending calls, before the deploy. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -70,7 +70,7 @@ describe('colloquy check', () => {
     },
   );
 
-  it('says what becomes of calls that wait for an answer, in mid-run, or behind another', {
+  it('reports the effect on calls that wait for an answer, in mid-run, or behind another', {
     ...promise('G219'),
   }, async () => {
     const was = human(z.strictObject({ day: z.string() }));
@@ -106,7 +106,7 @@ describe('colloquy check', () => {
     });
   });
 
-  it('judges a call that was edited or carried over by what it is now', async () => {
+  it('judges a call that was edited or carried over by its present state', async () => {
     const t = await waiting([server(BEFORE)]);
     const migrate = () => ({ orderId: 'a7', count: 5 });
     const now = agentOf([server(RENAMED, { migrate })]);

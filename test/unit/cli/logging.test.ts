@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { runtimeLine } from '../../../src/cli/process/logging.js';
 
-it("a line of Temporal's has what an error says, also as JSON", () => {
+it("a log line of Temporal's has the message of its error, also as JSON", () => {
   const error = ApplicationFailure.create({ type: 'unknown_agent', message: 'No agent "a" here' });
   const line = JSON.parse(JSON.stringify(runtimeLine({ workflowId: 'w', error }))) as unknown;
   expect(line).toMatchObject({

@@ -18,7 +18,7 @@ function linesOf(m: MachineUnderTest): readonly string[] {
   return waitingLines(API, { snapshot: { conversationId: 'order-42' }, call, requesters });
 }
 
-describe('the lines for a call that waits', () => {
+describe('the lines for a pending call', () => {
   it.each(WAITS)(
     'end with a command that answers %s as it stands',
     promise('G262'),
@@ -35,7 +35,7 @@ describe('the lines for a call that waits', () => {
     },
   );
 
-  it('say what is asked, why, and who may answer', () => {
+  it('state the question, its reason, and who may answer', () => {
     expect(linesOf(gatedFor({ roles: ['lead'] }, { cents: 900 }))).toEqual([
       'waits     order-42: approval of `server.tool` until 2026-03-01T13:00:00.000Z',
       '          arguments: `{"cents": 900}`',
@@ -44,13 +44,13 @@ describe('the lines for a call that waits', () => {
     ]);
   });
 
-  it('approve what anybody may with a bare resolution', () => {
+  it('approve a call without an audience with a bare resolution', () => {
     expect(linesOf(gatedFor({})).at(-1)).toContain(`"actor":{"id":"operator"}`);
     const [, anybody] = WAITS[0] ?? [];
     expect(anybody && linesOf(anybody()).at(-1)).toMatch(/ -d '\{"type":"approve"\}'$/);
   });
 
-  it('say why an answer was taken back', () => {
+  it('say why an answer was reverted', () => {
     const call = plannedCall('c', { executor: 'human', recheckAnswer: true });
     const m = aMachineWith(modelCalls([call]));
     m.resolve('c', answer('x'));
@@ -58,13 +58,13 @@ describe('the lines for a call that waits', () => {
     expect(linesOf(m)).toContain('          an answer was taken back: `no such order`');
   });
 
-  it('say that nobody can answer by hand what only verified actors may', () => {
+  it('say that calls for verified actors alone cannot be answered by hand', () => {
     const lines = linesOf(gatedFor({ requireVerified: true }));
     expect(lines.at(-1)).toContain('No request by hand can answer it');
     expect(lines.join()).not.toContain('curl');
   });
 
-  it('move no cursor and begin no line, whatever the call holds', promise('G261'), () => {
+  it('move no cursor and begin no line, for any call', promise('G261'), () => {
     const lines = linesOf(
       gatedFor(
         { users: HOSTILE },
@@ -74,7 +74,7 @@ describe('the lines for a call that waits', () => {
     for (const line of lines) expect(line).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u);
   });
 
-  it('are short, however large the arguments are', () => {
+  it('are short, for arguments of any size', () => {
     const lines = linesOf(
       gatedFor({}, { text: Array.from({ length: 500 }, () => 'x'.repeat(300)) }),
     );

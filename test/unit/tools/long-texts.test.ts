@@ -1,4 +1,6 @@
-/** Long texts of models and servers, made to be slow to read: they are read in time linear in their length. */
+/**
+ * Long texts of models and servers, made to be slow to read: the engine reads them in time linear in their length.
+ */
 import { describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/index.js';
 import { says, script } from '../../../src/model/scripted/scripted.js';
@@ -6,7 +8,7 @@ import { testConversation } from '../../../src/testing/index.js';
 import { filenameOf } from '../../../src/tools/mcp/files.js';
 import { promise } from '../../support/promise.js';
 
-/** Far above what they take on a loaded machine, far below what they took. */
+/** Far above the time on a loaded machine, far below the former time. */
 const SOON_MS = 5_000;
 
 describe('an answer of a model that is to be JSON', () => {
@@ -24,7 +26,7 @@ describe('an answer of a model that is to be JSON', () => {
     expect(t.output).toEqual({ n: 1 });
   });
 
-  it('is read in no time where it is a block of blank lines', promise('G277'), async () => {
+  it('is read fast where it is a block of blank lines', promise('G277'), async () => {
     const slow = `\`\`\`\n${'\n'.repeat(300_000)}x`;
     const model = script(says(slow), says('{"n":1}'));
     const t = testConversation(defineAgent({ name: 'a', instructions: '.', model }));
@@ -47,7 +49,7 @@ describe('the address of a file that a server names', () => {
     expect(filenameOf(uri)).toBe(name);
   });
 
-  it('is read in no time where it is long and names nothing', promise('G277'), () => {
+  it('is read fast where it is long and names nothing', promise('G277'), () => {
     const startedAt = performance.now();
     for (const uri of [`${'a'.repeat(5_000_000)}:`, `${'a/'.repeat(2_000_000)}:`])
       expect(filenameOf(uri)?.length ?? 0).toBeLessThanOrEqual(100);

@@ -1,4 +1,4 @@
-/** Whatever a tool returns becomes JSON that history can hold. Requirement N25. */
+/** Any value that a tool returns becomes JSON that history can hold. Requirement N25. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isBoundedJson, type Json, utf8Bytes } from '../../../src/protocol/values/json.js';
@@ -51,7 +51,7 @@ describe('a tool may return', promise('C15', 'X8'), () => {
     ['errors, without their stacks', new TypeError('no'), { name: 'TypeError', message: 'no' }],
     ['addresses', new URL('https://example.org/a'), 'https://example.org/a'],
     [
-      'things that say how they look in JSON',
+      'things with a `toJSON` of their own',
       { toJSON: () => ({ at: new Date(0) }) },
       { at: '1970-01-01T00:00:00.000Z' },
     ],
@@ -68,7 +68,7 @@ describe('a tool may return', promise('C15', 'X8'), () => {
     expect(JSON.stringify(toJson(value))).toBe('{"__proto__":{"admin":true}}');
   });
 
-  it('something nested without end, which is cut', () => {
+  it('a value nested without end, which is cut', () => {
     const json = toJson(deep(10_000));
     expect(isBoundedJson(json, 110)).toBe(true);
     expect(JSON.stringify(json)).toContain('nested too deeply');
@@ -80,7 +80,7 @@ describe('a tool may return', promise('C15', 'X8'), () => {
     expect(JSON.stringify(toJson(value))).toContain('too many values');
   });
 
-  it('anything at all', promise('N25'), () => {
+  it('any value at all', promise('N25'), () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -110,7 +110,7 @@ describe('a result that is too long', () => {
     expect(boundedJson('x'.repeat(998), 1_000)).toBe('x'.repeat(998));
   });
 
-  it('is cut with a marker that says how much there was', promise('S48', 'T13'), () => {
+  it('is cut with a marker that states its full length', promise('S48', 'T13'), () => {
     const cut = boundedJson('x'.repeat(2_000), 1_000) as Record<string, Json>;
     expect(cut).toMatchObject({ truncated: true });
     const text = cut['text'] as string;
@@ -125,7 +125,7 @@ describe('a result that is too long', () => {
     });
   });
 
-  it('always fits, whatever it consists of, and is never cut within a character', () => {
+  it('always fits, with any content, and is never cut within a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 100, maxLength: 2_000 }), (text) => {
         const json = boundedJson(text, 300);

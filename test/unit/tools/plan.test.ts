@@ -1,4 +1,6 @@
-/** Plans of calls: what is pinned, and what is an error result from the start. Scenarios S32 and S33. */
+/**
+ * Plans of calls: their pinned fields, and the calls that are an error result from the start. Scenarios S32 and S33.
+ */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -82,7 +84,7 @@ describe('a call that the model asked for', () => {
     expect(call).not.toHaveProperty('error');
   });
 
-  it('is pinned with everything that decides its fate', async () => {
+  it('is pinned with every field that decides its fate', async () => {
     expect(await plan('refund', { cents: 5 })).toEqual({
       toolCallId: 'call_1',
       name: 'refund',
@@ -101,7 +103,7 @@ describe('a call that the model asked for', () => {
     expect(await plan('notes.search', { query: 'tea' })).toMatchObject({ maxAttempts: 3 });
   });
 
-  it('has the same digest however the model ordered its arguments', async () => {
+  it('has the same digest in any order of its arguments', async () => {
     const [left, right] = await Promise.all([
       plan('weather', '{"city":"Rome","days":2}'),
       plan('weather', '{ "days": 2, "city": "Rome" }'),
@@ -109,7 +111,7 @@ describe('a call that the model asked for', () => {
     expect(left.argsDigest).toBe(right.argsDigest);
   });
 
-  it('carries the form to be answered, patterns and all, and whether the worker checks again', async () => {
+  it('carries the form of its answer, patterns and all, and whether the worker checks again', async () => {
     const question = await plan('ask', { question: 'Code?' });
     expect(question).toMatchObject({
       executor: 'human',

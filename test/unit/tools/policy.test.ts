@@ -1,4 +1,7 @@
-/** Policies over calls: what they decide, which of two counts, and that every way to fail leaves a call that does not run. */
+/**
+ * Policies over calls: their decisions, the precedence of two, and that every failure leaves a call that does not
+ * run.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AgentSpec } from '../../../src/define/define-agent.js';
@@ -38,7 +41,7 @@ async function planOf(
 }
 
 describe('a policy of a tool', () => {
-  it('is asked once per call, with the validated input and who asks, and its decision is pinned', {
+  it('is called once per call, with the validated input and the requester, and its decision is pinned', {
     ...promise('A10', 'C7', 'C24', 'C28'),
   }, async () => {
     const asked: unknown[] = [];
@@ -73,7 +76,7 @@ describe('a policy of a tool', () => {
     expect((await planOf(refund(() => ({ deny: ' ' })))).error?.message).toBe('Denied by a policy');
   });
 
-  it('cannot change what runs', async () => {
+  it('cannot change the input of the run', async () => {
     const tool = refund((input: { cents: number }) => {
       input.cents = 0;
       return 'allow';
@@ -81,7 +84,7 @@ describe('a policy of a tool', () => {
     expect((await planOf(tool)).input).toEqual({ cents: 5, currency: 'EUR' });
   });
 
-  it('is not asked about arguments that are invalid', promise('C37'), async () => {
+  it('is not called for arguments that are invalid', promise('C37'), async () => {
     const tool = refund(() => {
       throw new Error('asked');
     });
@@ -114,13 +117,13 @@ describe('a policy of a tool', () => {
     ['returns an ask that is none', () => ({ ask: true })],
     ['returns a reason that is no text', () => ({ ask: { reason: 7 } })],
     ['returns an unknown wish', () => ({ ask: { quorum: 2 } })],
-    ['returns an audience of nobody', () => ({ ask: { audience: { users: [] } } })],
+    ['returns an empty audience', () => ({ ask: { audience: { users: [] } } })],
     ['returns an audience of later', () => ({ ask: { audience: { also: [] } } })],
     ['returns a denial that is no text', () => ({ deny: true })],
     ['returns a trap', () => trap],
     ['returns a hostile promise', () => ({ then: thrower })],
   ])(
-    'that %s leaves a call that does not run, and tells the model no more',
+    'that %s leaves a call that does not run, and gives the model no details',
     promise('G65', 'S5', 'C28'),
     async (_t, policy) => {
       for (const options of [{}, { toolPolicy: policy }]) {
@@ -137,7 +140,7 @@ describe('a policy of a tool', () => {
 });
 
 describe('a policy of the agent', () => {
-  it('is told the tool and its input', async () => {
+  it('gets the tool and its input', async () => {
     const asked: unknown[] = [];
     await planOf(refund('auto'), {
       toolPolicy: (call: unknown) => {
@@ -185,7 +188,7 @@ describe('a policy of the agent', () => {
     );
   });
 
-  it('does not ask twice where the answer is a person’s, but narrows who may answer', async () => {
+  it('is not called twice where the answer is a person’s, but narrows who may answer', async () => {
     const human = defineTool({
       name: 'ask',
       description: 'Asks.',
@@ -215,7 +218,7 @@ describe('a policy of the agent', () => {
   });
 });
 
-describe('audiences of two that ask', () => {
+describe('audiences of two policies that ask', () => {
   it.each<[Audience | undefined, Audience | undefined, Audience | 'nobody' | undefined]>([
     [undefined, undefined, undefined],
     [{ users: ['a'] }, undefined, { users: ['a'] }],

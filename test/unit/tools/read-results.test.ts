@@ -62,7 +62,7 @@ describe('reading on in a stored result', () => {
     expect(toWireName(readResults.name)).toBe('results__read');
   });
 
-  it('gives the first page when nothing else is said, with where the next begins', async () => {
+  it('gives the first page by default, with the start of the next', async () => {
     const text = 'x'.repeat(20_000);
     expect(await read<Page>(text, {})).toEqual({
       offset: 0,
@@ -85,11 +85,11 @@ describe('reading on in a stored result', () => {
     });
   });
 
-  it('begins with a whole character, wherever it is told to begin', async () => {
+  it('begins with a whole character, at any offset', async () => {
     expect(await read<Page>('漢字', { offset: 1 })).toMatchObject({ offset: 3, text: '字' });
   });
 
-  it('gives every text back from its pages, whatever is in it and however small they are', {
+  it('gives every text back from its pages, with any content and at any page size', {
     ...promise('G271'),
   }, async () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
@@ -101,7 +101,7 @@ describe('reading on in a stored result', () => {
     );
   });
 
-  it('finds the places of a text, to the letter, with what stands around them', async () => {
+  it('finds the places of a text, to the letter, with the text around them', async () => {
     const text = `${'a'.repeat(1_000)}needle.*${'b'.repeat(1_000)}Needle.*needle.*`;
     const found = await read<Places>(text, { find: 'needle.*' });
     expect(found.places.map(({ offset }) => offset)).toEqual([1_000, 2_016]);
@@ -110,7 +110,7 @@ describe('reading on in a stored result', () => {
     expect(await read<Places>(text, { find: 'absent' })).toEqual({ totalBytes: 2_024, places: [] });
   });
 
-  it('looks from an offset on, and says where to look on when there are many places', async () => {
+  it('searches from an offset on, and returns where to continue when there are many places', async () => {
     const text = 'ab'.repeat(50);
     const first = await read<Places>(text, { find: 'ab' });
     expect(first.places).toHaveLength(20);
@@ -124,7 +124,7 @@ describe('reading on in a stored result', () => {
     expect(found.places[0]?.text).toMatch(/^漢+x字+$/);
   });
 
-  it('tells the model that there is no such result, or that none can be read now', async () => {
+  it('reports to the model that there is no such result, or that none can be read now', async () => {
     const run = readResults.run;
     const unknown = await run?.({ id: 'other' }, contextOver('a'));
     expect(unknown).toMatchObject({
@@ -147,7 +147,7 @@ describe('reading on in a stored result', () => {
     { id: 'known', offset: -1 },
     { id: 'known', find: '' },
     { offset: 3 },
-  ])('refuses %j before it looks', async (input) => {
+  ])('refuses %j before it reads', async (input) => {
     expect((await validate(readResults.input, input)).ok).toBe(false);
   });
 });

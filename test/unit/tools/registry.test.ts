@@ -28,7 +28,7 @@ describe('a registry of agents', () => {
     expect(registry.manifests().map(({ name }) => name)).toEqual(['support']);
   });
 
-  it('refuses two agents of one name, and what is no agent', () => {
+  it('refuses two agents of one name, and values that are no agent', () => {
     const other = defineAgent({ name: 'support', model, instructions: 'Sell.' });
     expect(() => createAgentRegistry([support, other, {} as never])).toThrow(DefinitionError);
     expect(() => createAgentRegistry([support, other])).toThrow(/duplicate name "support"/);
@@ -36,7 +36,7 @@ describe('a registry of agents', () => {
 });
 
 describe('the system prompt', () => {
-  it('holds the instructions and how to use each tool, by the names that the model sees', {
+  it('has the instructions and how to use each tool, by the names that the model sees', {
     ...promise('X16'),
   }, () => {
     expect(promptOf(support).system).toBe(

@@ -1,4 +1,4 @@
-/** Runs of server tools: every way to end, and what the model reads of it. Scenario S32. */
+/** Runs of server tools: every way to end, and the result for the model. Scenario S32. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { CallContext, ToolContext } from '../../../src/define/tool/context.js';
@@ -59,7 +59,7 @@ describe('a tool that returns', () => {
     expect(await resultOf(toolOf(() => undefined))).toEqual({ ok: true, result: null });
   });
 
-  it('may return what looks like a result envelope: it is data', async () => {
+  it('may return a value that resembles a result envelope: it is data', async () => {
     const value = { ok: false, error: 'not found' };
     expect(await resultOf(toolOf(() => value))).toEqual({ ok: true, result: value });
   });
@@ -90,7 +90,7 @@ describe('a tool that returns', () => {
     });
   });
 
-  it('is told apart when its result breaks the schema, zod or JSON Schema', {
+  it('gets an error of its own when its result breaks the schema, zod or JSON Schema', {
     ...promise('C15', 'X47'),
   }, async () => {
     const spec = { name: 'x', description: 'X.', input: z.object({}) };
@@ -174,7 +174,7 @@ describe('a tool that throws', promise('C41', 'X4', 'X21', 'X32', 'X46'), () => 
 describe('a tool whose time is over', () => {
   const timeout = { ok: false, error: { code: 'timeout', message: 'Tool timed out after 20ms' } };
 
-  it('is told by its signal', promise('X24'), async () => {
+  it('gets that by its signal', promise('X24'), async () => {
     let reason: unknown;
     const tool = toolOf(
       async (_input, { signal }) =>
@@ -210,7 +210,7 @@ describe('a tool whose time is over', () => {
 });
 
 describe('a run that is stopped from outside', () => {
-  it('tells the tool, and does not wait for it', async () => {
+  it('signals the tool, and does not wait for it', async () => {
     const outer = new AbortController();
     let told = false;
     const tool = toolOf(async (_input, { signal }) => {

@@ -94,7 +94,7 @@ describe('a tool that shows files beside its result', () => {
     expect(JSON.stringify(envelope)).toContain(problem);
   });
 
-  it('loses what cannot be stored, not its result, and the model is told', {
+  it('loses files that cannot be stored, not its result, and the model gets a note', {
     ...promise('G98'),
   }, async () => {
     const quiet = () => undefined;

@@ -1,4 +1,4 @@
-/** Final answers that have to have a form: an agent's, or a message's own. */
+/** Final answers that must have a form: an agent's, or a message's own. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -75,14 +75,14 @@ describe('an agent whose answers have a form', () => {
     });
   });
 
-  it('lets it call tools first: what it says beside them need not have the form', async () => {
+  it('lets it call tools first: its text beside them need not have the form', async () => {
     const asks = { ...(calls('mail.look', {}) as object), text: 'Let me look.' } as ScriptedAnswer;
     const { t } = talk(asks, says('{"spam":false,"score":0}'));
     await t.send('Judge it');
     expect(t.output).toEqual({ spam: false, score: 0, tags: [] });
   });
 
-  it('asks once more, with what is wrong; neither enters the transcript, and both are counted', {
+  it('asks once more, with the faults; neither enters the transcript, and both are counted', {
     ...promise('G165'),
   }, async () => {
     const { t, model } = talk(
@@ -109,7 +109,7 @@ describe('an agent whose answers have a form', () => {
     expect(read).toEqual(['user', 'assistant', 'user']);
   });
 
-  it('fails the turn when the second answer will not do either, and the next turn goes on', {
+  it('fails the turn when the second answer does not fit either, and the next turn continues', {
     ...promise('G165'),
   }, async () => {
     const { t } = talk(
@@ -133,7 +133,7 @@ describe('an agent whose answers have a form', () => {
     expect(t.output).toEqual({ spam: true, score: 1, tags: [] });
   });
 
-  it('does not ask again when the model declines, and says why the turn failed', async () => {
+  it("does not ask again when the model declines, and the turn's failure says why", async () => {
     const declines: ScriptedAnswer = {
       type: 'answer',
       text: 'I will not.',
@@ -177,7 +177,7 @@ describe('an agent whose answers have a form', () => {
     expect(outputOf(agent, { status: 'timeout', turnId: 't' })).toBeUndefined();
   });
 
-  it('may be asked for by a message in zod: the model is given its JSON Schema, and the result is parsed by the type', {
+  it('may be requested by a message in zod: the model gets its JSON Schema, and the result is parsed by the type', {
     ...promise('G163'),
   }, async () => {
     const Sum = z.object({
@@ -197,7 +197,7 @@ describe('an agent whose answers have a form', () => {
       },
       required: ['total', 'at'],
     });
-    // What stands in history is data; refinements, defaults and transforms are those of whoever asked.
+    // History contains data; the caller has the refinements, defaults and transforms.
     expect(t.output).toEqual({ total: 12, at: 'now' });
     const result = {
       ...({ status: 'completed', turnId: 't', text: '', seq: 1 } as const),
@@ -212,7 +212,7 @@ describe('an agent whose answers have a form', () => {
     expect(outputOf(declared, { ...result, output: { total: 3 } })?.total.toFixed(1)).toBe('3.0');
   });
 
-  it('may be asked for by a message in a declared JSON Schema, and switched off for a turn', {
+  it('may be requested by a message in a declared JSON Schema, and switched off for a turn', {
     ...promise('G163'),
   }, async () => {
     const model = script(
@@ -243,7 +243,7 @@ describe('an agent whose answers have a form', () => {
     ['a text', z.string(), 'must be of type "object" at the top'],
     ['a date', z.object({ at: z.date() }), 'output.at'],
     ['a schema that is none', jsonSchema({ type: 'objekt' }), 'output'],
-  ])('is not defined with %s', (_what, output, rule) => {
+  ])('cannot be defined with %s', (_what, output, rule) => {
     const define = () =>
       defineAgent({ name: 'a', model: script(), instructions: 'X.', output: output as never });
     expect(define).toThrow(DefinitionError);
@@ -316,7 +316,7 @@ describe('a message that asks for a form', () => {
       { type: 'object', description: 'x'.repeat(20_000) },
       'bytes as JSON Schema; at most 16384',
     ],
-  ])('is refused at the door with %s', async (_what, given, rule) => {
+  ])('is refused at once with %s', async (_what, given, rule) => {
     const { t } = plain();
     await expect(t.send('Where?', { output: given as never })).rejects.toThrow();
     const { messageFieldProblems } = await import('../../../src/core/judge/messages.js');

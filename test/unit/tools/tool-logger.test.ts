@@ -47,7 +47,7 @@ async function logged(
   return { lines, agent, error: envelope?.ok === false ? envelope.error : undefined };
 }
 
-describe('what a tool throws', () => {
+describe('an exception of a tool', () => {
   const ids = (phase: string): unknown => [
     { key: 'ConversationId', value: 'test' },
     { key: 'SessionId', value: 'test' },
@@ -79,12 +79,12 @@ describe('what a tool throws', () => {
         },
       };
       expect(lines).toEqual(Array.from({ length: times }, () => expected));
-      // What it was called with is in the log of the conversation, and nowhere else.
+      // The log of the conversation has the arguments of the call, and no log line does.
       expect(JSON.stringify(lines)).not.toContain('hunter2');
     },
   );
 
-  it('is told to the model without its stack, and a policy’s not at all', async () => {
+  it('reaches the model without its stack, and a policy’s not at all', async () => {
     const run = await logged([defineTool({ ...spec, run: fail })]);
     expect(JSON.stringify(run.error)).toContain('the pump is dry');
     expect(JSON.stringify(run.error)).not.toContain('.ts');
@@ -92,7 +92,7 @@ describe('what a tool throws', () => {
     expect(JSON.stringify(policy.error)).not.toContain('the pump is dry');
   });
 
-  it('to be run again is a warning, not an error', async () => {
+  it('that asks for another run is a warning, not an error', async () => {
     const again = (): never => {
       throw new ToolRetry({ message: 'later' });
     };

@@ -1,4 +1,4 @@
-/** `ToolRetry`: what it may ask for, and what a run that ends with it reports. */
+/** `ToolRetry`: its arguments, and the report of a run that ends with it. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext, ToolRetry } from '../../../src/index.js';
@@ -47,7 +47,7 @@ describe('a tool that throws a ToolRetry', () => {
     );
   };
 
-  it('is run again under the same key, with the next attempt, until it does otherwise', async () => {
+  it('is run again under the same key, with the next attempt, until it ends otherwise', async () => {
     const seen: unknown[] = [];
     const conversation = conversationWith((_input, { attempt, idempotencyKey }) => {
       seen.push([attempt, idempotencyKey]);
@@ -60,7 +60,7 @@ describe('a tool that throws a ToolRetry', () => {
     expect(conversation.result('book')).toEqual({ ok: true, result: { booked: true } });
   });
 
-  it('for ever has as many attempts as it may, and its last message is the result, as it stands', {
+  it('on every run has as many attempts as its limit, and its last message is the result, unchanged', {
     ...promise('G121'),
   }, async () => {
     let runs = 0;
@@ -94,7 +94,7 @@ describe('a tool that throws a ToolRetry', () => {
     expect(conversation.result('book')).toMatchObject({ error: { message: 'busy' } });
   });
 
-  it('with an impossible pause fails: the model reads what is wrong with it', async () => {
+  it('with an impossible pause fails: the model reads why', async () => {
     const conversation = conversationWith(() => {
       throw new ToolRetry({ after: 'soon' as Duration, message: 'busy' });
     });

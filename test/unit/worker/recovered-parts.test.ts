@@ -49,7 +49,7 @@ const EVENTS = history(
   ],
 );
 
-describe('what enters a run that is reset', () => {
+describe('the recovered input of a run that is reset', () => {
   it('is every end and input in order; a tool with effects once without an end is lost, not run again', {
     ...promise('G21'),
   }, async () => {
@@ -63,7 +63,7 @@ describe('what enters a run that is reset', () => {
     ]);
   });
 
-  it('leaves out what the log shows: it takes over the events of that', async () => {
+  it('excludes events that the log has: the log supplies them', async () => {
     const [task] = doneTasks(EVENTS);
     if (task === undefined) throw new Error('no task');
     // Decided in the task that was started at second 7, which has seen the end of the first tool.
@@ -72,7 +72,7 @@ describe('what enters a run that is reset', () => {
     expect(entries.map(({ type }) => type)).toEqual(['event', 'input', 'ended']);
   });
 
-  it('has the ids of turns that were told', async () => {
+  it('has the turn ids that callers got', async () => {
     const events = history(
       scheduled,
       startedTask,
@@ -85,7 +85,7 @@ describe('what enters a run that is reset', () => {
     expect(entries).toEqual([{ type: 'turn_token', ordinal: 3, token: 'f00ba4' }]);
   });
 
-  it('is split into parts that one signal can carry, however much it is', () => {
+  it('is split into parts that one signal can carry, at any size', () => {
     const entries = Array.from({ length: 7 }, (_, nth) => ({
       type: 'ended' as const,
       activityId: `tool:a:c${String(nth)}`,
@@ -104,7 +104,7 @@ describe('what enters a run that is reset', () => {
 });
 
 describe('a recovery', () => {
-  it('means nothing in the run that is reset, and everything in the one that comes of it', {
+  it('has no effect in the run that is reset, and its full effect in the run after the reset', {
     ...promise('G21'),
   }, () => {
     // Base: 40 events, then 2 signals, scheduling and start of a task. After the reset: 30 kept, the failed task, the same signals.
@@ -113,7 +113,7 @@ describe('a recovery', () => {
   });
 
   it.each([null, 'x', {}, { recoveryId: 'r', baseEvents: 1, part: 2, parts: 1, entries: [] }])(
-    'that is none is ignored: %j',
+    'that is malformed is ignored: %j',
     (input) => {
       expect(recoverInputOf(input)).toBeUndefined();
     },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ServerWatch } from '../../../src/worker/watch/server-watch.js';
 import { promise } from '../../support/promise.js';
 
-it('a worker says once that Temporal is gone, and once that it is back', {
+it('a worker logs once that Temporal is gone, and once that it is back', {
   ...promise('G245'),
 }, async () => {
   const said: string[] = [];

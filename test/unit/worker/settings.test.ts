@@ -6,7 +6,7 @@ import { createColloquyWorker } from '../../../src/worker/create-worker.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
 
-/** As JavaScript calls it: with anything. */
+/** As JavaScript calls it: with any value. */
 const create = createColloquyWorker as (options?: unknown) => Promise<unknown>;
 const agent = defineAgent({ name: 'a', model: script(), instructions: 'x' });
 const good = { agents: [agent], eventLog: ':memory:' };
@@ -22,11 +22,14 @@ it.each<[unknown, string]>([
     'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
   ],
   [{ ...good, audit: 'all' }, 'audit must be "off", "records" or "full", got "all"'],
-])('a worker that is told %j is refused before anything is opened', async (options, message) => {
-  await expect(create(options)).rejects.toThrow(new TypeError(message));
-});
+])(
+  'a worker with the settings %j is refused before anything is opened',
+  async (options, message) => {
+    await expect(create(options)).rejects.toThrow(new TypeError(message));
+  },
+);
 
-it('a client without its means is refused when it is made', promise('G27'), () => {
+it('a client without its dependencies is refused when it is made', promise('G27'), () => {
   const make = (options?: unknown) => new ConversationClient(options as never);
   const { client: temporal } = fakeTemporal({});
   const noTemporal = 'ConversationClient: temporal must be a Client of @temporalio/client';

@@ -4,14 +4,14 @@ import { nativeConnection } from '../../../src/worker/temporal/connection.js';
 
 const SETTINGS = { address: '127.0.0.1:7233', namespace: 'default' };
 
-it('a client looks for a server that was away every two seconds, however long it was away', () => {
+it('a client retries a server that was away every two seconds, after any time', () => {
   expect(clientConnection({ ...SETTINGS, options: {} })).toMatchObject({
     address: '127.0.0.1:7233',
     channelArgs: { 'grpc.max_reconnect_backoff_ms': 2_000 },
   });
 });
 
-it('what the environment says of the channel wins', () => {
+it("the environment's settings of the channel win", () => {
   const channelArgs = { 'grpc.max_reconnect_backoff_ms': 500, 'grpc.keepalive_time_ms': 1 };
   expect(clientConnection({ ...SETTINGS, options: { channelArgs } }).channelArgs).toEqual(
     channelArgs,
@@ -27,7 +27,7 @@ it.each([
   ['temporal.example.com:7233', false],
   ['localhost.example.com:7233', false],
   ['127.0.0.1.example.com', false],
-])('a worker does not compress what stays on its machine: %s', (address, isPlain) => {
+])('a worker does not compress payloads that stay on its machine: %s', (address, isPlain) => {
   const { grpcCompression } = nativeConnection({ ...SETTINGS, address, options: {} });
   expect(grpcCompression).toEqual(isPlain ? { codec: 'none' } : undefined);
 });

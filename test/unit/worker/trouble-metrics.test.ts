@@ -1,4 +1,7 @@
-/** The gauges of conversations in trouble, as Temporal's runtime exports them. It is one for each process, so they are counted in another. */
+/**
+ * The gauges of conversations in trouble, as Temporal's runtime exports them. Each process has one runtime, so
+ * another process exports them.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,10 +1,10 @@
-/** What is under way, as another thread reads it while the main thread is blocked. */
+/** The work in progress, as another thread reads it while the main thread is blocked. */
 import { describe, expect, it } from 'vitest';
 import { noteOf } from '../../../src/activities/shared/noted.js';
 import { Register } from '../../../src/watchdog/register.js';
 import { promise } from '../../support/promise.js';
 
-describe('the register of what is under way', () => {
+describe('the register of the work in progress', () => {
   it('is read from the same memory, the newest first, without what has ended', {
     ...promise('G273'),
   }, () => {
@@ -53,7 +53,7 @@ describe('the note of an activity', () => {
     ],
     ['callModel', { tenant: 't', conversationId: 'c', agent: 'a' }, 'activity callModel of t/c'],
     ['flushLog', undefined, 'activity flushLog'],
-  ])('%s has names and ids, and nothing of what was said', (name, input, note) => {
+  ])('%s has names and ids, and no text of the conversation', (name, input, note) => {
     expect(noteOf(name, input)).toBe(note);
   });
 });

@@ -1,4 +1,4 @@
-/** What a worker holds calls of MCP servers open with: a queue of its own, and the connections. */
+/** The means by which a worker holds calls of MCP servers open: a queue of its own, and the connections. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { workerMcp } from '../../../src/worker/worker-mcp.js';
 import { type QueueWorker, WorkerQueue } from '../../../src/worker/worker-queue.js';
@@ -65,7 +65,7 @@ afterEach(() => vi.restoreAllMocks());
 const TURN = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue that a worker alone polls', () => {
-  it('is begun once, however many calls are held', async () => {
+  it('is started once, for any number of held calls', async () => {
     const parts = setUp();
     const own = queue(parts);
     const names = await Promise.all([own.poll(), own.poll()]);
@@ -74,7 +74,7 @@ describe('the queue that a worker alone polls', () => {
     expect(parts.made).toHaveLength(1);
   });
 
-  it('is begun again by the next call when it could not be begun, and the log says why', {
+  it('is started again by the next call when it could not be started, and the log says why', {
     ...promise('G151'),
   }, async () => {
     const parts = setUp();
@@ -89,7 +89,7 @@ describe('the queue that a worker alone polls', () => {
     expect(parts.made).toHaveLength(1);
   });
 
-  it('is begun again when its worker has failed, under the name that is in history', {
+  it('is started again when its worker has failed, under the name that history has', {
     ...promise('G151'),
   }, async () => {
     const parts = setUp();
@@ -105,7 +105,7 @@ describe('the queue that a worker alone polls', () => {
     expect(parts.made).toHaveLength(2);
   });
 
-  it('is named to nobody once it is stopped, be it by a signal to the process', async () => {
+  it('is given to no call once it is stopped, also by a signal to the process', async () => {
     const parts = setUp();
     const own = queue(parts);
     await own.poll();

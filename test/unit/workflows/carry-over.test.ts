@@ -22,7 +22,7 @@ function state(): ReturnType<typeof aMachineWith>['state'] {
   return m.state;
 }
 
-describe('what a run remembers', () => {
+describe('the memory of a run', () => {
   it('is carried packed, and read again as it was', promise('G203'), () => {
     const { carried } = nextInput(INPUT, state(), REST);
     expect(carried).toMatchObject({

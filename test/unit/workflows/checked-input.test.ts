@@ -1,4 +1,4 @@
-/** Which conversations a worker does not begin, and how. */
+/** Conversations that a worker does not begin, and how it refuses them. */
 import { describe, expect, it } from 'vitest';
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
 import { CORE_REVISION } from '../../../src/protocol/workflow/revisions.js';
@@ -25,7 +25,7 @@ describe('a conversation', () => {
     ...promise('G204'),
   }, () => {
     const refused = () => checkedInput(input(CORE_REVISION + 1));
-    // Whatever is no failure of Temporal's fails the task alone.
+    // An error that is not a failure of Temporal's fails the task alone.
     expect(refused).toThrow(TypeError);
     expect(refused).toThrow(
       `core revision ${CORE_REVISION + 1} needs a newer worker: this one knows up to ${CORE_REVISION}`,

@@ -1,4 +1,4 @@
-/** How long a turn waits for a store that it cannot go on without. */
+/** How long a turn waits for a store that it needs to continue. */
 import { beforeEach, expect, it, vi } from 'vitest';
 import { OffloadPauses } from '../../../src/workflows/transcript/offload-pauses.js';
 import { promise } from '../../support/promise.js';
@@ -16,7 +16,7 @@ beforeEach(() => {
   timers.begun.length = 0;
 });
 
-it('pauses are longer and longer, some four minutes in all, and begin anew once the turn went on', {
+it('pauses become longer, some four minutes in all, and begin anew once the turn has continued', {
   ...promise('G191'),
 }, async () => {
   let over = 0;

@@ -1,4 +1,4 @@
-/** How long the store is given to take what a run leaves behind. */
+/** Deadlines of the store for messages that a run offloads. */
 import { beforeEach, expect, it, vi } from 'vitest';
 import { needsOffload } from '../../../src/core/context/request-window.js';
 import { OFFLOAD_BOUNDS } from '../../../src/protocol/conversation/offloaded-messages.js';
@@ -47,14 +47,14 @@ function anOffload({ state }: MachineUnderTest): TranscriptOffload {
 it.each([
   ['three seconds where everything can be carried as well', 4, false, '3s'],
   ['twenty where the turn cannot go on without', 9, true, '20s'],
-])('is %s', async (_how, calls, isNeeded, deadline) => {
+])('the deadline is %s', async (_how, calls, isNeeded, deadline) => {
   const m = worked(calls);
   expect(needsOffload(m.state)).toBe(isNeeded);
   await anOffload(m).begin(m.state);
   expect(store.deadlines).toEqual([deadline]);
 });
 
-it('is no use to give it again once it is known that there is none, and a failure says nothing of that', async () => {
+it('another attempt is useless once the run knows that there is no store, which a failure does not show', async () => {
   const m = worked(9);
   const offload = anOffload(m);
   store.answer = () => Promise.reject(new Error('away'));

@@ -1,4 +1,4 @@
-/** Which payloads of a finished task are kept from being compressed. */
+/** Payloads of a finished task that are kept from being compressed. */
 import type { Payload } from '@temporalio/common';
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ type Commands = Parameters<
 const payload = (size: number): Payload => ({ metadata: {}, data: new Uint8Array(size) });
 const LARGE = COMPRESS_FROM_BYTES + 1;
 
-test('large replies to updates and queries are marked as plain; small ones and everything else stay as they are', {
+test('large replies to updates and queries are marked as plain; small ones and all other payloads stay as they are', {
   ...promise('G283'),
 }, () => {
   const [update, query, small, input] = [LARGE, LARGE, COMPRESS_FROM_BYTES, LARGE].map(payload);

@@ -3,7 +3,7 @@ import { disablePromiseStacks } from '../../../src/workflows/sandbox/promise-sta
 
 const Own = disablePromiseStacks(Error);
 
-it('an error that is made without a word has no trace, and is an error all the same', () => {
+it('an error that is made without a message has no trace, and is an error all the same', () => {
   const error = new Own();
   expect(error.stack).toBeUndefined();
   expect(error).toBeInstanceOf(Own);
@@ -19,7 +19,7 @@ it('an error with a message has its trace, its cause and its name', () => {
   expect(Own('called').message).toBe('called');
 });
 
-it('classes of errors are as they were, also without a word', () => {
+it('classes of errors are as they were, also without a message', () => {
   class Refused extends Own {
     override readonly name = 'Refused';
   }
@@ -31,7 +31,7 @@ it('classes of errors are as they were, also without a word', () => {
   expect(Object.getPrototypeOf(Refused.prototype)).toBe(Error.prototype);
 });
 
-it('what belongs to the constructor is where it was', () => {
+it('members of the constructor are where they were', () => {
   const bare = {};
   Own.captureStackTrace(bare);
   expect(bare).toHaveProperty('stack');

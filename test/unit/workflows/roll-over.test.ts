@@ -1,4 +1,4 @@
-/** When a run is due to end, when that is put off, and what can be carried at all. */
+/** When a run is due to end, when that is postponed, and which states can be carried at all. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   MAX_CARRIED_EVENT_BYTES,
@@ -39,7 +39,7 @@ describe('a run', () => {
     expect(new RollOver({ events: 1_000 }).due(10)).toBe(reason);
   });
 
-  it('is due by updates, by signals, and when it is asked for', () => {
+  it('is due by updates, by signals, and on request', () => {
     const updated = new RollOver();
     for (let count = 0; count < ROLL_OVER_UPDATE_COUNT; count += 1) updated.countUpdate();
     expect(updated.due(10)).toBe('update_count');
@@ -73,7 +73,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is overdue at a third of what the server ends it for: then nothing new begins in it', {
+  it("is overdue at a third of the server's limit: then nothing new begins in it", {
     ...promise('G188'),
   }, () => {
     const rollOver = new RollOver();
@@ -84,7 +84,7 @@ describe('a run', () => {
   });
 });
 
-describe('what is carried', () => {
+describe('the carried state', () => {
   const small = aMachine().state;
 
   it('is refused when the store is so far behind that its events would be too many', () => {
@@ -104,7 +104,7 @@ describe('what is carried', () => {
     ).toBe(false);
   });
 
-  it('is refused while a turn in progress is larger than a payload, and is taken when it has ended', () => {
+  it('is refused while a turn in progress is larger than a payload, and is accepted when it has ended', () => {
     const m = aMachine();
     m.send('use tools');
     const calls = Array.from({ length: 10 }, (_, index) => plannedCall(`c${index}`));

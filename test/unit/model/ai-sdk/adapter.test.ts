@@ -1,4 +1,4 @@
-/** `aiSdkModel` against streams part by part: what providers do that no server at hand does. */
+/** `aiSdkModel` against streams part by part: behaviour of providers that no server at hand shows. */
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { type AiSdkLanguageModel, aiSdkModel } from '../../../../src/model/ai-sdk/adapter.js';
@@ -38,7 +38,7 @@ describe('an answer', () => {
     expect(answer.finishReason).toBe(said);
   });
 
-  it('that asks for calls says so, also where its provider has a word of its own for that', async () => {
+  it('that asks for calls says so, also where its provider has its own word for that', async () => {
     const answer = await ask(streaming(call('c1'), ends('other', 'FUNCTION_CALL')));
     expect(answer).toMatchObject({ finishReason: 'tool_calls', calls: [{ id: 'c1' }] });
   });
@@ -116,7 +116,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that waits for an approval of what the provider runs fails, and says what to do', async () => {
+  it("that waits for an approval of a provider's call fails, and says what to do", async () => {
     const request = { type: 'tool-approval-request' as const, approvalId: 'x', toolCallId: 'c' };
     const failed = await failure(ask(streaming(request, ends())));
     expect(failed).toMatchObject({ code: 'model_bad_request', retryable: false });
@@ -139,7 +139,7 @@ describe('an answer', () => {
 describe('a request', () => {
   const tools = [{ name: 'cart.read', description: 'Read', inputSchema: { type: 'object' } }];
 
-  it('carries settings, and calls that no provider would take in a form that it takes', async () => {
+  it('carries settings, and calls that no provider would accept in an acceptable form', async () => {
     const languageModel = streaming(...says('ok'), ends());
     const settings = { temperature: 0.2, maxOutputTokens: 99, headers: { 'x-team': 'a' } };
     const results = ['c1', 'c2'].map((toolCallId) => ({
@@ -183,13 +183,13 @@ describe('a request', () => {
     ['required' as const, { type: 'required' }],
     ['none' as const, { type: 'none' }],
     [{ name: 'cart.read' }, { type: 'tool', toolName: 'cart__read' }],
-  ])('says what the model has to do with its tools: %j', async (toolChoice, sent) => {
+  ])('sends the tool choice: %j', async (toolChoice, sent) => {
     const languageModel = streaming(...says('ok'), ends());
     await ask(languageModel, { tools }, { toolChoice });
     expect(languageModel.doStreamCalls[0]?.toolChoice).toEqual(sent);
   });
 
-  it('asks for an answer of a form, and says which tools are fit for strict mode', async () => {
+  it('asks for an answer of a form, and marks the tools that are fit for strict mode', async () => {
     const languageModel = streaming(...says('{}'), ends());
     const output = { name: 'verdict', schema: { type: 'object' }, strict: true };
     await ask(languageModel, { output, tools: tools.map((tool) => ({ ...tool, strict: true })) });
@@ -199,7 +199,7 @@ describe('a request', () => {
     });
   });
 
-  it('carries images and files: by address, by the id at the provider, or with their bytes; what is gone is told', async () => {
+  it('carries images and files: by address, by the id at the provider, or with their bytes; lost ones are named', async () => {
     const languageModel = streaming(...says('ok'), ends());
     const blob = { id: 'b1', bytes: 2 } as never;
     const gone = { id: 'b2', bytes: 2 } as never;
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(languageModel.doStreamCalls[0]?.prompt[0]?.content).toMatchObject([{ output }]);
   });
 
-  it('tells what the provider could not heed', async () => {
+  it('reports the settings that the provider ignored', async () => {
     const warnings: string[] = [];
     const languageModel = streaming(
       { type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'seed' }] },
@@ -261,7 +261,7 @@ describe('a request', () => {
     expect(warnings).toEqual(['unsupported: seed']);
   });
 
-  it('ends by a stop even when the package of the provider does not heed it', async () => {
+  it('ends by a stop even when the package of the provider ignores it', async () => {
     let cancelled = 0;
     const deaf = new MockLanguageModelV4({
       doStream: () =>
@@ -283,7 +283,7 @@ describe('a request', () => {
     expect(cancelled).toBe(1);
   });
 
-  it('that meets only silence is given up after the longest that is allowed', async () => {
+  it('without any response is given up after the longest silence that is allowed', async () => {
     const silent = new MockLanguageModelV4({
       doStream: () => Promise.resolve({ stream: new ReadableStream<Part>() }),
     });
@@ -293,12 +293,12 @@ describe('a request', () => {
   });
 });
 
-describe('what is no model', () => {
+describe('a value that is no model', () => {
   it.each([
     ['acme/one', /name; give the model object/],
     [undefined, /must be one of an AI SDK provider package/],
     [{ specificationVersion: 'v2', doStream: () => undefined }, /"v2"; v3 and v4 are known/],
-  ])('%j is refused, and it is said why', (value, message) => {
+  ])('%j is refused with the reason', (value, message) => {
     expect(() => aiSdkModel(value as unknown as AiSdkLanguageModel)).toThrow(message);
   });
 });

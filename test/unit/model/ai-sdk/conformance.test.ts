@@ -1,4 +1,4 @@
-/** The adapters of other people, against a server of yet other people: ours is in between. */
+/** The adapters of other projects, against a server of another: the engine is in between. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';

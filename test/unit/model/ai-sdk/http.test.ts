@@ -1,4 +1,4 @@
-/** `aiSdkModel` over real connections, with the packages of providers and a server that is not ours. */
+/** `aiSdkModel` over real connections, with the packages of providers and a server of another project. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAnthropic } from '@ai-sdk/anthropic';
@@ -25,7 +25,10 @@ const QUESTION: Message = {
   parts: [{ type: 'text', text: 'How is the weather?' }],
 };
 
-/** Bodies of the requests of the test, oldest first, as they were sent: the server tells of its own reading of them. */
+/**
+ * Bodies of the requests of the test, oldest first, as they were sent: the server reports only its own reading of
+ * them.
+ */
 const bodies: string[] = [];
 beforeEach(() => {
   bodies.length = 0;
@@ -63,7 +66,7 @@ async function ask(
   return { ...response, events };
 }
 
-/** What the engine writes of a step. */
+/** The message that the engine makes of a step. */
 function stepOf({ parts, calls }: ModelResponse): readonly Message[] {
   const at = { turnId: 't1', step: 1 };
   const asked = calls.map(({ id, name, argumentsJson }) => ({
@@ -106,9 +109,9 @@ describe('thoughts of Anthropic', () => {
     expect(streamed.join('')).toBe('I should look it up.');
     const second = await ask(model, [QUESTION, ...stepOf(first)]);
     expect(second.parts).toEqual([{ type: 'text', text: 'It is 18 degrees.' }]);
-    // The server checks the rule; this is what it was sent.
+    // The server checks the rule; these are the items that it got.
     expect(bodies.at(-1)).toContain('sig-of-this-thought');
-    // Without the items that were kept, it is refused.
+    // Without the items that were kept, the server refuses the request.
     const stripped = { ...first, parts: first.parts.filter(({ type }) => type === 'text') };
     expect(await failure(ask(model, [QUESTION, ...stepOf(stripped)]))).toMatchObject({
       code: 'model_bad_request',
@@ -129,7 +132,7 @@ describe('thoughts of Anthropic', () => {
     expect(bodies.at(-1)).toContain('opaque-data-of-the-provider');
   });
 
-  it('are not sent to another provider, which gets what was said', promise('G108'), async () => {
+  it('are not sent to another provider, which gets the text alone', promise('G108'), async () => {
     const anthropic = await mockFor({
       content: 'Hello from here.',
       reasoning: 'A private thought.',
@@ -174,13 +177,16 @@ describe('a model call that fails', () => {
     [429, 'rate_limit_error', 'model_rate_limited', true],
     [500, 'api_error', 'model_unavailable', true],
     [529, 'overloaded_error', 'model_unavailable', true],
-  ])('with %i is the failure of the table, asked once', async (status, type, code, retryable) => {
-    const mock = await mockFor({ error: { type, message: `A text of ${type}` }, status });
-    expect(await failure(ask(claude(mock.url)))).toMatchObject({ code, retryable });
-    expect(mock.getRequests()).toHaveLength(1);
-  });
+  ])(
+    'with %i is the failure of the table, after one request',
+    async (status, type, code, retryable) => {
+      const mock = await mockFor({ error: { type, message: `A text of ${type}` }, status });
+      expect(await failure(ask(claude(mock.url)))).toMatchObject({ code, retryable });
+      expect(mock.getRequests()).toHaveLength(1);
+    },
+  );
 
-  it('with a prompt that is too long says so, whatever its status', async () => {
+  it('with a prompt that is too long says so, with any status', async () => {
     const message = 'prompt is too long: 215000 tokens > 200000 maximum';
     const mock = await mockFor({ error: { type: 'invalid_request_error', message }, status: 400 });
     expect(await failure(ask(claude(mock.url)))).toMatchObject({ code: 'model_context_too_long' });
@@ -195,7 +201,7 @@ describe('a model call that fails', () => {
     });
   });
 
-  it('never tells the key that its provider quotes', async () => {
+  it('never shows the key that its provider quotes', async () => {
     const message = `The key sk-${KEY}-secret is of no use, Bearer ${KEY}`;
     for (const status of [400, 401]) {
       const mock = await mockFor({ error: { message }, status });
@@ -203,7 +209,7 @@ describe('a model call that fails', () => {
     }
   });
 
-  it('never tells what stands in headers of its settings, whoever quotes it', async () => {
+  it('never shows the headers of its settings, in any quotation', async () => {
     const headers = {
       'x-gateway-key': 'abcd1234efgh',
       'x-unset': undefined,
@@ -233,7 +239,7 @@ describe('a model call that fails', () => {
     }
   });
 
-  it('because nobody listens is tried again', async () => {
+  it('because no process listens is tried again', async () => {
     const mock = await mockFor({ content: '' });
     const { url } = mock;
     await mock.stop();
@@ -242,7 +248,7 @@ describe('a model call that fails', () => {
     expect(refused.message).toContain('ECONNREFUSED');
   });
 
-  it('for want of a key names the variable', async () => {
+  it('for lack of a key names the variable', async () => {
     const model = aiSdkModel(createAnthropic({ baseURL: 'http://127.0.0.1:9/v1' })('claude-test'));
     const unset = await failure(ask(model));
     expect(unset).toMatchObject({ code: 'model_unauthorized', retryable: false });
@@ -251,7 +257,7 @@ describe('a model call that fails', () => {
 });
 
 describe('a model call that is stopped', () => {
-  it('hangs up on the provider, so that it stops to generate', async () => {
+  it('hangs up on the provider, which then stops generating', async () => {
     let closed = 0;
     const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -1,4 +1,4 @@
-/** What a provider wants to see again of its answers: kept as it came, and given back to nobody else. */
+/** Items that a provider needs back from its answers: kept as they came, and sent to no other provider. */
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { aiSdkModel } from '../../../../src/model/ai-sdk/adapter.js';
@@ -18,7 +18,7 @@ import {
 } from '../../../support/fakes/language-models.js';
 import { promise } from '../../../support/promise.js';
 
-describe('what a provider marks', () => {
+describe("an item with a provider's mark", () => {
   const MARK = (word: string) => ({ acme: { word } });
 
   it('goes back to it with the text, the thought and the call that it belongs to, in their order', {
@@ -65,7 +65,7 @@ describe('what a provider marks', () => {
     ['that is no object', 'text'],
     ['that lacks what its type has', { type: 'tool-call', toolCallId: 'c1' }],
     ['with marks that are none', { type: 'text', providerMetadata: 'x' }],
-  ])('is left out where it is an item %s; the rest is sent', async (_, item) => {
+  ])('is omitted where it is an item %s; the rest is sent', async (_, item) => {
     const answer = await ask(
       streaming(
         { type: 'text-start', id: 't1' },
@@ -81,7 +81,7 @@ describe('what a provider marks', () => {
     ]);
   });
 
-  it('and nothing else makes an item: plain text stays plain text', async () => {
+  it('is the only kind of item: plain text stays plain text', async () => {
     const answer = await ask(streaming(...says('One.', '0'), ...says('Two.', '1'), ends()));
     expect(answer.parts).toEqual([
       { type: 'text', text: 'One.' },
@@ -108,7 +108,7 @@ describe('what a provider marks', () => {
     expect(sent.content).toEqual([{ type: 'text', text: 'Well.' }]);
   });
 
-  it('of thoughts that a stop cut off is not there, so they are not sent', async () => {
+  it('of thoughts that a stop cut off is absent, so they are not sent', async () => {
     const sent = await sentOf([
       { type: 'reasoning', text: 'Half a thou' },
       { type: 'text', text: 'Half a sen' },
@@ -184,7 +184,7 @@ describe('a tool that the provider runs', () => {
     ...(isError === undefined ? {} : { isError }),
   });
 
-  it('is told of when it begins, and shown with what came of it', async () => {
+  it('is reported when it begins, and shown with its result', async () => {
     const answer = await ask(
       streaming(
         { type: 'tool-input-start', id: 's1', toolName: 'web_search', ...hosted },
@@ -221,7 +221,7 @@ describe('a tool that the provider runs', () => {
     ]);
   });
 
-  it('and that answers one request later is shown with what it was asked', async () => {
+  it('and that answers one request later is shown with its arguments', async () => {
     const first = await ask(
       streaming(call('s1', '{"q":"tea"}', { toolName: 'web_search', ...hosted }), ends()),
     );

@@ -52,7 +52,7 @@ async function failure(answer: Promise<ModelResponse>): Promise<ModelFailure> {
 }
 
 describe('a model call over HTTP', () => {
-  it('is made once, whatever the answer: retries belong to Temporal', async () => {
+  it('is made once, for every answer: retries belong to Temporal', async () => {
     for (const status of [408, 409, 429, 500, 503]) {
       const server = await serving({ failure: { status } });
       expect(await failure(ask(server))).toMatchObject({ retryable: true });
@@ -89,7 +89,7 @@ describe('a model call over HTTP', () => {
     });
   });
 
-  it('is retried when nobody listens', async () => {
+  it('is retried when no process listens', async () => {
     const server = await serving({ text: TEXT });
     await server.close();
     const refused = await failure(ask(server));
@@ -97,7 +97,7 @@ describe('a model call over HTTP', () => {
     expect(refused.message).toContain('ECONNREFUSED');
   });
 
-  it('is retried when what answers is no model', async () => {
+  it("is retried when the answer is not a model's", async () => {
     const page = createServer((_, response) => response.end('<html>Welcome!</html>'));
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
     const { port } = page.address() as AddressInfo;
@@ -122,7 +122,7 @@ describe('a stream that breaks off', () => {
     expect(await failure(ask(server))).toMatchObject({ retryable: true });
   });
 
-  it('by saying nothing any more is retried after the longest silence that is allowed', async () => {
+  it('by silence is retried after the longest silence that is allowed', async () => {
     const server = await serving({ text: TEXT, breakOff: { afterChunks: 5, how: 'stall' } });
     const silent = await failure(ask(server, { requestTimeoutMs: 100 }));
     expect(silent).toMatchObject({ code: 'model_stream_broken', retryable: true });
@@ -130,7 +130,7 @@ describe('a stream that breaks off', () => {
     await until('the server sees the end', () => server.requests[0]?.outcome === 'closed');
   });
 
-  it('does not count as silent while pieces come, however long it takes in all', async () => {
+  it('does not count as silent while pieces come, for any total time', async () => {
     const server = await serving({ text: TEXT, chunkDelayMs: 20 });
     const answer = await ask(server, { requestTimeoutMs: 200 });
     expect(answer.parts).toEqual([{ type: 'text', text: TEXT }]);
@@ -149,7 +149,7 @@ describe('a stream that breaks off', () => {
 });
 
 describe('stopping a model call', () => {
-  it('hangs up on the provider, so that it stops to generate', async () => {
+  it('hangs up on the provider, which then stops generating', async () => {
     const server = await serving({ text: TEXT, breakOff: { afterChunks: 5, how: 'stall' } });
     const stop = new AbortController();
     const answer = ask(server, {}, stop.signal);
@@ -171,7 +171,7 @@ describe('stopping a model call', () => {
 });
 
 describe('the API key', () => {
-  it('is read before every call, so that a rotated key is taken up', async () => {
+  it('is read before every call, so that a rotated key is used', async () => {
     const server = await serving({ text: TEXT });
     const keys = ['sk-first-1', 'sk-second-2\n'];
     const apiKey = async (): Promise<string> => keys.shift() ?? '';
@@ -192,7 +192,7 @@ describe('the API key', () => {
     expect(server.requests[0]?.authorization).toBe('Bearer sk-of-the-environment');
   });
 
-  it('is asked for in plain words when there is none, except by a server of your own', async () => {
+  it('is requested by a clear error when there is none, except for a server of your own', async () => {
     vi.stubEnv('OPENAI_BASE_URL', undefined);
     vi.stubEnv('OPENAI_API_KEY', undefined);
     const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-/** Responses in background mode: made once, whatever happens to the stream or to who reads it. */
+/** Responses in background mode: made once, with any accident of the stream or its reader. */
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type OpenAIModelOptions, openaiModel } from '../../../../src/model/openai/adapter.js';
@@ -72,7 +72,7 @@ function ask(server: BackgroundServer, resume?: string): Asked {
   return { answer, events, reports, stop };
 }
 
-/** Another has asked, and was lost in the middle of the text. */
+/** Another worker has made the request, and was lost in the middle of the text. */
 async function leftOpen(server: BackgroundServer): Promise<string> {
   const lost = ask(server);
   await until('some of the text', () => textOf(lost.events) !== '');
@@ -104,7 +104,7 @@ async function expectWhole({ answer }: Asked): Promise<void> {
 }
 
 describe('an answer in background mode', () => {
-  it('is asked for as one that the provider stores, and tells under which id it goes on', async () => {
+  it('is requested as one that the provider stores, and reports the id to resume it by', async () => {
     const server = await serving();
     const asked = ask(server);
     await expectWhole(asked);
@@ -118,7 +118,7 @@ describe('an answer in background mode', () => {
     ]);
   });
 
-  it('goes on behind the last event where its stream is cut, as often as that happens', {
+  it('resumes behind the last event where its stream is cut, any number of times', {
     ...promise('G12'),
   }, async () => {
     const server = await serving({ cuts: [MIDDLE, 1, 2] });
@@ -134,16 +134,16 @@ describe('an answer in background mode', () => {
     expect(searches(asked.events)).toBe(1);
   });
 
-  it('is looked at until its end where a stream brings nothing new', async () => {
+  it('is polled until its end where a stream brings nothing new', async () => {
     const server = await serving({ cuts: [MIDDLE, 0], heldAfter: MIDDLE });
     const asked = ask(server);
-    await until('several looks', () => server.looks > 2);
+    await until('several polls', () => server.looks > 2);
     server.release();
     await expectWhole(asked);
     expect(server.creations).toHaveLength(1);
   });
 
-  it('is resumed by whoever has its id: from its beginning, and not asked for again', async () => {
+  it('is resumed by any worker that has its id: from its beginning, and without a second creation', async () => {
     const server = await serving({ heldAfter: MIDDLE });
     const resumed = ask(server, await leftOpen(server));
     await until('the text of before', () => textOf(resumed.events) !== '');
@@ -156,10 +156,10 @@ describe('an answer in background mode', () => {
     expect(resumed.reports.at(-1)).toEqual({ type: 'closed' });
   });
 
-  it('is looked at until its end where the provider does not stream it again', async () => {
+  it('is polled until its end where the provider does not stream it again', async () => {
     const server = await serving({ heldAfter: MIDDLE, streamsAgain: false });
     const resumed = ask(server, await leftOpen(server));
-    await until('several looks', () => server.looks > 2);
+    await until('several polls', () => server.looks > 2);
     server.release();
     await expectWhole(resumed);
     expect(server.creations).toHaveLength(1);
@@ -193,7 +193,7 @@ describe('an answer in background mode', () => {
     expect(cancelled.reports.at(-1)).toEqual({ type: 'closed' });
   });
 
-  it('that an error of the stream ended cannot be resumed, and fails as the error says', async () => {
+  it('that an error of the stream ended cannot be resumed, and fails with that error', async () => {
     const code = 'context_length_exceeded';
     const server = await serving({ error: { behind: 2, code } });
     const asked = ask(server);
@@ -226,7 +226,7 @@ describe('an answer in background mode', () => {
     expect([...stopped.reports, ...away.reports]).not.toContainEqual({ type: 'closed' });
   });
 
-  it('is refused through Chat Completions, when it is defined and when it is asked for', async () => {
+  it('is refused through Chat Completions, at its definition and at the request', async () => {
     expect(() => openaiModel('m', { api: 'chat', background: true })).toThrow(TypeError);
     const server = await serving();
     const model = openaiModel('m', { baseURL: server.url, background: true });

@@ -1,4 +1,4 @@
-/** What a model said goes back in the next request: in the form of its API, over real connections. */
+/** Answers of a model go back in the next request: in the form of its API, over real connections. */
 import type OpenAI from 'openai';
 import { expect, it, onTestFinished } from 'vitest';
 import { openaiModel } from '../../../../src/model/openai/adapter.js';
@@ -29,7 +29,7 @@ const QUESTION: Message = {
   parts: [{ type: 'text', text: 'Does it rain?' }],
 };
 
-/** The answer, and what the next request carries of the conversation. */
+/** The answer, and the conversation in the next request. */
 async function answeredTwice(api: 'chat' | 'responses', answer: WireAnswer) {
   const server = await startWireServer(() => answer);
   onTestFinished(() => server.close());
@@ -65,7 +65,7 @@ it('thoughts, sources and a refusal of Responses go back as the items that they 
   expect(sent).toEqual(items);
 });
 
-it('sources of Chat Completions are kept with the text; what goes back is the text, for it has no place for them', async () => {
+it('sources of Chat Completions are kept with the text; only the text goes back, since the API has no place for them', async () => {
   const nested = { type: 'url_citation', url_citation: { ...RAIN, type: undefined } };
   const [first, ...rest] = chatEvents({ text: TEXT, reasoning: 'Let me see.' });
   const cited = { ...first, choices: [{ index: 0, delta: { annotations: [nested] } }] };
@@ -78,7 +78,7 @@ it('sources of Chat Completions are kept with the text; what goes back is the te
   expect(sent).toEqual([{ role: 'assistant', content: TEXT }]);
 });
 
-it('a refusal through Chat Completions goes back as what was said', async () => {
+it('a refusal through Chat Completions goes back as its text', async () => {
   const { response, sent } = await answeredTwice('chat', { events: chatEvents({ refusal: NO }) });
   expect(response.finishReason).toBe('refusal');
   expect(sent).toEqual([{ role: 'assistant', content: NO }]);

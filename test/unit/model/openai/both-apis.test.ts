@@ -1,4 +1,4 @@
-/** What goes wrong with a model call, and what may come of it, through both of OpenAI's APIs, over real HTTP. */
+/** Failures of a model call, and its possible outcomes, through both of OpenAI's APIs, over real HTTP. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -174,7 +174,7 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     },
   );
 
-  it('with a 429 waits as long as the provider asks, however it says so', {
+  it('with a 429 waits as long as the provider asks, in any notation', {
     ...promise('G101'),
   }, async () => {
     const pauseOf = async (headers: Readonly<Record<string, string>>) =>
@@ -186,7 +186,7 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     expect(await pauseOf({ 'retry-after': soon })).toBeGreaterThan(10_000);
   });
 
-  it('tells when the provider has taken it, and what it takes as soon as the provider says', async () => {
+  it('reports when the provider has accepted it, and its usage as soon as the provider sends it', async () => {
     const whole = streamed({ text: TEXT })(api);
     const usage = {
       ...{ inputTokens: 100, outputTokens: 20 },
@@ -203,7 +203,7 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     expect(refused.reports).toEqual([]);
   });
 
-  it('is retried when nobody listens, and when nobody knows the host', async () => {
+  it('is retried when no process listens, and when the host is unknown', async () => {
     const server = await serving({});
     await server.close();
     const { signal } = new AbortController();
@@ -216,7 +216,7 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     });
   });
 
-  it('is retried when what answers is no model', async () => {
+  it("is retried when the answer is not a model's", async () => {
     const page = createServer((_, response) => response.end('<html>Welcome!</html>'));
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
     const { port } = page.address() as AddressInfo;
@@ -228,14 +228,14 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     expect(odd.message).toContain('base URL');
   });
 
-  it('that falls silent is retried, and hung up on', async () => {
-    // Long enough that a busy machine has begun to answer.
+  it('that falls silent is retried, and its connection is closed', async () => {
+    // Long enough for a busy machine to begin its answer.
     const { server, answer } = await ask(api, broken(4, 'stall')(api), { requestTimeoutMs: 1_000 });
     expect(await failure(answer)).toMatchObject({ code: 'model_stream_broken', retryable: true });
     await until('the server sees the end', () => server.requests[0]?.outcome === 'closed');
   });
 
-  it('hangs up when it is stopped, so that the provider stops to generate', {
+  it('hangs up when it is stopped, so that the provider stops generating', {
     ...promise('G106'),
   }, async () => {
     const stop = new AbortController();
@@ -275,14 +275,14 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     expect(second.join('')).toBe('{"text":"b"}');
   });
 
-  it('of a model that declines says so: its words are text, and the finish reason tells', async () => {
+  it('of a model that declines says so: its words are text, and the finish reason is a refusal', async () => {
     const { answer } = await ask(api, streamed({ refusal: 'I would rather not.' })(api));
     const { parts, finishReason } = await answer;
     expect(finishReason).toBe('refusal');
     expect(parts).toContainEqual({ type: 'text', text: 'I would rather not.' });
   });
 
-  it('streams thoughts apart from the text, and counts what was cached and thought', async () => {
+  it('streams thoughts apart from the text, and counts cached and reasoning tokens', async () => {
     const { answer, events } = await ask(
       api,
       streamed({ reasoning: 'Hm, let me see', text: TEXT })(api),

@@ -15,7 +15,7 @@ interface Read {
   readonly events: readonly ModelStreamEvent[];
 }
 
-/** Reads chunks as a server might send them, whatever the types say. */
+/** Reads chunks as a server might send them, against their types. */
 function read(chunks: readonly object[]): Read {
   const events: ModelStreamEvent[] = [];
   const answer = new ChatAnswer(TOOLS, { onEvent: (event) => events.push(event) });
@@ -129,7 +129,7 @@ describe('the calls of a streamed answer', () => {
     expect(name('gogo', 'gogo')).toBe('gogo');
   });
 
-  it('are told apart by their ids where a server gives them all one index, or none', () => {
+  it('are kept apart by their ids where a server gives them all one index, or none', () => {
     const whole = (id: string, index?: number): object =>
       callDelta({ index, id, function: { name: 'go', arguments: `{"id":"${id}"}` } });
     for (const chunks of [
@@ -148,7 +148,7 @@ describe('the calls of a streamed answer', () => {
     ).toBe('{}');
   });
 
-  it('are given as they are when the length limit cut them', () => {
+  it('are returned as they are when the length limit cut them', () => {
     const half = callDelta({ index: 0, id: 'a', function: { name: 'go', arguments: '{"a":"b' } });
     expect(read([half, finish('length')]).response).toMatchObject({
       finishReason: 'length',

@@ -90,7 +90,7 @@ describe('a request to the provider', () => {
     });
   });
 
-  it('leaves out thoughts and what belongs to another provider', () => {
+  it('omits thoughts and items of another provider', () => {
     expect(
       sent(
         assistant([

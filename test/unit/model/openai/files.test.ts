@@ -5,7 +5,7 @@ import { toResponsesRequest } from '../../../../src/model/openai/responses.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { promise } from '../../../support/promise.js';
 
-describe('what a user shows', () => {
+describe('a file of a user', () => {
   const blob = { id: 'b'.repeat(64), bytes: 3, type: 'application/octet-stream' } as const;
   const shown: Message = {
     role: 'user',
@@ -41,7 +41,7 @@ describe('what a user shows', () => {
     ]);
   });
 
-  it('goes through Chat Completions as far as that takes it, and is told in words otherwise', () => {
+  it('goes through Chat Completions as far as that accepts it, and is described in words otherwise', () => {
     const loaded = new Map([[blob.id, 'AAAA']]);
     const byAddress: Message = {
       ...shown,
@@ -73,7 +73,7 @@ describe('what a user shows', () => {
     ]);
   });
 
-  it('is told in words when its bytes are gone, so that the conversation goes on', {
+  it('is described in words when its bytes are gone, so that the conversation continues', {
     ...promise('G99'),
   }, () => {
     const input = toResponsesRequest(request, { model: 'm' }).input;
@@ -86,7 +86,7 @@ describe('what a user shows', () => {
     ['bytes of no type', { type: 'file', source: { blob }, mediaType: 'application/octet-stream' }],
     ['a drawing', { type: 'image', source: { blob }, mediaType: 'image/svg+xml' }],
   ] as const)(
-    'is told in words when it is %s, which would have every later request refused',
+    'is described in words when it is %s, which would have every later request refused',
     promise('G157'),
     (_what, part) => {
       const messages = [{ ...shown, parts: [part] }];

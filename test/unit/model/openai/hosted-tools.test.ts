@@ -152,10 +152,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-describe('what the fake of these tests says', () => {
+describe('the stream of the fake in these tests', () => {
   const everything: Items = [LISTED, ...Object.values(ROWS).map(({ item }) => item), ASKED, CITED];
 
-  it("is what the provider's own client makes of it, streamed and not", async () => {
+  it("is read by the provider's own client, streamed and not", async () => {
     const events = eventsOf(everything);
     const server = await startWireServer(({ body }) =>
       body['stream'] === true ? { events } : { status: 200, body: wholeResponse(events) },
@@ -175,7 +175,7 @@ describe('what the fake of these tests says', () => {
 
 describe('a tool of OpenAI', () => {
   it.each(Object.entries(ROWS))(
-    '%s is shown while it runs and with what it brought, and its item goes back as it came',
+    '%s is shown while it runs and with its result, and its item goes back as it came',
     promise('G95', 'N22'),
     async (_what, { item, call, progress }) => {
       const files = new Files();
@@ -266,7 +266,7 @@ describe.each([
   ['streamed', answered],
   ['not streamed', lookedAt],
 ] as const)('a call of a hosted MCP server that needs approval, %s', (_how, ask) => {
-  it('is asked of us, and of nobody else', async () => {
+  it('becomes a call of the engine, and none of the provider', async () => {
     const { response } = await ask([LISTED, ASKED]);
     expect(response.providerCalls).toBeUndefined();
     expect(response.finishReason).toBe('tool_calls');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aiSdkModel } from '../../../../src/model/ai-sdk/adapter.js';
 import { openaiModel } from '../../../../src/model/openai/adapter.js';
 
-/** As JavaScript calls them: with anything. */
+/** As JavaScript calls them: with any value. */
 const openai = openaiModel as (...args: readonly unknown[]) => unknown;
 const aiSdk = aiSdkModel as (...args: readonly unknown[]) => unknown;
 const MODEL = {
@@ -14,7 +14,7 @@ const MODEL = {
   doStream: () => undefined,
 };
 
-describe('options of a model are judged when it is made', () => {
+describe('options of a model are judged when it is made:', () => {
   it.each([
     [undefined, 'undefined'],
     [null, 'null'],
@@ -40,7 +40,7 @@ describe('options of a model are judged when it is made', () => {
     expect(() => openai('m', options)).toThrow(new TypeError(`openaiModel: ${problem}`));
   });
 
-  it('all that are wrong are named at once, and no value, for that may be a key', () => {
+  it('all faults are named at once, and no value, because it may be a key', () => {
     const options = { apikey: 'sk-secret', temperature: Number.NaN };
     expect(() => openai('m', options)).toThrow(
       /^openaiModel: `apikey` is unknown; known are api, baseURL, apiKey, .*; `temperature` must be a number$/,
@@ -49,12 +49,12 @@ describe('options of a model are judged when it is made', () => {
     expect(() => openai('m', 'chat')).toThrow('openaiModel: the options must be an object');
   });
 
-  it('those that are undefined count as not given, and good ones stand', () => {
+  it('undefined ones count as not given, and valid ones stand', () => {
     const options = { apiKey: undefined, baseURL: '', toolChoice: { name: 'a' }, temperature: 0 };
     expect(openai('m', options)).toMatchObject({ name: 'm' });
   });
 
-  it('of a model of the AI SDK, too', () => {
+  it('those of a model of the AI SDK, too', () => {
     expect(() => aiSdk(MODEL, { headers: { a: 'b' }, temperature: 1 })).toThrow(
       /^aiSdkModel: `headers` must be a function; `temperature` is unknown; known are settings, /,
     );

@@ -100,7 +100,7 @@ describe('the prompt cache of Anthropic', () => {
     expect(messages.at(-1)?.content[0]).not.toHaveProperty('cache_control');
   });
 
-  it('is not marked where nobody knows what is stable, nor where the application says otherwise', async () => {
+  it('is not marked where the stable part is unknown, nor where the application says otherwise', async () => {
     expect(marked(await sent({}, {}))).toEqual([]);
     const off = await sent({ promptCache: false }, { stableMessages: 5 });
     expect(JSON.stringify(off)).not.toContain('cache_control');

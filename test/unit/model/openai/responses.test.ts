@@ -1,4 +1,4 @@
-/** What of a conversation goes to the Responses API, and what of its answers comes back to it. */
+/** The part of a conversation that goes to the Responses API, and the part of its answers that comes back to it. */
 import { describe, expect, it } from 'vitest';
 import { ResponsesAnswer } from '../../../../src/model/openai/response-events.js';
 import { toResponsesRequest } from '../../../../src/model/openai/responses.js';
@@ -128,7 +128,7 @@ describe('a request to the Responses API', () => {
   });
 });
 
-describe('what the provider said', () => {
+describe('an answer of the provider', () => {
   it('goes back as it came, in its order: thoughts, words and calls, under its ids', {
     ...promise('G95'),
   }, async () => {
@@ -163,7 +163,7 @@ describe('what the provider said', () => {
     expect(transcript.split('notes')).toHaveLength(2);
   });
 
-  it('goes back under our id where the engine had to give a call another one', async () => {
+  it("goes back under the engine's id where the engine had to replace a call's", async () => {
     const response = await answered([CALL]);
     const input = sent([kept(response, () => 'call_t1_1_1'), results(['call_t1_1_1', OK])]);
     expect(input).toMatchObject([
@@ -172,7 +172,7 @@ describe('what the provider said', () => {
     ]);
   });
 
-  it('keeps where a text has its facts from, and gives it back', async () => {
+  it('keeps the sources of a text, and gives them back', async () => {
     const annotations = [
       {
         type: 'url_citation',
@@ -236,7 +236,7 @@ describe('what the provider said', () => {
     expect(JSON.stringify(text).length).toBeLessThan(60_000);
   });
 
-  it('has no thoughts that nothing came of, and none that cannot be read again', async () => {
+  it('has no thoughts without an outcome, and none that cannot be read again', async () => {
     const unread = { type: 'reasoning', id: 'rs_9', summary: [] } as const;
     const { parts } = await answered([{ ...unread, summary: [] }]);
     expect(parts).toEqual([]);
@@ -271,7 +271,7 @@ describe('what the provider said', () => {
     expect(sent([kept(await answered([declined]))])).toEqual([declined]);
   });
 
-  it('is understood where a server numbers nothing and leaves out what is empty', async () => {
+  it('is understood where a server numbers nothing and omits empty fields', async () => {
     const pieces: string[] = [];
     const answer = new ResponsesAnswer([], {
       onEvent: (event) => {

@@ -1,4 +1,4 @@
-/** Which of OpenAI's two APIs a model is asked through. */
+/** The choice between OpenAI's two APIs for a model. */
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type OpenAIModelOptions, openaiModel } from '../../../../src/model/openai/adapter.js';
 import { startWireServer } from '../../../support/networks/wire-server.js';
@@ -16,8 +16,8 @@ function apiOf(options: OpenAIModelOptions, baseURL?: string): 'responses' | 'ch
   return problem === undefined ? 'responses' : 'chat';
 }
 
-describe('a model is asked through', () => {
-  it('Responses at OpenAI itself and in its regions, whoever names the address', () => {
+describe('a model is called through', () => {
+  it('Responses at OpenAI itself and in its regions, by any source of the address', () => {
     expect(apiOf({})).toBe('responses');
     expect(apiOf({}, '')).toBe('responses');
     expect(apiOf({}, 'https://api.openai.com/v1')).toBe('responses');
@@ -27,7 +27,7 @@ describe('a model is asked through', () => {
     );
   });
 
-  it('Chat Completions at any other server, also one that is named like it', () => {
+  it('Chat Completions at any other server, also one with a similar name', () => {
     expect(apiOf({}, 'http://localhost:8080/v1')).toBe('chat');
     expect(apiOf({ baseURL: 'https://api.openai.com.example.com/v1' })).toBe('chat');
     expect(apiOf({ baseURL: 'https://example.com/api.openai.com/v1' })).toBe('chat');

@@ -81,7 +81,7 @@ describe('a scripted model', () => {
     expect(Object.isFrozen(model.requests[0]?.messages[0])).toBe(true);
   });
 
-  it('fails as it is told, and retries as the failure table has it unless told otherwise', async () => {
+  it('fails as its script says, and retries as the failure table has it unless the script says otherwise', async () => {
     const model = script(
       fails('model_rate_limited', { retryAfterMs: 500 }),
       fails('model_bad_request'),

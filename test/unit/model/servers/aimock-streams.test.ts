@@ -1,4 +1,6 @@
-/** Streams of a mock server that is not ours, as they should not be: cut, garbled, dropped, slow; and with searches of the provider. */
+/**
+ * Faulty streams of a mock server of another project: cut, garbled, dropped, slow; and with searches of the provider.
+ */
 import { type ChaosConfig, type FixtureOpts, LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type OpenAIApi, openaiModel } from '../../../../src/model/openai/adapter.js';
@@ -95,7 +97,10 @@ interface CutEnd {
   readonly end: ModelResponse | ModelFailure;
 }
 
-/** Cuts the stream behind the first piece, behind the second, and so on, until the answer is there: all ends, the last one good. */
+/**
+ * Cuts the stream behind the first piece, behind the second, and so on, until the answer is there: all ends, the last
+ * one good.
+ */
 async function cutEverywhere(given: Given, api: OpenAIApi): Promise<CutEnd[]> {
   const ends: CutEnd[] = [];
   for (let before = 0; before < 100; before += CUTS_AT_ONCE) {
@@ -125,12 +130,12 @@ function cutOf({ asked }: CutEnd): object {
 }
 
 describe.each(['chat', 'responses'] as const)('a mock of OpenAI, asked through %s', (api) => {
-  it('gives a text whole, or fails: wherever its stream is cut, watchers saw a beginning of it and no more', async () => {
+  it('gives a text whole, or fails: with a cut anywhere, watchers saw a beginning of it and no more', async () => {
     const ends = await cutEverywhere({ content: TEXT }, api);
     const whole = ends.pop()?.end;
     expect(whole).toMatchObject({ finishReason: 'stop', parts: expect.anything() as unknown });
     expect(whole !== undefined && 'parts' in whole ? textOf(whole.parts) : '').toBe(TEXT);
-    // One for each piece of the text, at least.
+    // At least one for each piece of the text.
     expect(ends.length).toBeGreaterThan(TEXT.length / 5);
     for (const cut of ends) {
       expect(cut.end).toMatchObject(cutOf(cut));
@@ -139,7 +144,7 @@ describe.each(['chat', 'responses'] as const)('a mock of OpenAI, asked through %
     expect(ends.some(({ asked }) => textIn(asked.events) !== '')).toBe(true);
   });
 
-  it('gives a call whole, or fails: half of its arguments are shown, and never called with', async () => {
+  it('gives a call whole, or fails: half of its arguments are shown, and never run', async () => {
     const ends = await cutEverywhere(CALLS, api);
     expect(ends.pop()?.end).toMatchObject({
       finishReason: 'tool_calls',
@@ -188,7 +193,7 @@ describe.each(['chat', 'responses'] as const)('a mock of OpenAI, asked through %
     expect(events.length).toBeGreaterThan(long.length / 5);
   });
 
-  it('that is silent for too long is given up: before it began as not there, after that as cut', async () => {
+  it('that is silent for too long is given up: before its beginning as absent, after that as cut', async () => {
     const late = await mocking({ content: TEXT }, { chaos: { latencyMs: 2_000 } });
     expect(await failure(ask(late.url, api, { requestTimeoutMs: 100 }).answer)).toMatchObject({
       code: 'model_unavailable',
@@ -260,7 +265,7 @@ describe('a mock of OpenAI that searches the web', () => {
     ).toBe(true);
   });
 
-  it('has none through Chat Completions, which knows none: the text is there', async () => {
+  it('has none through Chat Completions, which has no such calls: the text is there', async () => {
     const mock = await mocking(FOUND);
     const { answer, events } = ask(mock.url, 'chat');
     const response = await answer;

@@ -1,4 +1,4 @@
-/** Both of OpenAI's APIs as a mock server speaks them that is not ours. */
+/** Both of OpenAI's APIs, as a mock server of another project speaks them. */
 import { type FixtureOpts, LLMock } from '@copilotkit/aimock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openaiModel } from '../../../../src/model/openai/adapter.js';
@@ -24,7 +24,7 @@ const TOOLS: readonly ModelTool[] = [
     inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
   },
 ];
-/** It counts nothing itself where Responses are asked for. */
+/** The server counts no tokens itself for Responses. */
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, input_tokens: 12, output_tokens: 7 };
 const QUESTION: Message = {
   role: 'user',
@@ -130,7 +130,7 @@ describe.each(['chat', 'responses'] as const)('a mock of OpenAI, asked through %
     expect(mock.getRequests()).toHaveLength(1);
   });
 
-  it('is hung up on when it is stopped', async () => {
+  it('gets a closed connection when the call is stopped', async () => {
     const slow = await mocking({ content: TEXT }, { streamingProfile: { ttft: 40, tps: 200 } });
     const stop = new AbortController();
     const asked = ask(modelAt(slow, api), [QUESTION], stop.signal);

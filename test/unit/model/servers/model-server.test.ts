@@ -88,13 +88,13 @@ const GOOD: readonly ToolResultEnvelope[] = [
 ];
 
 describe('the scripted model of the demo', () => {
-  it('asks for four kinds of calls in one step, after saying so', async () => {
+  it('asks for four kinds of calls in one step, after announcing them', async () => {
     const first = await ask(await demoServer(), [user('t1', 'Refund p_1')]);
     expect(textIn(first)).not.toBe('');
     expect(first.calls.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
   });
 
-  it('uses what the results say in its final answer, also after a restart', async () => {
+  it('uses the results in its final answer, also after a restart', async () => {
     const question = user('t1', 'Refund p_1');
     const first = await ask(await demoServer(), [question]);
     const final = await ask(await demoServer(), [question, ...stepOf(first, GOOD)]);
@@ -103,7 +103,7 @@ describe('the scripted model of the demo', () => {
       expect(textIn(final)).toContain(fact);
   });
 
-  it('says what was refused', async () => {
+  it('names the calls that were refused', async () => {
     const server = await demoServer();
     const question = user('t1', 'Refund p_1');
     const first = await ask(server, [question]);
@@ -115,7 +115,7 @@ describe('the scripted model of the demo', () => {
     expect(textIn(final)).toContain('Too much money');
   });
 
-  it('replies briefly to anything else, and asks for no tool that is not offered', async () => {
+  it('replies briefly to any other message, and asks for no tool that is not offered', async () => {
     const server = await demoServer();
     const first = await ask(server, [user('t1', 'Refund p_1')]);
     const history = [user('t1', 'Refund p_1'), ...stepOf(first, GOOD), user('t2', 'Thanks')];
@@ -137,7 +137,7 @@ describe('the scripted model server', () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  it('lists its model, which is named for what it is', async () => {
+  it('lists its model, whose name says that it is scripted', async () => {
     const models = await clientOf(await demoServer()).models.list();
     expect(models.data.map(({ id }) => id)).toEqual(['scripted']);
   });

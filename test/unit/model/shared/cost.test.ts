@@ -1,4 +1,4 @@
-/** What a model call costs. */
+/** Costs of a model call. */
 import { describe, expect, it } from 'vitest';
 import { withCost } from '../../../../src/model/shared/cost.js';
 
@@ -20,11 +20,11 @@ describe('the cost of a model call', () => {
     expect(withCost(USAGE, prices)).toEqual({ ...USAGE, costMicros });
   });
 
-  it('is not known without prices', () => {
+  it('is unknown without prices', () => {
     expect(withCost(USAGE, undefined)).toEqual(USAGE);
   });
 
-  it('counts no token twice where a server says that more was cached than came in', () => {
+  it('counts no token twice where a server reports more cached tokens than input tokens', () => {
     const usage = { inputTokens: 10, outputTokens: 0, cachedInputTokens: 1_000 };
     const prices = { inputPerMTok: 2, cachedInputPerMTok: 1, outputPerMTok: 1 };
     expect(withCost(usage, prices).costMicros).toBe(10);

@@ -1,4 +1,4 @@
-/** Tokens of what no provider has counted yet. */
+/** Tokens of texts that no provider has counted yet. */
 import { describe, expect, it } from 'vitest';
 import { inputTokensOf } from '../../../../src/model/shared/context-windows.js';
 import { tokenCounting } from '../../../../src/model/shared/count-tokens.js';
@@ -34,7 +34,7 @@ describe('a count of tokens', () => {
     expect(count(text) / tokenCounting.rough(text)).toBeLessThan(2.5);
   });
 
-  it('of what tokenizers are slow at takes no time that anybody would notice', async () => {
+  it('of texts that slow tokenizers down takes no noticeable time', async () => {
     const count = await tokenCounting.exact();
     const before = performance.now();
     count('_'.repeat(1_000_000));
@@ -43,7 +43,7 @@ describe('a count of tokens', () => {
   });
 });
 
-describe('what a model reads in one request', () => {
+describe('the bound on the input of one request', () => {
   it.each([
     ['gpt-5.1', 272_000],
     ['gpt-5-mini-2025-08-07', 272_000],

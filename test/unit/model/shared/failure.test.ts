@@ -14,7 +14,7 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the client throws for an answer of the provider; without a status, for an error in the stream. */
+/** The error that the client throws for an answer of the provider; without a status, for an error in the stream. */
 function clientError({ status, error = { message: 'No.' }, headers = {} }: Answer): unknown {
   const body = status === undefined ? error : { error };
   return status === undefined
@@ -154,14 +154,14 @@ describe('a model call that fails', () => {
     expect(failure.cause).toBeUndefined();
   });
 
-  it('is the failure it was when it has been classified before', () => {
+  it('keeps its class when it has been classified before', () => {
     const failure = new ModelFailure('model_empty_answer', 'Nothing', { retryable: true });
     expect(toModelFailure(failure)).toBe(failure);
     expect(isModelFailure(failure)).toBe(true);
     expect(isModelFailure(new Error('Nothing'))).toBe(false);
   });
 
-  it('says the status, the code and the words of the provider', () => {
+  it('has the status, the code and the words of the provider', () => {
     const error = {
       message: "Invalid schema for function 'x'",
       code: 'invalid_function_parameters',
@@ -179,7 +179,7 @@ describe('the pause before the next attempt', () => {
   const pause = (headers: Readonly<Record<string, string>>, status = 429): number | undefined =>
     toModelFailure(clientError({ status, headers })).retryAfterMs;
 
-  it('is what the provider asks for, in seconds, milliseconds or as a date', {
+  it("is the provider's, in seconds, milliseconds or as a date", {
     ...promise('2.A.7'),
   }, () => {
     expect(pause({ 'retry-after': '7' })).toBe(7_000);
@@ -196,7 +196,7 @@ describe('the pause before the next attempt', () => {
     expect(pause({ 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' })).toBe(60_000);
   });
 
-  it('is the usual one when the provider says nothing, nonsense or the past', () => {
+  it('is the usual one when the provider sends none, nonsense or the past', () => {
     for (const value of ['', 'soon', '-5', '0', 'Fri, 31 Dec 1999 23:59:59 GMT'])
       expect(pause({ 'retry-after': value })).toBeUndefined();
     expect(pause({ 'retry-after-ms': 'x', 'retry-after': '2' })).toBe(2_000);
@@ -237,7 +237,7 @@ describe('the text of a failure', () => {
     }
   });
 
-  it('hides what looks like a key even when nobody says which it is', () => {
+  it('hides a text that resembles a key even when the key is not known', () => {
     const error = { message: 'No: Bearer abcdef12345 and sk-proj-abc_DEF-123456789.' };
     const { message } = toModelFailure(clientError({ status: 400, error }));
     expect(message).toContain('No: [key] and [key]');

@@ -138,7 +138,7 @@ describe('a source with pushed events', () => {
     expect(asked.queries).toEqual([]);
   });
 
-  it('queries the workflow when that is not known, and for callers that need another kind of page', async () => {
+  it('queries the workflow when that is not known, and for a query without an upper seq', async () => {
     const { source, asked } = sourceWith(false);
     expect((await source.events(KEY, query)).events).toEqual(LOG);
     const { upTo: _, ...strict } = query;

@@ -1,4 +1,4 @@
-/** Addresses that HTTP tools may reach: a table of what attackers try. */
+/** Addresses that HTTP tools may reach: a table of attackers' attempts. */
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { addressPolicyOf, literalOf, mayReach } from '../../../../src/tools/http/addresses.js';
@@ -13,7 +13,7 @@ const PUBLIC = ['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::5d
 const PRIVATE = [
   ...['127.0.0.1', '127.255.255.254', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
   ...['100.64.0.1', '::1', 'fd12:3456::1', 'fc00::1', 'fec0::1'],
-  // The same in the clothes of IPv6.
+  // The same, written as IPv6.
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '64:ff9b::a00:1'],
   ...['::127.0.0.1'],
 ];
@@ -23,10 +23,10 @@ const NEVER = [
   // Metadata and control services of clouds.
   ...['169.254.169.254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', 'fd00:ec2::254'],
   ...['168.63.129.16', '100.100.100.200', 'fe80::1', 'fe80::a9fe:a9fe'],
-  // Ways around: 6to4, Teredo, translation, addresses that were given up.
+  // Detours: 6to4, Teredo, translation, addresses that were given up.
   ...['2002:7f00:1::', '2001:0:7f00:1::', '::ffff:0:127.0.0.1', '64:ff9b:1::1'],
   ...['5f00::1', '4000::1'],
-  // No addresses.
+  // Malformed addresses.
   ...['127.1', '0x7f000001', '2130706433', '0177.0.0.1', 'localhost', '', '::1%lo0x'],
 ];
 const policy = (allow?: true | readonly string[]) => addressPolicyOf(allow ?? []);
@@ -36,7 +36,7 @@ describe('an HTTP tool', () => {
     expect(mayReach(address, policy())).toBe(true);
   });
 
-  it.each(PRIVATE)('reaches %s only where it says that private addresses are meant', (address) => {
+  it.each(PRIVATE)('reaches %s only where it allows private addresses', (address) => {
     expect(mayReach(address, policy())).toBe(false);
     expect(mayReach(address, policy(true))).toBe(true);
   });
@@ -60,7 +60,7 @@ describe('an HTTP tool', () => {
       expect([address, mayReach(address, listed)]).toEqual([address, false]);
   });
 
-  it('knows an address in a URL, however it is written there', () => {
+  it('recognises an address in a URL, in any notation', () => {
     const hosts = ['0x7f.1', '2130706433', '0177.0.0.1', '127.1', '[::ffff:127.0.0.1]', '[::1]'];
     for (const host of hosts) {
       const { hostname } = new URL(`http://${host}/`);
@@ -86,7 +86,7 @@ describe('a name', () => {
       lookup(host, { all: true }, (error, found) => done(error ?? found));
     });
 
-  it('is looked up anew for every connection, and what it means then is what counts', {
+  it('is resolved anew for every connection, and the address of that moment counts', {
     ...promise('G136'),
   }, async () => {
     expect(await lookUp('rebind.example', { found: [v4('93.184.215.14')] })).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('a name', () => {
     expect(await lookUp('mixed.example', { found })).toEqual([v4('93.184.215.14')]);
   });
 
-  it('that is listed may mean anything', async () => {
+  it('that is listed may resolve to any address', async () => {
     const options = { found: [v4('10.0.0.1')], allow: ['API.internal'] };
     expect(await lookUp('api.internal', options)).toEqual([v4('10.0.0.1')]);
     expect(await lookUp('other.internal', options)).toBeInstanceOf(AddressRefused);

@@ -1,4 +1,4 @@
-/** What becomes of what an HTTP tool is answered. Scenario S30. */
+/** Outcomes of the answers to an HTTP tool. Scenario S30. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { httpTool, jsonSchema } from '../../../../src/index.js';
@@ -40,7 +40,7 @@ const textOf = async (answer: Answer, over: Readonly<Record<string, unknown>> = 
 };
 
 describe('an answer', () => {
-  it('of JSON is the result, or what the definition takes of it', async () => {
+  it('of JSON is the result, or the part that the definition selects', async () => {
     const data = { data: { 'a/b': [{ id: 1 }, { id: 2 }] } };
     expect(await textOf(json(data))).toEqual({ ok: data });
     expect(await textOf(json(data), { result: '/data/a~1b/1/id' })).toEqual({ ok: 2 });
@@ -56,7 +56,7 @@ describe('an answer', () => {
     expect(await textOf(body('', 'application/json', 204))).toEqual({ ok: null });
   });
 
-  it('of another type is an error with its beginning, or the result where text is meant', async () => {
+  it('of another type is an error with its beginning, or the result where the tool expects text', async () => {
     const page = body('<h1>Please\n sign in</h1>', 'text/html');
     expect(await textOf(page)).toBe(
       'HTTP 200 OK, but its body is text/html, which is not JSON: <h1>Please sign in</h1>',
@@ -71,7 +71,7 @@ describe('an answer', () => {
       );
   });
 
-  it('that says it is JSON and is not is an error with its beginning (S30)', {
+  it('that claims to be JSON and is not is an error with its beginning (S30)', {
     ...promise('S30'),
   }, async () => {
     expect(await textOf(body('{"a": oops', 'application/json'))).toBe(
@@ -79,7 +79,7 @@ describe('an answer', () => {
     );
   });
 
-  it('with a status that is an error tells the model so, and no more than the beginning (S30)', {
+  it('with an error status is an error for the model, with no more than the beginning (S30)', {
     ...promise('S30'),
   }, async () => {
     expect(await textOf(json({ message: 'No such order' }, 404))).toBe(
@@ -93,7 +93,7 @@ describe('an answer', () => {
     expect(await textOf(json({ why: 'closed' }, 403), { error })).toBe(
       'HTTP 403 Forbidden: 403 closed',
     );
-    // A mapping that finds nothing leaves the beginning of what came.
+    // A mapping that finds nothing leaves the beginning of the answer.
     expect(await textOf(body('broken', 'text/plain', 400), { error })).toBe(
       'HTTP 400 Bad Request: broken',
     );
@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect(JSON.stringify(long).length).toBeLessThan(600);
   });
 
-  it('with a status that the definition takes for good is a result', async () => {
+  it('with a status that the definition accepts is a result', async () => {
     const over = {
       okStatuses: [200, 404],
       result: (answer: { status: number }) => ({ found: answer.status === 200 }),
@@ -151,7 +151,7 @@ describe('an answer', () => {
 });
 
 describe('an answer without end', () => {
-  it('is not read past its bound, whether it says how long it is or not', {
+  it('is not read past its bound, with or without a stated length', {
     ...promise('G162'),
   }, async () => {
     const over = { maxResponseBytes: 10_000 };
@@ -222,7 +222,7 @@ describe('a service that is not there', () => {
     expect(await errorOf(toolOf(gone, { method: 'POST' }))).toBe(message);
   });
 
-  it('cuts the connection: nobody knows what it did, and a POST is not sent twice', {
+  it('cuts the connection: its effect is unknown, and a POST is not sent twice', {
     ...promise('G139'),
   }, async () => {
     const answer: Answer = (_request, response) => {
@@ -236,7 +236,7 @@ describe('a service that is not there', () => {
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('has a name that nobody knows', async () => {
+  it('has a name that no resolver knows', async () => {
     const tool = toolOf({ url: 'http://nobody.invalid/' }, { effects: 'once' });
     expect(await errorOf(tool)).toMatch(
       /^nobody\.invalid: the host (?:is not known|could not be looked up); the request was not sent$/,

@@ -1,4 +1,4 @@
-/** What a hostile service, or a hostile argument, tries on an HTTP tool, beyond what is not HTTP's own. */
+/** Attacks of a hostile service, or a hostile argument, on an HTTP tool, beyond those that HTTP itself rules out. */
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -23,7 +23,7 @@ function toolOf(url: string, over: Readonly<Record<string, unknown>> = {}) {
   return httpTool({ ...fields, allowPrivate: ['127.0.0.1'], method: 'GET', url, ...over });
 }
 
-/** Answers whatever is sent to it with these bytes, and hangs up where it says so. */
+/** Answers every request with these bytes, and hangs up where it says so. */
 async function startRaw(answer: string | Buffer, thenEnds = false) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -51,7 +51,7 @@ async function startRaw(answer: string | Buffer, thenEnds = false) {
 const head = (...lines: readonly string[]): string =>
   `${['HTTP/1.1 200 OK', 'content-type: application/json', ...lines].join('\r\n')}\r\n\r\n`;
 
-describe('a redirect into the own network', () => {
+describe("a redirect into the worker's network", () => {
   it.each([
     ['in decimal', 'http://2130706434/'],
     ['in octal', 'http://0177.0.0.2/'],
@@ -75,7 +75,7 @@ describe('a redirect into the own network', () => {
     expect(await errorOf(toolOf(service.url))).toMatch(/has no address that this tool may reach$/);
   });
 
-  it('takes nothing along, also where it leads back to where it came from', async () => {
+  it('carries no secret along, also where it returns to the first origin', async () => {
     vi.stubEnv('X_TOKEN', 'hush-hush');
     let back = '';
     await using other = await startPeer((_request, response) => {
@@ -118,13 +118,13 @@ describe('an answer that lies', () => {
     expect(await errorOf(toolOf(service.url, { effects: 'once' }))).toContain(rule);
   });
 
-  it('and says that it is shorter than it is, ends where it said', async () => {
+  it('and claims to be shorter than it is, ends at the stated length', async () => {
     await using service = await startRaw(`${head('content-length: 7')}{"a":1},{"b":2}`);
     expect(await envelopeOf(toolOf(service.url))).toEqual({ ok: true, result: { a: 1 } });
     expect(await envelopeOf(toolOf(service.url))).toEqual({ ok: true, result: { a: 1 } });
   });
 
-  it('and says that it is huge, is not waited for', async () => {
+  it('and claims to be huge, is not waited for', async () => {
     await using service = await startRaw(`${head('content-length: 99999999999')}{"a":`);
     expect(await errorOf(toolOf(service.url))).toMatch(/has more than 1048576 bytes$/);
     await until('it is hung up on', () => service.sockets.size === 0);
@@ -155,7 +155,7 @@ describe('an answer that lies', () => {
     },
   );
 
-  it('and is nested without an end is an error, also where a secret is looked for in it', {
+  it('and is nested without an end is an error, also where the worker searches it for a secret', {
     ...promise('G140'),
   }, async () => {
     vi.stubEnv('X_TOKEN', 'hush-hush');
@@ -203,7 +203,7 @@ describe('an argument', () => {
 });
 
 describe('a proxy', () => {
-  it('whose address is none is told without its password', async () => {
+  it('with a malformed address is reported without its password', async () => {
     vi.stubEnv('PROXY_URL', 'not a url user:hush-hush');
     const tool = toolOf('http://127.0.0.1:9/', { proxy: secret('PROXY_URL') });
     const said = await errorOf(tool);

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('wait for an answer, and for what comes of it, however long nothing does', {
+it('wait for an answer, and for its body, through any silence', {
   ...promise('G141'),
 }, async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -39,7 +39,7 @@ it('end with their signal', async () => {
   await until('the connection is closed', () => peer.sockets.open === 0);
 });
 
-it('go by what is set for the process, from then on', promise('G142'), async () => {
+it('use the dispatcher that is set for the process, from then on', promise('G142'), async () => {
   await using peer = await startPeer(json('direct'));
   await using proxy = await startPeer(json('by proxy'));
   const before = getGlobalDispatcher();

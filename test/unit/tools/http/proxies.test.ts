@@ -1,4 +1,4 @@
-/** Proxies between a worker and what it reaches: services of HTTP tools, MCP servers, models. */
+/** Proxies between a worker and the services of HTTP tools, MCP servers and models. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { startProxy } from '../../../support/servers/proxy.js';
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 const TOKEN = 'hush-hush-token';
 const CHILD = new URL('../../../support/servers/proxied-child.ts', import.meta.url);
-/** A process has to start, and to load everything. */
+/** Time for a process to start, and to load everything. */
 const CHILD_TIMEOUT_MS = 60_000;
 
 afterEach(() => {
@@ -37,7 +37,7 @@ function toolOf(url: string, over: Readonly<Record<string, unknown>> = {}) {
   return httpTool({ ...fields, method: 'GET', url, ...over });
 }
 
-/** Of this process, until the test is over. */
+/** Environment of this process, until the test is over. */
 function trustCertificate(): void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, CERTIFICATE]);
@@ -51,13 +51,13 @@ describe('a proxy', () => {
     await using proxy = await startProxy();
     vi.stubEnv('PROXY_URL', proxy.url.replace('//', '//user:hush-hush@'));
     const over = { proxy: secret('PROXY_URL'), allowPrivate: undefined };
-    // The name is the proxy's to look up.
+    // The proxy resolves the name.
     expect(await envelopeOf(toolOf('http://api.invalid/x', over))).toMatchObject({ ok: true });
     expect(proxy.seen).toEqual(['GET http://api.invalid/x']);
     expect(proxy.keys).toEqual([`Basic ${btoa('user:hush-hush')}`]);
   });
 
-  it('is used where the environment names it, but for what that excepts', async () => {
+  it('is used where the environment names it, except for the excluded hosts', async () => {
     await using proxy = await startProxy();
     await using peer = await startPeer(json('direct'));
     vi.stubEnv('HTTP_PROXY', proxy.url);
@@ -68,12 +68,12 @@ describe('a proxy', () => {
     expect(await envelopeOf(toolOf('http://api.invalid/', over))).toMatchObject({ ok: true });
     expect(await envelopeOf(toolOf(peer.url, over))).toEqual({ ok: true, result: 'direct' });
     expect(proxy.seen).toHaveLength(1);
-    // What goes around the proxy is checked as ever.
+    // Requests around the proxy are checked as always.
     const guarded = { ...over, allowPrivate: undefined };
     expect(await errorOf(toolOf(peer.url, guarded))).toContain('has no address that');
   });
 
-  it('does not reach addresses that the tool may not: they stand in the URL', async () => {
+  it('does not reach addresses that are forbidden to the tool: they stand in the URL', async () => {
     await using proxy = await startProxy();
     const over = { proxy: proxy.url, allowPrivate: undefined };
     for (const url of ['http://169.254.169.254/', 'http://[::1]/', 'http://10.0.0.1/'])
@@ -89,7 +89,7 @@ describe('a proxy before a service that speaks TLS', () => {
     response.end(JSON.stringify({ by: request.method, known: authorization === TOKEN, password }));
   };
 
-  it('tunnels: it hears of the host alone, and the service nothing of the password of the proxy', {
+  it('tunnels: it sees the host alone, and the service sees no password of the proxy', {
     ...promise('G143'),
   }, async () => {
     trustCertificate();
@@ -124,7 +124,7 @@ describe('a proxy before a service that speaks TLS', () => {
     expect(proxy.seen).toEqual([`CONNECT api.test.invalid:${peer.port}`]);
   });
 
-  it('does not make a service trusted whose certificate nobody knows', async () => {
+  it('does not make a service with an unknown certificate trusted', async () => {
     await using proxy = await startProxy();
     await using peer = await startTlsPeer(answer);
     const tool = toolOf(`https://api.test.invalid:${peer.port}/`, { proxy: proxy.url });
@@ -133,7 +133,7 @@ describe('a proxy before a service that speaks TLS', () => {
   });
 
   it.each(['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])(
-    'that refuses the tunnel (%s) is told as such: nothing was sent, and no password is shown',
+    'that refuses the tunnel (%s) is reported: nothing was sent, and no password is shown',
     promise('G143'),
     async (refusal) => {
       trustCertificate();
@@ -147,7 +147,7 @@ describe('a proxy before a service that speaks TLS', () => {
     },
   );
 
-  it('is not asked for addresses that the tool may not reach', async () => {
+  it('is not asked for addresses that are forbidden to the tool', async () => {
     await using proxy = await startProxy();
     const over = { proxy: proxy.url, allowPrivate: undefined };
     for (const url of ['https://169.254.169.254/', 'https://[::1]/', 'https://10.0.0.1/'])
@@ -156,7 +156,7 @@ describe('a proxy before a service that speaks TLS', () => {
   });
 });
 
-describe('a process that has its proxy and a certificate of its own by its environment', () => {
+describe('a process whose environment sets its proxy and a certificate', () => {
   it('reaches services of HTTP tools, MCP servers and models through it', {
     ...promise('G143'),
     timeout: patient(CHILD_TIMEOUT_MS),

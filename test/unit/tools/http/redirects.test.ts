@@ -25,7 +25,7 @@ function toolOf(url: string, over: Readonly<Record<string, unknown>> = {}) {
   return httpTool({ ...fields, method: 'GET', url, ...over });
 }
 
-/** Answers `/n` with a redirect to where the test says, and anything else with what was asked. */
+/** Answers `/n` with a redirect as the test sets it, and every other path with an echo of the request. */
 function to(location: (path: string) => string | undefined, status = 302): Answer {
   return (request, response) => {
     const target = location(request.target);
@@ -50,7 +50,7 @@ describe('a redirect', () => {
     expect(endless.requests).toHaveLength(6);
   });
 
-  it('is an answer like any other where none is to be followed', async () => {
+  it('is an answer like any other where the tool follows none', async () => {
     await using peer = await startPeer(once('/x'));
     expect(await errorOf(toolOf(peer.url, { maxRedirects: 0 }))).toBe('HTTP 302 Found');
   });
@@ -64,7 +64,7 @@ describe('a redirect', () => {
     [302, 'PUT', 'PUT'],
     [303, 'DELETE', 'GET'],
   ])(
-    '%i of a %s goes on as a %s, with the body only where that stays the same',
+    '%i of a %s continues as a %s, with the body only where that stays the same',
     async (status, method, then) => {
       await using peer = await startPeer(once('/there', status));
       await envelopeOf(toolOf(peer.url, { method, body: () => ({ a: 1 }) }));
@@ -76,7 +76,7 @@ describe('a redirect', () => {
     },
   );
 
-  it('to another origin takes no secret, no key and no body along', async () => {
+  it('to another origin carries no secret, no key and no body along', async () => {
     vi.stubEnv('X_TOKEN', 'hush-hush');
     await using other = await startPeer(json('there'));
     await using peer = await startPeer(once(`${other.url}/there`, 303));

@@ -1,4 +1,4 @@
-/** What an HTTP tool sends. Scenario S30. */
+/** Requests of an HTTP tool. Scenario S30. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { httpTool, jsonSchema } from '../../../../src/index.js';
@@ -121,7 +121,7 @@ describe('an HTTP tool', () => {
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('sends nothing when a value cannot stand where it belongs', promise('G135'), async () => {
+  it('sends nothing when a value cannot stand in its place', promise('G135'), async () => {
     await using peer = await startPeer(json(null));
     const tool = httpTool({ ...described, input: open, method: 'GET', url: `${peer.url}/{id}` });
     expect(await errorOf(tool, { input: { id: '../admin' } })).toBe(
@@ -133,7 +133,7 @@ describe('an HTTP tool', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('sends a digest of a key that no header can have, the same in every attempt', async () => {
+  it('sends a digest of a key that cannot be a header, the same in every attempt', async () => {
     await using peer = await startPeer(json(null));
     const tool = httpTool({ ...described, input: open, method: 'PUT', url: peer.url });
     for (let attempt = 1; attempt <= 2; attempt += 1)
@@ -157,23 +157,27 @@ describe('an HTTP tool', () => {
     expect(peer.sockets.opened).toBe(3);
   });
 
-  it('is refused what is not public, before anything is sent', promise('G136'), async () => {
-    await using peer = await startPeer(json('secret'));
-    const guarded = { ...described, allowPrivate: ['10.0.0.0/8'] };
-    for (const host of [
-      '127.0.0.1',
-      '[::ffff:127.0.0.1]',
-      '0x7f000001',
-      '2130706433',
-      'localhost',
-    ]) {
-      // A number is a name to a template, and an address to whoever connects.
-      const url = `http://${host}:${peer.port}/`;
-      const tool = httpTool({ ...guarded, input: open, method: 'GET', url });
-      expect(await errorOf(tool)).toMatch(
-        /^The request was not sent: ".+" has no address that this tool may reach$/,
-      );
-    }
-    expect(peer.sockets.opened).toBe(0);
-  });
+  it(
+    'refuses addresses that are not public, before it sends anything',
+    promise('G136'),
+    async () => {
+      await using peer = await startPeer(json('secret'));
+      const guarded = { ...described, allowPrivate: ['10.0.0.0/8'] };
+      for (const host of [
+        '127.0.0.1',
+        '[::ffff:127.0.0.1]',
+        '0x7f000001',
+        '2130706433',
+        'localhost',
+      ]) {
+        // A number is a name to a template, and an address to the connection.
+        const url = `http://${host}:${peer.port}/`;
+        const tool = httpTool({ ...guarded, input: open, method: 'GET', url });
+        expect(await errorOf(tool)).toMatch(
+          /^The request was not sent: ".+" has no address that this tool may reach$/,
+        );
+      }
+      expect(peer.sockets.opened).toBe(0);
+    },
+  );
 });

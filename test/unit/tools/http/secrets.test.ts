@@ -16,7 +16,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Everything that one call leaves: its end and what was logged. */
+/** Everything that one call leaves: its end and its log lines. */
 async function leftBy(answer: Answer, over: Readonly<Record<string, unknown>> = {}) {
   vi.stubEnv('X_TOKEN', SECRET);
   const log: string[] = [];
@@ -38,7 +38,7 @@ async function leftBy(answer: Answer, over: Readonly<Record<string, unknown>> = 
   return { end, told, requests: peer.requests };
 }
 
-/** What must not be told, in every way to write it. */
+/** Forms of the secret that must not appear, in every notation. */
 const FORMS = [
   SECRET,
   JSON.stringify(SECRET).slice(1, -1),
@@ -80,7 +80,11 @@ describe('a secret of an HTTP tool', () => {
       body(`x ${encodeURIComponent(SECRET)}`, 'text/plain'),
       { response: 'text' },
     ],
-    ['quotes it past what is told', body(`${'x'.repeat(490)}${SECRET}`, 'text/plain', 400), {}],
+    [
+      'quotes it past the bound of the text',
+      body(`${'x'.repeat(490)}${SECRET}`, 'text/plain', 400),
+      {},
+    ],
     ['quotes it to a mapping', echo, { result: (answer: unknown) => answer }],
     [
       'quotes it to a mapping that fails',
@@ -126,12 +130,12 @@ describe('a secret of an HTTP tool', () => {
         response.writeHead(302, { location: `gopher://${encodeURIComponent(SECRET)}` }).end(),
       {},
     ],
-  ])('is told to nobody when an answer %s', promise('G138', 'S47'), async (_what, answer, over) => {
+  ])('is shown nowhere when an answer %s', promise('G138', 'S47'), async (_what, answer, over) => {
     const { told } = await leftBy(answer, over);
     for (const form of FORMS) expect(told).not.toContain(form);
   });
 
-  it('may come from a function, asked for every call; its errors are told to nobody', async () => {
+  it('may come from a function, called for every request; its errors are shown nowhere', async () => {
     const find = vi.fn((ctx: { services: unknown }) =>
       (ctx.services as { vault: () => string }).vault(),
     );

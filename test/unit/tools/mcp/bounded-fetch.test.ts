@@ -1,4 +1,4 @@
-/** How much of a server's answer over HTTP is read. */
+/** The bounds on reading a server's answer over HTTP. */
 import { describe, expect, it } from 'vitest';
 import { boundedFetch } from '../../../../src/tools/mcp/session/bounded-fetch.js';
 import { until } from '../../../support/until.js';
@@ -13,7 +13,7 @@ const TOO_LARGE = {
   error: { code: -32_098, message: 'its answer has more than 1000 bytes and was not read' },
 };
 
-/** A body that never ends, and what was taken of it. */
+/** A body that never ends, and the number of bytes that were read of it. */
 function endless(chunk: string) {
   const taken = { bytes: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -45,7 +45,7 @@ async function answered(body: Body, init: ResponseInit, request: RequestInit = {
 }
 
 describe('an answer of an MCP server', () => {
-  it('that fits is given as it came, with its status and headers', async () => {
+  it('that fits is returned as it came, with its status and headers', async () => {
     const init = { status: 200, headers: { ...JSON_TYPE, 'mcp-session-id': 's1' } };
     const response = await answered('{"ok":true}', init);
     expect(await response.json()).toEqual({ ok: true });
@@ -59,7 +59,7 @@ describe('an answer of an MCP server', () => {
     expect(await refused.text()).toBe('no');
   });
 
-  it('that never ends becomes an error that answers the request, and is hung up on', async () => {
+  it('that never ends becomes an error that answers the request, and its connection is closed', async () => {
     const { body, taken } = endless('[1,2,3],');
     const response = await answered(body, { headers: JSON_TYPE });
     expect(await response.json()).toEqual(TOO_LARGE);
@@ -67,7 +67,7 @@ describe('an answer of an MCP server', () => {
     expect(taken.cancelled).toBe(true);
   });
 
-  it('to a message that wants no answer is cut', async () => {
+  it('to a message that expects no answer is cut', async () => {
     const { body, taken } = endless('x'.repeat(100));
     const notification = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const response = await answered(body, { status: 202 }, { body: notification });
@@ -75,7 +75,7 @@ describe('an answer of an MCP server', () => {
     expect(taken.cancelled).toBe(true);
   });
 
-  it('that is an error is read as far as it is shown', async () => {
+  it('that is an error is read only as far as it is shown', async () => {
     const { body, taken } = endless('x'.repeat(100));
     const response = await answered(body, { status: 500 });
     expect(await response.text()).toBe('x'.repeat(MAX));
@@ -85,7 +85,7 @@ describe('an answer of an MCP server', () => {
 
 describe('a stream of events', () => {
   it.each(['\n', '\r', '\r\n'])(
-    'may be as long as it likes, of events that fit, with line ends %j, however it is cut',
+    'may have any length, of events that fit, with line ends %j, with any cuts',
     async (end) => {
       const event = `data: ${'x'.repeat(300)}${end}${end}`;
       const text = event.repeat(20);
@@ -97,7 +97,7 @@ describe('a stream of events', () => {
     },
   );
 
-  it('with an event that never ends is hung up on, and the error answers the request', async () => {
+  it('with an event that never ends is closed, and the error answers the request', async () => {
     const { body, taken } = endless('data: x\n');
     const response = await answered(body, { headers: EVENTS });
     const text = await response.text();

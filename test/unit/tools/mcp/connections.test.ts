@@ -1,4 +1,4 @@
-/** Connections of one worker to one MCP server, by whose calls they carry; none of them is opened here. */
+/** Connections of one worker to one MCP server, by the calls that share them; the tests open none. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/define/mcp/limits.js';
 import { mcpServer } from '../../../../src/define/mcp-server.js';
@@ -20,7 +20,7 @@ function connections(identity: 'worker' | 'tenant' | 'requester') {
   return { all, lease };
 }
 
-it('all calls share one, unless it is said otherwise', () => {
+it('all calls share one, unless the definition says otherwise', () => {
   const { all, lease } = connections('worker');
   expect(lease('ann').connection).toBe(all.own);
   expect(lease('bo', 'acme').connection).toBe(all.own);
@@ -58,7 +58,7 @@ it('one that is idle is closed after a while, one at work is not', () => {
   expect(lease('cy').connection).not.toBe(last.connection);
 });
 
-it('there are so many, and the one that was idle longest makes way', () => {
+it('there are so many, and the one that was idle longest is closed for a new one', () => {
   const { lease } = connections('requester');
   const busy = lease('busy');
   const oldest = lease('oldest');

@@ -1,4 +1,4 @@
-/** Names of listed tools: legal for every provider, and never two for one. */
+/** Names of listed tools: legal for every provider, and never one name for two tools. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -46,17 +46,13 @@ describe('requests for input', () => {
     ],
     ['a list', [], /not an object/],
     ['nothing', { a: null }, /undefined/],
-  ])(
-    'that cannot be put to anybody are refused: %s',
-    promise('G274'),
-    (_what, requests, problem) => {
-      expect(requestsOf(requests)).toMatchObject({
-        problem: expect.stringMatching(problem) as string,
-      });
-    },
-  );
+  ])('that cannot be asked are refused: %s', promise('G274'), (_what, requests, problem) => {
+    expect(requestsOf(requests)).toMatchObject({
+      problem: expect.stringMatching(problem) as string,
+    });
+  });
 
-  it('always say who asks, and where a link leads', () => {
+  it('always name the server, and the target of a link', () => {
     const form = requestOf({ message: 'Which?', requestedSchema: FORM });
     const link = requestOf({ mode: 'url', message: 'Log in', url: 'https://id.example.com/a' });
     if ('problem' in form || 'problem' in link) throw new Error('refused');
@@ -85,7 +81,7 @@ describe('answers', () => {
   const form = ['one', { mode: 'form', message: '', schema: FORM }] as const;
   const link = ['two', { mode: 'url', message: '', url: 'https://a.example' }] as const;
 
-  it('carry what the form would have filled in', () => {
+  it('carry the defaults of the form', () => {
     expect(settledState(state([form]), { answer: { branch: 'main' } })).toEqual({
       kind: 'resume',
       requestState: 'opaque',
@@ -100,7 +96,7 @@ describe('answers', () => {
     );
   });
 
-  it('that were refused are told as declined', () => {
+  it('that were refused are sent as declined', () => {
     expect(settledState(state([form]), { answer: undefined })?.answered).toEqual([
       ['one', { action: 'decline' }],
     ]);
@@ -110,14 +106,14 @@ describe('answers', () => {
     expect(settledState(state([form, link]), { answer: { branch: 'x' } })?.waiting).toEqual([link]);
   });
 
-  it('without a state of ours are none', () => {
+  it('without a state of the engine are none', () => {
     for (const foreign of [undefined, null, 'x', {}, { kind: 'resume', open: {} }])
       expect(settledState(foreign, { answer: {} })).toBeUndefined();
   });
 });
 
 describe('a pushed question', () => {
-  it('is known again by its place and form, whatever its words', () => {
+  it('is recognised by its place and form, with any words', () => {
     const of = (message: string) => ({ mode: 'form', message, schema: FORM }) as const;
     expect(pushedKey(1, of('at 10:00'))).toBe(pushedKey(1, of('at 10:05')));
     expect(pushedKey(1, of('a'))).not.toBe(pushedKey(2, of('a')));

@@ -112,7 +112,7 @@ describe('the answer of a server', () => {
         kept('JVBERi0x', 'application/pdf', 'b_20c.pdf'),
       ]),
     ],
-    ['what nobody knows', { content: [{ type: 'hologram' }] }, '[hologram: not shown]'],
+    ['with an unknown type', { content: [{ type: 'hologram' }] }, '[hologram: not shown]'],
   ])('that is %s', promise('G157'), (_what, answer, result) => {
     expect(resultOf(answer, [])).toEqual(result);
   });
@@ -127,7 +127,7 @@ describe('the answer of a server', () => {
     expect((silent as ToolError).message).toMatch(/gives no reason/);
   });
 
-  it('after a question that nobody was asked says so, or the model would blame the user', () => {
+  it('after a question that was never asked says so, or the model would blame the user', () => {
     expect(resultOf({ content: [text('The user cancelled.')] }, ['Delete it?'])).toMatch(
       /^The user cancelled\.\n\[The server asked a question .* no user could be asked.*: Delete it\?\]$/,
     );
@@ -153,7 +153,7 @@ describe('secrets', () => {
     });
   });
 
-  it('are known in base64, in addresses and within JSON, too, and the longer one where one holds another', () => {
+  it('are found in base64, in addresses and within JSON, too, and the longer one where one holds another', () => {
     const secrets = new Redactor({ minChars: 6, maxSecrets: 32 });
     secrets.add('tok en/"12', 'tok en/"12-and-more');
     const base64 = Buffer.from('tok en/"12').toString('base64');
@@ -163,7 +163,7 @@ describe('secrets', () => {
     expect(secrets.text('tok en/"12-and-more')).toBe('[redacted]');
   });
 
-  it('are remembered while answers to them may come, and not for ever', () => {
+  it('are remembered while answers to them may come, and then forgotten', () => {
     const secrets = new Redactor({ minChars: 6, maxSecrets: 32 });
     for (let turn = 0; turn < 40; turn += 1) secrets.add(`token-number-${turn}`);
     expect(secrets.text('token-number-39')).toBe('[redacted]');

@@ -1,4 +1,7 @@
-/** How many workflow tasks a worker takes at once: as ever of runs in memory, few that bring whole histories. */
+/**
+ * The number of workflow tasks that a worker takes at once: the usual number for runs in memory, few that bring whole
+ * histories.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   MAX_REPLAYS_AT_ONCE,
@@ -15,12 +18,15 @@ const HELD = { isSticky: true } as Context;
 const WHOLE = { isSticky: false } as Context;
 const NEVER = new AbortController().signal;
 
-/** A worker that has as many polls open as it may, and as many tasks as it has polls. */
+/** A worker that has as many polls open as allowed, and as many tasks as it has polls. */
 class Scene {
   nowMs = 0;
   readonly slots = new ReplaySlots({ slots: 40, now: () => this.nowMs });
 
-  /** Takes all that it may and lets each take so long, one batch after the other; returns the sizes of the batches. */
+  /**
+   * Takes as many tasks as allowed, and finishes each after so long, one batch after the other; returns the sizes of
+   * the batches.
+   */
   replays(tookMs: readonly number[]): readonly number[] {
     return tookMs.map((took) => {
       const taken = this.takeAll(WHOLE);
@@ -57,7 +63,7 @@ describe('tasks that bring whole histories', () => {
     expect(new Scene().replays(took)).toEqual(batches);
   });
 
-  it('wait for one of them to end, and those that are called off leave the line', {
+  it('wait for one of them to end, and those that are cancelled leave the line', {
     ...promise('G30'),
   }, async () => {
     const { slots } = new Scene();
@@ -69,7 +75,7 @@ describe('tasks that bring whole histories', () => {
     const second = slots.reserveSlot(WHOLE, NEVER);
     calledOff.abort();
     await expect(first).rejects.toMatchObject({ name: 'AbortError' });
-    // Its poll brought nothing.
+    // Its poll brought no task.
     slots.releaseSlot({ permit: taken[0] as Permit });
     expect(await second).toEqual({ kind: 'replay' });
     expect(slots.replays).toBe(REPLAYS_AT_START);
@@ -78,12 +84,16 @@ describe('tasks that bring whole histories', () => {
     });
   });
 
-  it('keep no task of a run in memory waiting, nor do these keep them', promise('G30'), () => {
-    const scene = new Scene();
-    expect(scene.takeAll(WHOLE)).toHaveLength(REPLAYS_AT_START);
-    expect(scene.takeAll(HELD)).toHaveLength(40);
-    expect(new Scene().takeAll(HELD)).toHaveLength(40);
-  });
+  it(
+    'keep no task of a run in memory waiting, and are not delayed by such tasks',
+    promise('G30'),
+    () => {
+      const scene = new Scene();
+      expect(scene.takeAll(WHOLE)).toHaveLength(REPLAYS_AT_START);
+      expect(scene.takeAll(HELD)).toHaveLength(40);
+      expect(new Scene().takeAll(HELD)).toHaveLength(40);
+    },
+  );
 });
 
 describe('the slots of a worker', () => {

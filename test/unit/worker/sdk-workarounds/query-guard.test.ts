@@ -8,7 +8,7 @@ import type { HeldRun } from '../../../../src/worker/sdk-workarounds/settled.js'
 type Activation = Parameters<Workflow['activate']>[0];
 type Creation = Parameters<Parameters<typeof withQueryGuard>[0]['createWorkflow']>[0];
 
-/** Milliseconds since 1970: when every task was started. */
+/** Milliseconds since 1970 at which every task was started. */
 const STARTED_AT = 1_700_000_000_123;
 const timestamp = msToTs(STARTED_AT);
 const OPTIONS = { info: { workflowId: 'conversation:default:c1', runId: 'run-a' } };
@@ -32,7 +32,7 @@ const update = (historyLength: number, id: string): Activation => ({
   jobs: [{ doUpdate: { id, protocolInstanceId: id, name: 'sendMessage' } }],
 });
 
-/** A workflow that refuses the update `bad`; whether each activation was answered, and what was looked at. */
+/** A workflow that refuses the update `bad`; whether each activation was answered, and which histories were read. */
 async function run(activations: readonly Activation[], isSettled = true) {
   const looks: HeldRun[] = [];
   const workflow: Workflow = {
@@ -136,7 +136,7 @@ describe('a query that comes by itself', () => {
     expect(seen.answers).toEqual(['answered', QUERY_REFUSED, QUERY_REFUSED]);
   });
 
-  test('is not looked at when it comes with its task', async () => {
+  test('needs no check when it comes with its task', async () => {
     const seen = await run([signal(3), query(3, 'q1')], false);
     expect(seen).toEqual({ looks: [], answers: ['answered', 'answered'] });
   });

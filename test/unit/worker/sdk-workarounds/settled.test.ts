@@ -25,7 +25,7 @@ const accepted = (eventId: number, protocolInstanceId: string): FakeEvent => ({
   eventId,
   workflowExecutionUpdateAcceptedEventAttributes: { protocolInstanceId },
 });
-/** The task of which the worker knows no more than that it was started. */
+/** A task of which the worker knows only the start. */
 const SIXTH = { lastId: 6, decidedIn: { id: 6, startedAt: STARTED_AT } } as const;
 
 function server(...looks: readonly Look[]) {
@@ -33,7 +33,7 @@ function server(...looks: readonly Look[]) {
   return { isSettled: createIsSettled(new HistoryProbe(client), { identity: ME }), asked };
 }
 
-describe('what a worker holds of a run is settled', () => {
+describe("the run in a worker's memory is settled", () => {
   test.each([
     ['its last task and what it left', { lastId: 8 }, [timer(8), completed(7)]],
     ['the same, with more behind it', { lastId: 8 }, [signal(9), timer(8), completed(7)]],
@@ -68,7 +68,7 @@ describe('what a worker holds of a run is settled', () => {
     ],
     ['a pause by an operator', { lastId: 9 }, [event(9, 'workflowExecutionPaused'), timer(8)]],
     [
-      'what was ended from outside, whatever it decided about the end',
+      'an end from outside, after any decision about the end',
       { lastId: 8, decidedIn: { id: 6, startedAt: STARTED_AT } },
       [event(8, 'workflowExecutionTerminated'), scheduled(7), signal(6)],
     ],
@@ -90,7 +90,7 @@ describe('what a worker holds of a run is settled', () => {
     'workflowExecutionOptionsUpdated',
     'workflowExecutionPaused',
     'workflowExecutionUnpaused',
-  ])('when all that it knows ends with %s', async (kind) => {
+  ])('when the last event that the worker knows is %s', async (kind) => {
     const last = server([[event(8, kind), completed(7), started(6)]]);
     expect(await last.isSettled(RUN, { lastId: 8 })).toBe(true);
   });
@@ -108,7 +108,7 @@ describe('what a worker holds of a run is settled', () => {
     expect(deep.asked).toHaveLength(2);
   });
 
-  it('on a server that cannot be asked, which is not asked again', async () => {
+  it('on a server without the call, which is not asked again', async () => {
     const old = server(Object.assign(new Error('what?'), { code: 12 }));
     const answers: boolean[] = [];
     for (let asked = 1; asked <= 5; asked += 1)
@@ -121,7 +121,7 @@ describe('what a worker holds of a run is settled', () => {
   });
 });
 
-describe('what a worker holds of a run is not settled', () => {
+describe("the run in a worker's memory is not settled", () => {
   test.each([
     ['ends before what it knows: a task vanished, or may', { lastId: 10 }, [timer(8)]],
     ['has something else there: a signal', { lastId: 9 }, [scheduled(10), signal(9), timer(8)]],
@@ -199,19 +199,19 @@ describe('what a worker holds of a run is not settled', () => {
     'activityTaskTimedOut',
     'activityTaskCanceled',
     'timerFired',
-  ])('when all that it knows ends with %s', async (kind) => {
+  ])('when the last event that the worker knows is %s', async (kind) => {
     const last = server([[event(8, kind), completed(7), started(6)]]);
     expect(await last.isSettled(RUN, { lastId: 8 })).toBe(false);
   });
 
-  it('when a server that has answered before does not know the call: something stands before it', async () => {
+  it('when a server that has answered before does not know the call: a proxy may stand before it', async () => {
     const away = Object.assign(new Error('404'), { code: 12 });
     const behind = server([[timer(8), completed(7)]], away);
     expect(await behind.isSettled(RUN, { lastId: 8 })).toBe(true);
     expect(await behind.isSettled(RUN, { lastId: 8 })).toBe(false);
   });
 
-  it('when something before the server does not know the call once or twice: the next look is the judge', async () => {
+  it('when a proxy does not know the call once or twice: the next read decides', async () => {
     const proxy = Object.assign(new Error('404'), { code: 12 });
     const replaced = server(proxy, proxy, [[signal(9), timer(8)]]);
     for (let asked = 1; asked <= 3; asked += 1)
@@ -219,7 +219,7 @@ describe('what a worker holds of a run is not settled', () => {
     expect(replaced.asked).toHaveLength(3);
   });
 
-  it('when the server does not say; it is asked again', async () => {
+  it('when the server fails; it is asked again', async () => {
     const flaky = server(new Error('away'), [[timer(8), completed(7)]]);
     expect(await flaky.isSettled(RUN, { lastId: 8 })).toBe(false);
     expect(await flaky.isSettled(RUN, { lastId: 8 })).toBe(true);

@@ -9,7 +9,7 @@ type Completion = Awaited<ReturnType<Workflow['activate']>>;
 
 const optionsOf = (runId: string): CreateOptions => ({ info: { runId } }) as CreateOptions;
 
-/** Steps end when they are told to. */
+/** The test ends each step. */
 function creator() {
   const ends: ((completion: Completion) => void)[] = [];
   const destroy = vi.fn(() => Promise.resolve());
@@ -28,7 +28,7 @@ function creator() {
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-it('a step that has not ended in a minute is stuck, and its run is named', {
+it('a step that has not ended in a minute is stuck, and the error names its run', {
   ...promise('G19'),
 }, async () => {
   const watch = new StuckWatch();
@@ -48,7 +48,7 @@ it('a step that has not ended in a minute is stuck, and its run is named', {
   });
 });
 
-it('steps that end are not, however many there are and however long the run lives', async () => {
+it('steps that end are not stuck, in any number and in runs of any age', async () => {
   const watch = new StuckWatch();
   const { made, ends } = creator();
   const told = vi.fn();
@@ -95,7 +95,7 @@ it('a timer that comes late, as after a machine has slept, counts once', async (
   expect(told).not.toHaveBeenCalled();
 });
 
-it('looks at nothing any more when the worker has ended', async () => {
+it('the watch stops when the worker has ended', async () => {
   const watch = new StuckWatch();
   const { made, destroy } = creator();
   const watched = watch.over(made);
