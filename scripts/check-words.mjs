@@ -27,6 +27,9 @@ const CHECKED = [
   'src/worker',
   'src/engine',
   'src/workflows',
+  'test/storm',
+  'test/support',
+  'test/unit',
 ];
 
 /** A sentence that starts so has no subject, or a person where a thing of the code acts. */

@@ -1,4 +1,6 @@
-/** Conversations of a storm: lanes in which one follows the other, each driven at random, brought to rest and looked at. */
+/**
+ * Conversations of a storm: lanes in which one follows the other, each driven at random, brought to rest and checked.
+ */
 import type { ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
 import { applyAll } from '../../src/core/apply/apply.js';
@@ -21,9 +23,9 @@ import type { Findings } from './report.js';
 import { whyStuck } from './runs.js';
 
 const AGENTS = ['queueing', 'steering', 'interrupting', 'rejecting'] as const;
-/** Beside those of the random schedules: reads, as activities and inside of the model call. */
+/** Added to those of the random schedules: reads, as activities and inside of the model call. */
 const WORDS = [...TOOLS, ...['look', 'look', 'glance', 'glance', 'glance', 'glance']];
-/** Inputs of one conversation, and as many again at most: its transcript stays short enough to be compared. */
+/** Each conversation gets this many inputs, and up to as many again: its transcript stays short enough to compare. */
 const STEPS = 20;
 const REST_MS = 180_000;
 const LOG_MS = 60_000;
@@ -37,9 +39,9 @@ export interface Means {
 }
 
 export class StormConversations {
-  /** Of all conversations that have begun. */
+  /** Ids of all conversations that have begun. */
   readonly workflowIds: string[] = [];
-  /** Those that are driven now. */
+  /** Ids of those that are driven now. */
   readonly open = new Set<string>();
   readonly disturbed: Record<string, number> = {};
   events = 0;
@@ -52,7 +54,7 @@ export class StormConversations {
     this.#seed = seed;
   }
 
-  /** One conversation after the other, until the signal fires; the last is brought to rest like all. */
+  /** Drives one conversation after the other until the signal fires, and brings each to rest, the last included. */
   async lane(number: number, signal: AbortSignal): Promise<void> {
     for (let turn = 0; !signal.aborted; turn += 1) {
       const seed = this.#seed * 10_000 + number * 500 + turn;
@@ -123,11 +125,11 @@ export class StormConversations {
       expectEffects(own, events);
       expectModelRead(world.model.requests, { id, finale, events });
     });
-    // What the model was sent is the whole transcript each time, and there are many conversations.
+    // Every request to the model has the whole transcript, and there are many conversations.
     world.model.forget((text) => text.includes(` ${id}.`));
   }
 
-  /** What is not done in time while faults go on is tried again, and has to be done in time once they are over. */
+  /** Work that fails while faults go on is tried again, and has to succeed once they are over. */
   async #inCalm<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       const isCalm = signal.aborted;
@@ -140,7 +142,10 @@ export class StormConversations {
     }
   }
 
-  /** The store's, once it holds what the workflow does and folds to it: a run may roll over when everything is done. */
+  /**
+   * The store's log, once it has the workflow's events and folds to its state: a run may roll over when everything is
+   * done.
+   */
   async #wholeLog(random: RandomTalk): Promise<readonly CanonicalEvent[]> {
     const { opened } = this.#deps;
     const key = { tenant: 'default', conversationId: random.id };
@@ -152,7 +157,7 @@ export class StormConversations {
         events.push(...(read?.events ?? []));
         more = read?.more ?? false;
       }
-      // What is told of it when it never comes: the events themselves are too many.
+      // The text of the timeout: the events themselves are too many.
       const toJSON = () => ({
         stored: events.at(-1)?.seq ?? 0,
         workflow: snapshot?.seq ?? 'silent',

@@ -1,13 +1,18 @@
-/** What goes wrong in a storm and when: drawn from the seed alone, so that a seed repeats the faults in their order. */
+/**
+ * Faults of a storm and their times: drawn from the seed alone, so that a seed repeats the faults in their order.
+ */
 import { Dice } from '../e2e/support/random/dice.js';
 
 /** A worker, both of them, or the process of the HTTP API. */
 export type Target = 'worker_1' | 'worker_2' | 'api';
 
 export interface Fault {
-  /** Since the storm began. */
+  /** Milliseconds since the storm began. */
   readonly atMs: number;
-  /** `kill`: SIGKILL, and a new process after the time. `freeze`: SIGSTOP, and SIGCONT after it. `roll_over`: every conversation is asked to. */
+  /**
+   * `kill`: SIGKILL, and a new process after the time. `freeze`: SIGSTOP, and SIGCONT after it. `roll_over`: every
+   * conversation gets the request.
+   */
   readonly kind: 'kill' | 'freeze' | 'roll_over';
   /** Hit at the same moment. */
   readonly targets: readonly Target[];
@@ -17,7 +22,10 @@ export interface Fault {
 const FIRST_MS = 2_000;
 const MIN_PAUSE_MS = 1_500;
 const SPREAD_MS = 4_500;
-/** Above what a lost activity takes to be noticed (10 s): what the frozen worker ran goes on elsewhere meanwhile. */
+/**
+ * Above the time in which a lost activity is noticed (10 s): the activities of the frozen worker continue elsewhere
+ * meanwhile.
+ */
 const LONGEST_FREEZE_MS = 14_000;
 
 type Draw = (dice: Dice) => Omit<Fault, 'atMs'>;
@@ -47,13 +55,13 @@ const freezeBoth: Draw = (dice) => ({
 const killApi: Draw = (dice) => ({ kind: 'kill', targets: ['api'], forMs: dice.below(1_000) });
 const rollOver: Draw = () => ({ kind: 'roll_over', targets: [], forMs: 0 });
 
-/** Each as often as it stands here. */
+/** Each is drawn as often as it is listed here. */
 const DRAWS: readonly [Draw, ...Draw[]] = [
   ...([killOne, killOne, killOne, killBoth, freezeShort, freezeShort] as const),
   ...([freezeLong, freezeBoth, killApi, killApi, rollOver, rollOver] as const),
 ];
 
-/** Those of a storm of that length, oldest first. */
+/** Faults of a storm of that length, oldest first. */
 export function faultsOf(seed: number, lengthMs: number): readonly Fault[] {
   const dice = new Dice(seed);
   const faults: Fault[] = [];

@@ -1,4 +1,4 @@
-/** `npm run storm`: a storm with a report. Exit code 1 when it found anything. */
+/** `npm run storm`: a storm with a report. Exit code 1 when it has findings. */
 import { parseArgs } from 'node:util';
 import { isCalm, textOf } from './report.js';
 import { runStorm } from './storm.js';
@@ -98,5 +98,5 @@ async function main(): Promise<number> {
 
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
-// What was given up may still wait for its next try, and would keep the process alive.
+// Calls that were given up may still wait for their next attempt, and would keep the process alive.
 process.exit(await main());

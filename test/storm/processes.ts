@@ -6,7 +6,7 @@ import { type Child, startChild } from 'colloquy/dev';
 import type { World } from '../e2e/support/world.js';
 import type { Fault, Target } from './faults.js';
 
-/** Between the end of one fault of a process and its next. */
+/** Pause between the end of one fault of a process and its next. */
 const SERVES_MS = 4_000;
 const LOOK_MS = 50;
 const SMALL_WORKER = fileURLToPath(new URL('./small-worker.ts', import.meta.url));
@@ -16,7 +16,7 @@ export class StormProcesses {
   readonly #agents: string;
   readonly #onLine: (line: string, from: string) => void;
   readonly #running = new Map<Target, Child>();
-  /** By `performance.now()`: since when each serves, where it does. */
+  /** Times by `performance.now()` since when each process serves; absent while it does not. */
   readonly #servesSince = new Map<Target, number>();
   /** Faults of one process come one after the other. */
   readonly #last = new Map<Target, Promise<void>>();
@@ -40,14 +40,17 @@ export class StormProcesses {
     await this.#restart('worker_2');
   }
 
-  /** Resolves when all of them have served for a while: where a start takes long, nothing would go on between two kills. */
+  /**
+   * Resolves when all of them have served for a while: where a start takes long, no work would be done between two
+   * kills.
+   */
   async haveServed(targets: readonly Target[]): Promise<void> {
     const hasServed = (target: Target): boolean =>
       performance.now() - (this.#servesSince.get(target) ?? Infinity) > SERVES_MS;
     while (!targets.every(hasServed)) await sleep(LOOK_MS);
   }
 
-  /** Resolves when it is over and what it hit serves again. */
+  /** Resolves when the fault is over and its processes serve again. */
   async hit({ kind, targets, forMs }: Fault): Promise<void> {
     if (kind === 'roll_over') return;
     await Promise.all(
@@ -62,7 +65,7 @@ export class StormProcesses {
     );
   }
 
-  /** Ends what is under way at once; everything serves when it resolves. */
+  /** Ends the faults in progress at once; every process serves when it resolves. */
   async calm(): Promise<void> {
     this.#isOver = true;
     for (const child of this.#running.values())
@@ -71,7 +74,7 @@ export class StormProcesses {
     for (const [target, child] of this.#running) if (!child.alive()) await this.#restart(target);
   }
 
-  /** To be called before the world stops. */
+  /** Called before the world stops. */
   async stop(): Promise<void> {
     await this.calm();
     await Promise.all([...this.#running.values()].map((child) => child.stop()));

@@ -1,19 +1,19 @@
-/** What a storm did and what it found. */
+/** Counts and findings of a storm. */
 import type { QueryCounts } from '../support/histories/outside-queries.js';
 
-/** All of them are empty after a storm that found nothing. */
+/** All of them are empty after a storm without findings. */
 export interface Findings {
   /** Conversations that never came to rest, or whose workflow task fails again and again. */
   readonly stuck: string[];
-  /** Logs of which readers saw a part that was written anew. */
+  /** Logs that were rewritten after readers had seen a part of them. */
   readonly rewritten: string[];
-  /** Calls of a tool that runs once which were run twice. */
+  /** Calls with effects `once` that ran twice. */
   readonly doubled: string[];
-  /** Inputs that were taken, or left as signals, and are not in the log. */
+  /** Inputs that were accepted, or left as signals, and are not in the log. */
   readonly lost: string[];
-  /** Runs that no replay agrees with, and everything else that names TMPRL1100. */
+  /** Runs that cannot be replayed, and every other mention of TMPRL1100. */
   readonly unreplayable: string[];
-  /** Anything else that must hold, and does not. */
+  /** Violations of other invariants. */
   readonly broken: string[];
 }
 
@@ -26,10 +26,13 @@ export interface StormReport {
   readonly events: number;
   readonly inputs: number;
   readonly toolRuns: number;
-  /** Those that took place, in their order. */
+  /** Faults that took place, in their order. */
   readonly faults: readonly string[];
   readonly queries: QueryCounts;
-  /** Inputs that failed with something else than a refusal, such as a store that was locked for too long; by what they failed with. */
+  /**
+   * Inputs that failed with another error than a refusal, such as a store that was locked for too long; by that
+   * error.
+   */
   readonly disturbed: Readonly<Record<string, number>>;
   readonly findings: Findings;
 }
@@ -38,14 +41,14 @@ export function noFindings(): Findings {
   return { stuck: [], rewritten: [], doubled: [], lost: [], unreplayable: [], broken: [] };
 }
 
-/** True when nothing was found, and the storm was one. */
+/** True when there are no findings, and the storm took place. */
 export function isCalm(report: StormReport): boolean {
   const { findings, conversations, faults, queries, toolRuns } = report;
   const hasHappened = [conversations, faults.length, queries.answered, toolRuns];
   return hasHappened.every((count) => count > 0) && !Object.values(findings).some(isFilled);
 }
 
-/** Each kind with what was found of it. */
+/** Each kind with its findings. */
 export function foundIn(findings: Findings): readonly (readonly [string, readonly string[]])[] {
   return Object.entries(findings as Readonly<Record<keyof Findings, readonly string[]>>);
 }
@@ -57,7 +60,7 @@ function isFilled(found: readonly string[]): boolean {
 const SHOWN = 10;
 const SHOWN_CHARS = 2_000;
 
-/** For people: one line for each number, and what was found. */
+/** For people: one line for each number, and the findings. */
 export function textOf(report: StormReport): string {
   const { findings, queries, faults, disturbed } = report;
   const found = foundIn(findings);

@@ -1,4 +1,7 @@
-/** What Temporal has of the conversations of a storm: tasks that failed, and histories that are replayed with a cold cache. */
+/**
+ * Temporal's records of the conversations of a storm: tasks that failed, and histories that are replayed with a cold
+ * cache.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -9,7 +12,7 @@ import { replay } from '../support/engine/replay.js';
 import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import type { Findings } from './report.js';
 
-/** More attempts than this at one task are no accident any more. */
+/** More attempts than this at one task count as a finding. */
 const MOST_ATTEMPTS = 3;
 const HISTORIES_AT_ONCE = 4;
 
@@ -21,7 +24,7 @@ interface Means {
   readonly keep?: string | undefined;
 }
 
-/** The reason why a conversation did not come to rest, with what its workflow task says. */
+/** The reason why a conversation did not come to rest, with the failure of its workflow task. */
 export async function whyStuck(world: World, workflowId: string, error: unknown): Promise<string> {
   const history = new EngineHistory(world.temporal);
   const look = async (): Promise<string> => {
@@ -38,7 +41,7 @@ export async function whyStuck(world: World, workflowId: string, error: unknown)
   return `${workflowId}: ${error instanceof Error ? error.message : String(error)} [${seen}]`;
 }
 
-/** Looks at every run of these conversations. Returns how many there are. */
+/** Checks every run of these conversations. Returns how many there are. */
 export async function checkRuns(
   { world, opened, findings, keep }: Means,
   workflowIds: readonly string[],
@@ -59,7 +62,7 @@ export async function checkRuns(
       for (const failed of await history.failedTasks(workflowId, runId))
         findings.unreplayable.push(`${workflowId} ${runId}: a task failed: ${failed}`);
       const recorded = await world.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-      // A worker of its own for each: none has anything of the run in memory.
+      // A worker of its own for each: none has the run in memory.
       await replay(bundle, recorded).catch(async (error: unknown) => {
         findings.unreplayable.push(`${workflowId} ${runId}: ${String(error)}`);
         if (keep === undefined) return;

@@ -1,4 +1,4 @@
-/** A worker that forgets runs all the time: it has memory for few, so nearly every task of it begins with a replay. */
+/** A worker that evicts runs all the time: its cache holds few, so nearly every task of it begins with a replay. */
 import { join } from 'node:path';
 import { createColloquyWorker } from 'colloquy/worker';
 import { loadAgents } from '#dist/cli/process/agents-module.js';

@@ -1,7 +1,7 @@
 /**
- * A storm: conversations of all kinds of agents are driven through every way in while their workers and the API are killed and
- * frozen, runs roll over and leave memory, and outsiders query them all the time. In the end everything comes to rest, and
- * log, replies, effects, model and histories are held against each other.
+ * A storm: conversations of all kinds of agents are driven through every way in while their workers and the API are
+ * killed and frozen, runs roll over and leave memory, and outsiders query them all the time. In the end everything
+ * comes to rest, and the storm compares log, replies, effects, model and histories with each other.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,11 +23,11 @@ const PROGRESS_MS = 10_000;
 const NONDETERMINISM = /TMPRL1100|ondeterminism/;
 
 export interface StormOptions {
-  /** Repeats faults in their order, and inputs as far as the conversations go the same way. */
+  /** Repeats faults in their order, and inputs as far as the conversations take the same course. */
   readonly seed: number;
-  /** How long faults and inputs go on; what is open then is brought to rest after it. */
+  /** How long faults and inputs go on; open work is brought to rest after it. */
   readonly minutes: number;
-  /** Busy loops beside. */
+  /** Number of busy loops beside the storm. */
   readonly load: number;
   /** Conversations at once. */
   readonly lanes: number;
@@ -36,7 +36,7 @@ export interface StormOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-/** @throws when the storm cannot be made at all; what it finds is in the report. */
+/** @throws when the storm cannot be made at all; the report has its findings. */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const findings = noFindings();
   const onLine = (line: string, from: string): void => {

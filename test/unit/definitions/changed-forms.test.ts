@@ -1,4 +1,4 @@
-/** A tool is changed while its call waits for an answer: one schema judges, and whoever answers can see which. */
+/** A tool is changed while its call waits for an answer: one schema judges, and clients can see which. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -21,7 +21,7 @@ function form(executor: Executor, output: unknown, more: object = {}): AnyTool {
 interface FormChange {
   readonly what: string;
   readonly now: z.ZodType;
-  /** An answer that the form of before took, and one that the form of now takes. */
+  /** An answer that fits the old form, and one that fits the new form. */
   readonly old: Json;
   readonly fresh: Json;
 }
@@ -62,9 +62,9 @@ const CHANGES: readonly FormChange[] = [
     fresh: { day: 'monday', hour: 'nine' },
   },
 ];
-/** All of it is judged in the workflow. */
+/** The workflow judges all of it. */
 const PLAIN = z.strictObject({ day, hour: z.int() });
-/** A worker has to look, too. */
+/** A worker has to check, too. */
 const RECHECKED = z.object({ day: day.min(1).refine((it) => it !== 'sunday'), hour: z.int() });
 
 const answerOf = (executor: Executor, value: Json) =>
@@ -89,7 +89,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
           problems: [{ path: '/argsDigest' }],
         });
         const judged = await t.resolve('order', answerOf(executor, before));
-        // What only a worker can judge is taken first, and given back with its reasons.
+        // An answer that only a worker can judge is accepted first, and reverted with its problems.
         if (judged.verdict === 'accepted') expect(t.eventTypes).toContain('resolution_reverted');
         else expect(judged.verdict).toBe('invalid');
         expect(t.result('order')).toBeUndefined();
@@ -99,7 +99,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
       }
     });
 
-    it('is judged by the form that is shown, where nobody has offered it anew', async () => {
+    it('is judged by the form that is shown, where it has not been offered anew', async () => {
       const t = await waiting([form(executor, PLAIN)]);
       const [shown] = t.snapshot.pending;
       await t.deploy(agentOf([form(executor, now)]), { offers: false });
@@ -112,7 +112,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
       t.expectNothingOpen();
     });
 
-    it('is offered anew with the first answer that the form of now refuses', {
+    it('is offered anew with the first answer that the new form refuses', {
       ...promise('G217'),
     }, async () => {
       const t = await waiting([form(executor, RECHECKED)]);
@@ -130,7 +130,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
     });
   });
 
-  it('takes an answer that the forms of before and of now both take', async () => {
+  it('accepts an answer that fits the old form and the new one', async () => {
     const t = await waiting([form(executor, RECHECKED)]);
     const wider = RECHECKED.extend({ note: z.string().optional() });
     await t.deploy(agentOf([form(executor, wider)]), { offers: false });
@@ -164,7 +164,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
     t.expectNothingOpen();
   });
 
-  it('takes its answer when its tool is gone and the form that is shown says all', {
+  it('accepts its answer when its tool is gone and the form that is shown is complete', {
     ...promise('G222'),
   }, async () => {
     const t = await waiting([form(executor, PLAIN)]);
@@ -173,7 +173,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
     expect(t.result('order')).toEqual({ ok: true, result: old });
   });
 
-  it('gives the default of now when it was offered anew and nobody answers', async () => {
+  it('gives the new default when it was offered anew and gets no answer', async () => {
     const t = await waiting([form(executor, PLAIN, { onExpire: { default: old } })]);
     const now = z.strictObject({ date: z.string() });
     const fallback = { onExpire: { default: { date: 'never' } } };
@@ -183,7 +183,7 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
   });
 });
 
-describe('a call that somebody holds', () => {
+describe('a call that a client holds', () => {
   it('stays as its holder has it, and is offered anew once the lease is lost', async () => {
     const t = await waiting([form('external', PLAIN, { timeouts: { answer: '1 day' } })]);
     t.claim('order', { actor: { id: 'backend' }, lease: '1 minute' });
@@ -227,7 +227,7 @@ describe('a question that the code of a tool asked', () => {
       ) => (await ctx.answerTo(asked)) ?? ctx.ask({ form: asked }),
     } as never) as AnyTool;
 
-  it('is judged by the form that was asked, and asked anew where the code of now refuses the answer', {
+  it('is judged by the form of the question, and asked anew where the new code refuses the answer', {
     ...promise('G217'),
   }, async () => {
     const t = await waiting([asking(PLAIN)]);
@@ -258,8 +258,8 @@ describe('a question that the code of a tool asked', () => {
   });
 });
 
-describe('what tells a conversation of another form', () => {
-  it('is a test conversation only with an agent of its name', async () => {
+describe('the offer of another form', () => {
+  it('reaches a test conversation only with an agent of its name', async () => {
     const t = await waiting([form('human', PLAIN)]);
     expect(t).toBeInstanceOf(TestConversation);
     await expect(t.deploy({} as never)).rejects.toThrow('must be an agent named "shop"');

@@ -1,4 +1,4 @@
-/** A tool is changed while its call waits for an approval: what the new code is given, by executor and by change. */
+/** A tool is changed while its call waits for an approval: the input of the new code, by executor and by change. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/define/define-agent.js';
@@ -24,7 +24,7 @@ afterEach(expectViewsOfAll);
 
 const CHANGED = { ok: false, error: { code: 'definition_changed' } };
 
-/** Executors other than `server`: nothing of ours runs there. */
+/** Executors other than `server`: none of the engine's code runs the call. */
 const OTHERS: Readonly<Record<string, (input: z.ZodType) => AnyTool>> = {
   client: (input) => toolOf('client', input),
   'client with a preflight': (input) =>
@@ -108,7 +108,7 @@ describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
 });
 
 describe('an approver of a call whose tool was changed', () => {
-  it('is told so by the log, by the result and by the verdict on what is sent later', {
+  it('learns so from the log, from the result and from the verdict on later answers', {
     ...promise('G215'),
   }, async () => {
     const code = new Runs();
@@ -199,7 +199,7 @@ describe('a call that waited in another way', () => {
     expect(t.result('second')).toMatchObject({ error: { code: 'invalid_input' } });
   });
 
-  it('is judged when it was set aside by a message, and its approval comes later', async () => {
+  it('is judged when it was detached by a message, and its approval comes later', async () => {
     const code = new Runs();
     const t = await waiting([serverTool(code, BEFORE)]);
     await t.send('And now?');
@@ -223,7 +223,7 @@ describe('a call that waited in another way', () => {
     expect([code.inputs, t.result('order')]).toMatchObject([[], CHANGED]);
   });
 
-  it('is not offered, whoever decided by a rule before', async () => {
+  it('is not offered, also after a decision by a rule', async () => {
     const tool = (input: z.ZodType) => toolOf('client', input);
     const t = await waiting([tool(BEFORE)]);
     await t.deploy(agentOf([tool(renamed)]));
@@ -231,7 +231,7 @@ describe('a call that waited in another way', () => {
     expect(t.result('order')).toMatchObject(CHANGED);
   });
 
-  it('keeps what it was offered with, once it was offered', async () => {
+  it('keeps the input of its offer, once it was offered', async () => {
     const tool = (input: z.ZodType) => toolOf('external', input);
     const t = await waiting([tool(BEFORE)]);
     await t.approve('order');
@@ -243,28 +243,34 @@ describe('a call that waited in another way', () => {
     expect(t.result('order')).toEqual({ ok: true, result: 'done' });
   });
 
-  it('is not run on with other arguments once a run of it has begun', promise('G216'), async () => {
-    const code = new Runs();
-    const asking = (input: z.ZodType) =>
-      defineTool({
-        ...{ name: 'order', description: 'Orders.', input },
-        run: (given: unknown, ctx: { asks: number; ask: (it: object) => never }) => {
-          code.of(input)(given);
-          return ctx.asks === 0 ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) }) : 'done';
+  it(
+    'is not continued with other arguments once a run of it has begun',
+    promise('G216'),
+    async () => {
+      const code = new Runs();
+      const asking = (input: z.ZodType) =>
+        defineTool({
+          ...{ name: 'order', description: 'Orders.', input },
+          run: (given: unknown, ctx: { asks: number; ask: (it: object) => never }) => {
+            code.of(input)(given);
+            return ctx.asks === 0
+              ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) })
+              : 'done';
+          },
+        } as never) as AnyTool;
+      const t = await waiting([asking(BEFORE)]);
+      await t.deploy(agentOf([asking(renamed)]));
+      const { verdict } = await t.answer('order', { sure: true });
+      expect(verdict).toBe('accepted');
+      expect(code.inputs).toEqual([ARGUMENTS]);
+      expect(t.result('order')).toMatchObject({
+        error: {
+          code: 'outcome_unknown',
+          message: expect.stringMatching(/had begun to run/) as string,
         },
-      } as never) as AnyTool;
-    const t = await waiting([asking(BEFORE)]);
-    await t.deploy(agentOf([asking(renamed)]));
-    const { verdict } = await t.answer('order', { sure: true });
-    expect(verdict).toBe('accepted');
-    expect(code.inputs).toEqual([ARGUMENTS]);
-    expect(t.result('order')).toMatchObject({
-      error: {
-        code: 'outcome_unknown',
-        message: expect.stringMatching(/had begun to run/) as string,
-      },
-    });
-    expect(t.eventTypes).not.toContain('definition_changed');
-    t.expectNothingOpen();
-  });
+      });
+      expect(t.eventTypes).not.toContain('definition_changed');
+      t.expectNothingOpen();
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Agents of one name whose one tool is defined in several ways, and what its code was given. */
+/** Agents of one name whose one tool is defined in several ways, and the inputs of its code. */
 import { z } from 'zod';
 import { type Agent, defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -11,16 +11,16 @@ import { expectViewsAgree } from '../../support/schedules/core-invariants.js';
 
 export const MODEL = () => script(calls('order', ARGUMENTS), says('Done.'), says('Later.'));
 
-/** What the model wrote, before any deploy. */
+/** The model's arguments, before any deploy. */
 export const ARGUMENTS = { order: 'a7', count: 5 };
 
-/** As the tool was when it was called. */
+/** The tool at the time of the call. */
 export const BEFORE = z.object({ order: z.string(), count: z.int().max(100) });
 
 export interface InputChange {
   readonly what: string;
   readonly input: z.ZodType;
-  /** Whether what the model wrote means the same to it. */
+  /** Whether the model's arguments mean the same to it. */
   readonly runs: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface Seen {
   readonly schema: Schema;
 }
 
-/** Code of a server tool that notes what it was given. */
+/** Code of a server tool that records its inputs. */
 export class Runs {
   readonly seen: Seen[] = [];
 
@@ -131,7 +131,7 @@ export function serverTool(runs: Runs, input: Schema, more: object = {}): AnyToo
 /** A conversation in which the call of the tool waits. */
 const begun: TestConversation<never>[] = [];
 
-/** What readers are shown of them follows from their logs, event by event. */
+/** The state that readers see follows from the logs, event by event. */
 export function expectViewsOfAll(): void {
   for (const t of begun.splice(0)) expectViewsAgree(t.events);
 }

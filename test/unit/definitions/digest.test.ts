@@ -1,4 +1,7 @@
-/** Digests of definitions: equal where nothing has to be parsed again, and different wherever arguments may be read otherwise. */
+/**
+ * Digests of definitions: equal where nothing has to be parsed again, and different wherever arguments may be read
+ * otherwise.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -35,13 +38,13 @@ describe('the digest of a definition', () => {
     expect(left).toBe(right);
   });
 
-  it('is the same whatever a default gives each time', () => {
+  it('is the same for a default with a new value each time', () => {
     let clock = 0;
     const [left, right] = twice(() => z.object({ at: z.number().default(() => (clock += 1)) }));
     expect(left).toBe(right);
   });
 
-  it('does not go by texts of errors, approvals, clocks or code', () => {
+  it('does not depend on texts of errors, approvals, clocks or code', () => {
     const message = z.object({ order: z.string('Which?'), count: z.int().max(100) });
     expect(digest(message)).toBe(digest(BEFORE));
     expect(digest(BEFORE, { approval: 'auto', timeouts: { run: '5s' } })).toBe(digest(BEFORE));
@@ -79,7 +82,7 @@ describe('the digest of a definition', () => {
     expect(definitionOf(tool).definition).not.toBe(digest(BEFORE));
   });
 
-  it('of an answer goes by its schema alone', () => {
+  it('of an answer depends on its schema alone', () => {
     const digests = [
       z.int(),
       z.string(),
@@ -108,7 +111,7 @@ describe('a definition that makes another input of the same arguments each time'
   const ticking = (key: string) =>
     z.object({ order: z.string(), [key]: z.number().default(() => (clock += 1)) });
 
-  it('runs what was recorded, where it takes that as it is', async () => {
+  it('runs with the recorded input, where it accepts that unchanged', async () => {
     const tool = serverTool(new Runs(), ticking('at').extend({ note: z.string().optional() }));
     const call = { executor: 'server', raw: { order: 'a7' }, definition: 'sha256:before' } as const;
     expect(await judgeInput(tool, { ...call, input: { order: 'a7', at: 1 } })).toEqual({
@@ -132,7 +135,7 @@ describe('a definition that makes another input of the same arguments each time'
 });
 
 describe('raw arguments', () => {
-  it('are kept in the plan only where parsing made something else of them', async () => {
+  it('are kept in the plan only where parsing has changed them', async () => {
     const plain = await waiting([serverTool(new Runs(), BEFORE)]);
     expect(plain.eventsOf('tool_call')[0]?.call).not.toHaveProperty('raw');
     const trimmed = BEFORE.extend({ express: z.boolean().default(false) });

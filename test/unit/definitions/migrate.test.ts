@@ -1,4 +1,4 @@
-/** Calls that a tool's author carries over to its new definition: what runs is what was approved, in its new form. */
+/** Calls that a tool's author carries over to its new definition: the approved call runs, in its new form. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -61,7 +61,7 @@ describe('a call that migrate carries over', () => {
     t.expectNothingOpen();
   });
 
-  it('stands in the log with both digests, what became of the input, and who had approved it', async () => {
+  it('stands in the log with both digests, the new input, and its approver', async () => {
     const { t } = await deployed(rename);
     const before = t.eventsOf('tool_call')[0]?.call.definition;
     expect(t.eventsOf('definition_changed')).toMatchObject([
@@ -73,7 +73,7 @@ describe('a call that migrate carries over', () => {
     expect(t.eventsOf('input_migrated')[0]?.definition).not.toBe(before);
   });
 
-  it('is given the arguments as the model wrote them, and the digest that they were written for', async () => {
+  it('gets the arguments as the model wrote them, and the digest that they were written for', async () => {
     const given: unknown[] = [];
     const code = new Runs();
     const withDefault = BEFORE.extend({ currency: z.string().default('EUR') });
@@ -88,7 +88,7 @@ describe('a call that migrate carries over', () => {
     expect(given).toEqual([ARGUMENTS, definitionOf(tool).definition]);
   });
 
-  it('cannot be approved by whoever has not seen its new form', promise('G215'), async () => {
+  it('cannot be approved by a client that has not seen its new form', promise('G215'), async () => {
     const { t, code } = await deployed(rename);
     const repeated = await t.resolve('order', { type: 'approve' }, { requestId: 'click-1' });
     const clicked = await t.resolve('order', { type: 'approve' }, { requestId: 'click-2' });
@@ -109,7 +109,7 @@ describe('a call that migrate carries over', () => {
     expect([code.inputs, t.snapshot.pending.length]).toEqual([[], 1]);
   });
 
-  it('is put to the policies, whose word about the new input counts', async () => {
+  it('is judged by the policies, whose decision on the new input counts', async () => {
     const { t, code } = await deployed(rename, { approval: () => ({ deny: 'not any more' }) });
     expect(t.result('order')).toMatchObject({ error: { code: 'denied', message: 'not any more' } });
     expect(code.inputs).toEqual([]);
@@ -120,12 +120,12 @@ describe('a call that migrate carries over', () => {
     expect(asks.t.snapshot.pending).toMatchObject([{ reason: 'Anew', audience: { roles } }]);
   });
 
-  it('is approved anew although the policies of now would let it run', async () => {
+  it('is approved anew although the present policies would let it run', async () => {
     const { t, code } = await deployed(rename, { approval: 'auto' });
     expect([code.inputs, t.snapshot.pending.length]).toEqual([[], 1]);
   });
 
-  it('has its time in all, and expires like any other', async () => {
+  it('has its total time, and expires like any other', async () => {
     const { t, code } = await deployed(rename);
     await t.advance('2 days');
     expect(t.result('order')).toMatchObject({ error: { code: 'expired' } });
@@ -166,7 +166,7 @@ describe('a call that migrate cannot carry over', () => {
     t.expectNothingOpen();
   });
 
-  it('is not looked at where the tool has another executor now', async () => {
+  it('is not migrated where the tool has another executor now', async () => {
     const code = new Runs();
     const t = await waiting([serverTool(code, BEFORE)]);
     let isAsked = false;
@@ -216,7 +216,7 @@ describe('a client call that is carried over', () => {
   });
 });
 
-describe('the fields of a definition that are for changes', () => {
+describe('the fields of a definition for changes', () => {
   it('are judged where the tool is defined', () => {
     const define = (more: object) => () =>
       defineTool({ name: 'order', description: 'Orders.', input: BEFORE, ...more } as never);

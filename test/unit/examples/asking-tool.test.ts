@@ -1,4 +1,4 @@
-/** The example of a tool that asks, which docs/tools.md shows, must do what it says. */
+/** Runs the example of a tool that asks, which docs/tools.md shows. */
 import { it } from 'vitest';
 import { aCustomerPicksATimeDaysLater } from '../../../examples/uses/asking-tool.js';
 

@@ -1,4 +1,4 @@
-/** The example of a tool that changes while its call waits, which docs/tools.md shows, must do what it says. */
+/** Runs the example of a tool that changes while its call waits, which docs/tools.md shows. */
 import { it } from 'vitest';
 import { anApprovedCallIsCarriedOver } from '../../../examples/uses/changed-tool.js';
 

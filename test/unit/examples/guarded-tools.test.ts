@@ -1,8 +1,8 @@
-/** The example that docs/tools.md shows must do what it says. */
+/** Runs the example that docs/tools.md shows. */
 import { it } from 'vitest';
 import { aClerkApprovesOnce, oneTabReadsTheCart } from '../../../examples/uses/guarded-tools.js';
 
-it('tools that need somebody do what docs/tools.md shows', async () => {
+it('tools that need a person do what docs/tools.md shows', async () => {
   await aClerkApprovesOnce();
 });
 

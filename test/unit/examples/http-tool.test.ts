@@ -1,4 +1,4 @@
-/** The example that docs/http-tools.md shows must do what it says. */
+/** Runs the example that docs/http-tools.md shows. */
 import { it } from 'vitest';
 import { anOrderIsFound } from '../../../examples/uses/http-tool.js';
 

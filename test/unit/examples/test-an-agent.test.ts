@@ -1,4 +1,4 @@
-/** The example that the README shows must do what it says. */
+/** Runs the example that the README shows. */
 import { it } from 'vitest';
 import { anUnansweredRefundExpires } from '../../../examples/uses/test-an-agent.js';
 

@@ -1,4 +1,4 @@
-/** The example that docs/testing.md shows must do what it says. */
+/** Runs the example that docs/testing.md shows. */
 import { it } from 'vitest';
 import {
   anApprovedRefund,

@@ -1,4 +1,4 @@
-/** Schemas that are small and stand for immense ones, and answers that would be checked along very many ways. */
+/** Small schemas that stand for immense ones, and answers that would be checked along very many ways. */
 import { describe, expect, it } from 'vitest';
 import { answerProblems } from '../../../src/core/input/answer.js';
 import { questionProblem } from '../../../src/core/input/question.js';
@@ -37,7 +37,7 @@ function nested(depth: number, value: Json = { kind: 'k1' }): Json {
 const TOO_LARGE = { path: '', rule: expect.stringContaining('$refs written out') as string };
 
 describe('a schema whose references multiply', () => {
-  it('is refused where a question asks with it, in words that name the rule, and in no time', {
+  it('is refused where a question asks with it, with the name of the rule, and fast', {
     ...promise('G39'),
   }, () => {
     const problem = questionProblem({ form: fan(40) });
@@ -57,7 +57,7 @@ describe('a schema whose references multiply', () => {
     expect(define).toThrow('$refs written out');
   });
 
-  it('counts what refers to itself once, and what is data not at all', () => {
+  it('counts a reference to itself once, and data not at all', () => {
     expect(jsonSchemaProblems(UNION)).toEqual([]);
     expect(expandedSize({ const: { $ref: '#' }, items: { $ref: '#' } })).toBe(3);
     expect(expandedSize({ $ref: '#/$defs/none' })).toBe(1);
@@ -87,7 +87,7 @@ describe('an answer that would be checked along very many ways', () => {
     });
   });
 
-  it('is no long list, no deep tree, and nothing that a schema says nothing of', () => {
+  it('is no long list, no deep tree, and no part without a schema', () => {
     const list: JsonSchema = { type: 'array', items: { type: 'object', properties: { a: {} } } };
     const items = Array.from({ length: 10_000 }, () => ({ a: 1 }));
     expect(schemaProblems(list, items)).toEqual([]);

@@ -1,4 +1,4 @@
-/** JSON Schemas that somebody gives: a keyword with a value that it cannot have is named, at every level. */
+/** JSON Schemas of callers: a keyword with an impossible value is named, at every level. */
 import { describe, expect, it } from 'vitest';
 import { checkMessage } from '../../../src/client/api/checks.js';
 import { ConversationError } from '../../../src/client/api/errors.js';
@@ -56,7 +56,7 @@ describe('the form of a JSON Schema', () => {
     expect(schemaFormProblems(schema)).toEqual([]);
   });
 
-  it('is looked at before a message with an output is sent', promise('G38'), () => {
+  it('is checked before a message with an output is sent', promise('G38'), () => {
     const message = (output: unknown) =>
       ({ text: 'Hi', requestId: 'r', actor: actor('ann'), output }) as SendMessageInput;
     const refused = () => {
@@ -69,7 +69,7 @@ describe('the form of a JSON Schema', () => {
     }).not.toThrow();
   });
 
-  it('is looked at where a tool is defined', promise('G38'), () => {
+  it('is checked where a tool is defined', promise('G38'), () => {
     const input = { jsonSchema: inObject({ type: 'strang' }) };
     const faults = toolFaults({ name: 'a', description: 'A.', input, run: () => null });
     expect(JSON.stringify(faults)).toContain('/properties/field/type');

@@ -1,4 +1,4 @@
-/** Strict mode over whatever zod types there are: the rules are kept, and what a model then writes is read as it was meant. */
+/** Strict mode over any zod types: the rules are kept, and a model's answer is read as it was meant. */
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { strictSchema } from '../../../src/json-schema/strict.js';
 import { isRecord, type Json, type JsonSchema } from '../../../src/protocol/values/json.js';
 import { promise } from '../../support/promise.js';
 
-/** A zod type with values that it takes, as a caller without strict mode would write them. */
+/** A zod type with values that it accepts, as a caller without strict mode would write them. */
 interface Sample {
   readonly type: z.ZodType;
   readonly value: fc.Arbitrary<Json>;
@@ -77,7 +77,7 @@ const objects = fc.tuple(sample, fc.boolean()).map(([it, isOptional]) => ({
   value: fc.record({ top: it.value }, { requiredKeys: isOptional ? [] : ['top'] }),
 }));
 
-/** What a model in strict mode writes for a value: null for every field that it leaves out. */
+/** The value as a model in strict mode writes it: null for every field that it omits. */
 function written(schema: JsonSchema, value: Json): Json {
   const union = schema['anyOf'];
   if (Array.isArray(union)) {
@@ -133,8 +133,8 @@ function plainly(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, item]) => [name, plainly(item)]));
 }
 
-describe('whatever the zod type', () => {
-  it('what is made of it keeps the rules, and what a model writes by it is read as it was meant', {
+describe('for any zod type', () => {
+  it("its strict schema keeps the rules, and a model's answer by it is read as it was meant", {
     ...promise('G166'),
   }, () => {
     fc.assert(

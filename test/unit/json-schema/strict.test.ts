@@ -1,4 +1,4 @@
-/** Schemas in the form of strict mode, and the way back from what a model then writes. */
+/** Schemas in the form of strict mode, and the way back from a model's answer. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inputJsonSchema } from '../../../src/define/schemas/schema.js';
@@ -22,7 +22,7 @@ function problemOf(type: z.ZodType): string {
 }
 
 describe('a schema in the form of strict mode', () => {
-  it('has every field required, no other, and null where one may be left out', {
+  it('has every field required, no other, and null where one may be omitted', {
     ...promise('N10'),
   }, () => {
     const type = z.object({
@@ -88,7 +88,7 @@ describe('a schema in the form of strict mode', () => {
     expect(problemOf(z.object({ root: node }))).toBe('strict');
   });
 
-  it('leaves to the worker what only it can check: unknown formats, patterns that look around', () => {
+  it('leaves to the worker the rules that only it can check: unknown formats, patterns that look around', () => {
     const type = z.object({
       mail: z.email(),
       page: z.url(),
@@ -178,7 +178,7 @@ describe('a null in place of a field', () => {
     z.object({ a: z.string().optional(), b: z.string().nullish(), c: z.string(), d: z.unknown() }),
   );
 
-  it('is taken away where the field may be absent and not null, and nowhere else', {
+  it('is removed where the field may be absent and not null, and nowhere else', {
     ...promise('G166', 'N10'),
   }, () => {
     expect(withoutAbsentNulls(schema, { a: null, b: null, c: null, d: null, e: null })).toEqual({
@@ -191,7 +191,7 @@ describe('a null in place of a field', () => {
       expect(withoutAbsentNulls(schema, value)).toEqual(value);
   });
 
-  it('leaves keys that mean something to JavaScript as they are', () => {
+  it('leaves keys with a meaning in JavaScript as they are', () => {
     const text = '{"__proto__":{"a":null},"constructor":null,"c":"x"}';
     expect(JSON.stringify(withoutAbsentNulls(schema, JSON.parse(text) as Json))).toBe(text);
   });
@@ -206,7 +206,7 @@ describe('a null in place of a field', () => {
     expect(withoutAbsentNulls(wide, { a: null })).toEqual({ a: null });
   });
 
-  it('are left where finding them would take too long', () => {
+  it('is left where finding it would take too long', () => {
     const branch = (index: number): JsonSchema => ({
       type: 'object',
       properties: { kind: { const: index }, note: { type: 'string' } },

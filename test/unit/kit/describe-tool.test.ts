@@ -1,4 +1,4 @@
-/** The conformance suite of tools: passes good ones, and names what is wrong with others. */
+/** The conformance suite of tools: passes good ones, and names the faults of others. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../../src/index.js';
@@ -37,7 +37,7 @@ describeTool(
   { describe, it },
 );
 
-/** What the tests say that fail. */
+/** The messages of the tests that fail. */
 async function failures(tool: Tool<Services>, entry: Partial<ToolCase<Services>> = {}) {
   const tests: (() => Promise<void>)[] = [];
   const runner = {
@@ -79,7 +79,7 @@ describe('describeTool', () => {
     expect(await failures(toolOf(() => ({ at: Math.random() })))).toBe('');
   });
 
-  it('approves a gated call as somebody whom its audience admits', promise('X50'), async () => {
+  it('approves a gated call as an actor whom its audience admits', promise('X50'), async () => {
     const once = { effects: 'once' } as const;
     const seen: unknown[] = [];
     const run: Run = (_input, ctx) => {
@@ -128,7 +128,7 @@ describe('describeTool', () => {
     expect(await failures(asks, { input: {}, answers: [1] })).toContain('it still waits');
   });
 
-  it('looks at what a preflight shapes, twice, and at what it refuses', async () => {
+  it('checks the output of a preflight, twice, and its refusals', async () => {
     let runs = 0;
     const shaping = (preflight: (input: { a: number }) => unknown): Tool<Services> =>
       defineTool<Services>({

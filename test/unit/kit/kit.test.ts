@@ -1,4 +1,4 @@
-/** The shorthands of the test kit: they do what they say, and say so when they cannot. */
+/** The shorthands of the test kit: their effects, and their errors. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/define/define-agent.js';
@@ -73,7 +73,7 @@ describe('a shorthand', () => {
     expect(t.calls()).toMatchObject([{ status: 'denied' }]);
   });
 
-  it('answers whatever it is that a call waits for', async () => {
+  it('answers a call of any kind', async () => {
     const t = talk('ask', 'read', 'find');
     await t.send('go');
     await t.answer('ask', 'yes');
@@ -86,7 +86,7 @@ describe('a shorthand', () => {
     t.expectNothingOpen();
   });
 
-  it('throws what the verdict is when it is not accepted', async () => {
+  it('throws the verdict when it is not accepted', async () => {
     const t = talk('pay');
     await t.send('go');
     await t.approve('pay');
@@ -97,7 +97,7 @@ describe('a shorthand', () => {
   });
 });
 
-it('the calls of a step can be answered as one set', async () => {
+it('the calls of a step can be answered as one batch', async () => {
   const t = talk('read', 'ask', 'read');
   await t.send('go');
   const [first, , last] = t.calls();
@@ -110,8 +110,8 @@ it('the calls of a step can be answered as one set', async () => {
   expect(t.pending).toMatchObject([{ name: 'ask' }]);
 });
 
-describe('a look at what is open', () => {
-  it('names what waits, what runs, and a turn that has not ended', async () => {
+describe('the list of open work', () => {
+  it('names pending calls, running calls, and a turn that has not ended', async () => {
     const t = talk('pay', 'ask');
     t.expectNothingOpen();
     await t.send('go');
@@ -130,7 +130,7 @@ it('events are found by type, with the fields of that type', async () => {
   await t.send('go');
   expect(t.eventsOf('tool_result').map(({ result }) => result.status)).toEqual(['errored']);
   expect(t.eventsOf('suspension')).toEqual([]);
-  // What was refused has no input.
+  // A refused call has no input.
   expect(t.calls()).toMatchObject([{ name: 'pay', status: 'errored' }]);
   expect(t.calls()[0]).not.toHaveProperty('input');
 });

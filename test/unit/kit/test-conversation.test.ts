@@ -82,7 +82,7 @@ describe('a conversation under test', () => {
     expect(t.text).toBe('Done.');
   });
 
-  it('moves the clock only when told, and fires each deadline at its own time', async () => {
+  it('moves the clock only on request, and fires each deadline at its own time', async () => {
     const model = script(
       callsAll([
         { name: 'payments.refund', input: { cents: 1 } },
@@ -126,7 +126,7 @@ describe('a conversation under test', () => {
     expect(t.text).toBe('Done.');
   });
 
-  it('ends the turn when the model fails, and goes on with the next message', async () => {
+  it('ends the turn when the model fails, and continues with the next message', async () => {
     const model = script(fails('model_bad_request'), says('Better.'));
     const t = testConversation(agent(), { model, services: { refunds: [] } });
     await t.send('hi');

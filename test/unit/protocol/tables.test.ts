@@ -1,4 +1,7 @@
-/** The tables of the protocol: what may be gated, what resolves what, what each failure is on HTTP, what the model reads. */
+/**
+ * The tables of the protocol: gates, the resolutions of each wait, the HTTP status of each failure, the texts for the
+ * model.
+ */
 import { describe, expect, it } from 'vitest';
 import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/calls/executors.js';
 import {
@@ -16,7 +19,7 @@ import { QUERIES, SIGNALS, UPDATES } from '../../../src/protocol/workflow/messag
 import { promise } from '../../support/promise.js';
 
 describe('the legal matrix', () => {
-  it('gates what can be held, and nothing that is a decision already or runs inside the model', {
+  it('gates the calls that can be held, and none that is a decision already or runs inside the model', {
     ...promise('A12', 'A13', 'A22', 'A24'),
   }, () => {
     expect(
@@ -36,7 +39,7 @@ describe('the legal matrix', () => {
   }, () => {
     for (const kind of SUSPENSION_KINDS)
       expect(Object.values(RESOLVES).filter((kinds) => kinds.includes(kind))).toHaveLength(
-        // An outcome says itself which of the two it is.
+        // The value of an outcome is one of the two.
         kind === 'outcome' ? 1 : 2,
       );
   });
@@ -61,7 +64,7 @@ describe('the failure table', () => {
     }
   });
 
-  it('calls nothing retryable that the caller has to change first', () => {
+  it('calls no failure retryable that the caller has to correct first', () => {
     const final = [400, 403, 404, 405, 410, 413, 415, 421, 422];
     for (const [code, row] of rows)
       if (final.includes(row.httpStatus)) expect([code, row.retryable]).toEqual([code, false]);
@@ -70,7 +73,7 @@ describe('the failure table', () => {
         expect([code, row.retryable]).toEqual([code, true]);
   });
 
-  it('knows its own codes, and none that objects bring along', () => {
+  it('knows its own codes, and none that objects inherit', () => {
     for (const [code] of rows) expect(isFailureCode(code)).toBe(true);
     for (const code of ['toString', '__proto__', 'constructor', '', 7, null])
       expect(isFailureCode(code)).toBe(false);
@@ -162,7 +165,7 @@ describe('the limits', () => {
 });
 
 describe('an actor as it came over the wire', () => {
-  it('is taken as stamped by the API or a client, bounded, and without fields that we do not know', () => {
+  it('is accepted as stamped by the API or a client, bounded, and without unknown fields', () => {
     expect(
       actorFrom({
         id: 'x'.repeat(300),
@@ -181,7 +184,7 @@ describe('an actor as it came over the wire', () => {
     });
   });
 
-  it('is the unverified sender of a signal when it says nothing else', () => {
+  it('is the unverified sender of a signal by default', () => {
     const anonymous = { id: 'anonymous', verified: false, channel: 'temporal' };
     for (const value of [undefined, null, 7, 'ann', {}, { id: '' }, { id: 7 }, []])
       expect(actorFrom(value)).toEqual(anonymous);

@@ -1,6 +1,6 @@
 /**
- * Every door of the engine meets 3 MB, which no payload of Temporal may have: each refuses it with a word that names field and
- * bound, or cuts it with a marker, and what is recorded stays far below.
+ * Every entry of the engine gets 3 MB, which exceeds every payload of Temporal: each entry refuses it with the field
+ * and the bound, or cuts it with a marker, and the recorded size stays far below.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ const waits = (): MachineUnderTest =>
     ]),
   );
 
-/** Each gives what its sender is told. */
+/** Each returns the reply to its sender. */
 const DOORS: readonly (readonly [
   name: string,
   send: (m: MachineUnderTest) => unknown,
@@ -81,7 +81,7 @@ const DOORS: readonly (readonly [
   ],
 ];
 
-describe('3 MB at a door', () => {
+describe('3 MB of input', () => {
   it.each(DOORS)(
     '%s is refused by field and bound, and nothing of it is recorded',
     promise('G278'),
@@ -116,7 +116,7 @@ describe('3 MB at a door', () => {
     ]);
   });
 
-  it('the id and the name of an actor that come by hand are cut', () => {
+  it('the id and the name of an actor that a signal names are cut', () => {
     const m = waits();
     m.resolve('gated', { type: 'approve' }, { actor: { id: HUGE, name: HUGE } });
     const { actor: by } = m.last('resolution');
@@ -159,7 +159,7 @@ describe('3 MB of a model or a tool', () => {
     expect(await endOf(t, 'And briefly?')).toMatchObject({ status: 'completed', text: 'Fine.' });
   });
 
-  it('as an answer of the largest size is taken', async () => {
+  it('as an answer of the largest size is accepted', async () => {
     const text = 'x'.repeat(MAX_MODEL_ANSWER_BYTES - 1_000);
     const t = talkOf(script(says(text)));
     const end = await endOf(t, 'go');

@@ -1,6 +1,6 @@
 /**
- * Who makes the result of a call, and whether the turn waits for it: two settings that say nothing about each other.
- * Scenarios S2, S24 and S39; the other half of S24, tools that are an address, comes with them.
+ * Two independent settings of a call: which executor makes its result, and whether the turn waits for it. Scenarios
+ * S2, S24 and S39; the other half of S24, tools that are an address, comes with them.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -117,7 +117,7 @@ describe('a call', () => {
       expect(t.result(name)).toEqual(result);
       expect(t.pending.map(({ kind }) => kind)).toEqual(waits === undefined ? [] : [waits]);
       expect(t.snapshot.status).toBe(status);
-      // What comes of a detached call is new input; what comes of an awaited one never is.
+      // The outcome of a detached call is new input; that of an awaited one never is.
       const isDetached = name.endsWith('_detached');
       if (waits !== undefined)
         await t.resolve(
@@ -131,7 +131,7 @@ describe('a call', () => {
   );
 
   it.each(Object.keys(TOOLS) as Name[])(
-    'of %s with bad arguments reaches nobody: the model reads what is wrong with them',
+    'of %s with bad arguments is never offered: the model reads their faults',
     promise('H57', 'X13'),
     async (name) => {
       const before = runs.length;
@@ -172,8 +172,8 @@ describe('the calls of one step', () => {
   });
 });
 
-describe('a model that only calls tools of ours', () => {
-  it('loops without anybody outside, and is stopped at the safeguard with the text that says so', {
+describe('a model that only calls server tools', () => {
+  it('loops without outside input, and is stopped at the safeguard with the text that says so', {
     ...promise('S39', 'C38', 'X12', 'X36'),
   }, async () => {
     const answers = Array.from({ length: 30 }, (_, n) => calls('work.server', { n }));

@@ -1,4 +1,6 @@
-/** Work of another system, waited for or not: in time, too late, and in the middle of something else. Scenarios S21 to S23. */
+/**
+ * Work of another system, awaited or not: in time, too late, and in the middle of other work. Scenarios S21 to S23.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../src/index.js';
@@ -39,7 +41,7 @@ const newest = (model: { requests: readonly { messages: readonly unknown[] }[] }
   JSON.stringify(model.requests.at(-1)?.messages.at(-1));
 
 describe('work of another system that the turn waits for', () => {
-  it('is the result when it comes in time, and nothing comes in besides (S21)', {
+  it('is the result when it comes in time, and causes no other input (S21)', {
     ...promise('S21', 'H22', 'H28', 'H37', 'H40', 'H45'),
   }, async () => {
     const { t } = talkWith(calls('project.lookup', { project: 'p' }), says('Found.'));
@@ -53,7 +55,7 @@ describe('work of another system that the turn waits for', () => {
     expect(typesOf(t, 'tool_result')).toHaveLength(1);
   });
 
-  it('is an error when its time is over; what comes later is read as new input, exactly once (S21)', {
+  it('is an error when its time is over; a later result is read as new input, exactly once (S21)', {
     ...promise('S21', 'H22', 'H28', 'H38', 'H40'),
   }, async () => {
     const { model, t } = talkWith(
@@ -87,7 +89,7 @@ describe('work of another system that the turn waits for', () => {
 describe('a question that the turn does not wait for', () => {
   const ask = calls('booking.confirm', { hotel: 'Tokyo Inn' });
 
-  it('is "pending" at once; the agent answers something else, and the answer starts a turn of its own (S22)', {
+  it('is "pending" at once; the agent answers other messages, and the answer starts a turn of its own (S22)', {
     ...promise('S22', 'H10', 'H20', 'H29', 'H36', 'H39', 'H44'),
   }, async () => {
     const { model, t } = talkWith(ask, says('I asked.'), says('It is noon.'), says('Booked.'));
@@ -127,7 +129,7 @@ describe('a question that the turn does not wait for', () => {
     expect(typesOf(t, 'turn_started')).toHaveLength(2);
   });
 
-  it('that is declined or expires is told to the model, too, each once', async () => {
+  it('that is declined or expires reaches the model, too, each once', async () => {
     for (const [how, code] of [
       ['decline', 'declined'],
       ['expire', 'expired'],

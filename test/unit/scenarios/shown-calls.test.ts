@@ -16,7 +16,7 @@ import { aMachineWith, type MachineUnderTest } from '../../support/schedules/cor
 
 const IDS = ['server', 'gated', 'human', 'client', 'external', 'detached', 'once'];
 
-/** `running`, or the kind of its wait, and its status; nothing for a call that is over. */
+/** `running`, or the kind of its wait, and its status; undefined for a call that is over. */
 function shown(m: MachineUnderTest): Record<string, string> {
   const { inFlightTools, pending } = snapshotOf(m.state);
   const running = inFlightTools.map(({ toolCallId }) => [toolCallId, 'running']);
@@ -35,7 +35,7 @@ function shown(m: MachineUnderTest): Record<string, string> {
 }
 
 describe('every call of a step', () => {
-  it('is shown as running, as waiting for somebody, or as over, and never as two of these', {
+  it('is shown as running, as pending, or as over, and never as two of these', {
     ...promise('A27', 'A30', 'A31', 'A33', 'H41', 'C29'),
   }, () => {
     const m = aMachineWith(

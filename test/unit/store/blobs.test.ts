@@ -96,7 +96,7 @@ describe('a folder of blobs that cannot be used', () => {
     await expect(openFolderBlobStore({ folder })).rejects.toThrow(folder);
   });
 
-  it('says unavailable when a folder in it is none any more', async () => {
+  it('makes the store unavailable when a folder in it is none any more', async () => {
     const folder = temporaryFolder();
     const blobs = await openFolderBlobStore({ folder });
     await blobs.put(KEY, BLOB);
@@ -106,7 +106,7 @@ describe('a folder of blobs that cannot be used', () => {
     await expect(blobs.put(KEY, BLOB)).rejects.toThrow(StoreUnavailable);
   });
 
-  it('passes over what it has not written itself', async () => {
+  it('skips files that it has not written itself', async () => {
     const folder = temporaryFolder();
     const blobs = await openFolderBlobStore({ folder });
     await blobs.put(KEY, BLOB);

@@ -52,7 +52,7 @@ function socketsIn(folder: string): readonly string[] {
 const PROGRAM = new URL('../../support/servers/live-child.ts', import.meta.url);
 
 describe('live channel between processes', () => {
-  it('brings what one process publishes to another that watches, until that one is killed', async () => {
+  it('brings the messages of one process to a subscriber in another, until that one is killed', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const publisher = startChild(PROGRAM, ['publish', file]);
     const watcher = startChild(PROGRAM, ['watch', file]);
@@ -73,11 +73,11 @@ describe('live channel between processes', () => {
     expect([publisher.errors, watcher.errors, later.errors]).toEqual([[], [], []]);
   });
 
-  it('tells a publisher that somebody watches in another process', async () => {
+  it('notifies a publisher of a subscriber in another process', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const channel = opened(file);
     startChild(PROGRAM, ['watch', file]);
-    await until('somebody watches', () => channel.watched(KEY)?.live === true);
+    await until('there is a subscriber', () => channel.watched(KEY)?.live === true);
   });
 
   it('never keeps a process alive', async () => {
@@ -93,8 +93,8 @@ describe('live channel between processes', () => {
   });
 });
 
-describe('what a live channel sends', () => {
-  /** Of another process, as chunks arrive. */
+describe('the chunks of a live channel', () => {
+  /** The chunks that another process gets, as they arrive. */
   async function chunksOf(
     publish: (channel: LiveChannel, chunks: readonly string[]) => Promise<void> | void,
   ) {
@@ -119,7 +119,7 @@ describe('what a live channel sends', () => {
     return chunks;
   }
 
-  it('wakes no process for a call that began: what follows takes it along', async () => {
+  it('leave a process asleep for a call that began: the next message carries that along', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -135,7 +135,7 @@ describe('what a live channel sends', () => {
     expect(chunks).toHaveLength(1);
   });
 
-  it('is not lost when the publisher closes before it was due', async () => {
+  it('are not lost when the publisher closes before they were due', async () => {
     const chunks = await chunksOf(async (channel) => {
       channel.publish(begun('call-1'));
       await channel.close();
@@ -144,7 +144,7 @@ describe('what a live channel sends', () => {
     expect(chunks.join('')).toContain('tool_call_started');
   });
 
-  it('tells that a call began by itself where nothing follows', async () => {
+  it('report by themselves that a call began where no message follows', async () => {
     const chunks = await chunksOf((channel) => {
       channel.publish(begun('call-1'));
     });
@@ -192,7 +192,7 @@ describe('live channel and its folder', () => {
     await until('the message', () => heard.length);
   });
 
-  it('works inside the process, and says why once, where the folder cannot be made', () => {
+  it('works inside the process, and logs the reason once, where the folder cannot be made', () => {
     const file = join(temporaryFolder(), 'log.db');
     writeFileSync(`${file}.live`, 'in the way');
     const reasons: string[] = [];
@@ -204,7 +204,7 @@ describe('live channel and its folder', () => {
     expect(reasons).toHaveLength(1);
   });
 
-  it('listens again when somebody removed its socket', async () => {
+  it('listens again when its socket was removed', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const [publisher, subscriber] = [opened(file), opened(file)];
     subscriber.subscribe(KEY, { live: true }, () => undefined);
@@ -215,7 +215,7 @@ describe('live channel and its folder', () => {
   });
 });
 
-describe('live channel and bad company', () => {
+describe('live channel and faulty peers', () => {
   it('drops messages for a peer that does not read, and stays usable', {
     ...promise('2.A.2'),
   }, async () => {
@@ -253,7 +253,7 @@ describe('live channel and bad company', () => {
     expect(receivedBytes).toBeLessThan(3_000_000);
   });
 
-  it('skips lines that are no messages', async () => {
+  it('skips malformed lines', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const publisher = opened(file);
     const rude = createServer((socket) => {

@@ -17,7 +17,7 @@ function subscriptions(lingerMs: number) {
   return { of, told, watch: (live: boolean) => of.add(KEY, { live }, () => undefined) };
 }
 
-it('tells others once of who waits for one result after the other, and a second after the last that nobody does', () => {
+it('subscriptions notify publishers once of a reader that waits for one result after the other, and of its end a second after the last', () => {
   const { of, told, watch } = subscriptions(LINGER_MS);
   for (let waits = 0; waits < 3; waits += 1) {
     const stop = watch(false);
@@ -27,14 +27,14 @@ it('tells others once of who waits for one result after the other, and a second 
     vi.advanceTimersByTime(LINGER_MS / 2);
   }
   expect(told).toEqual([{ live: false }]);
-  // Who comes later is told what the others were.
+  // A publisher that comes later gets the same state.
   expect(of.all()).toEqual([[conversationKey(KEY), { live: false }]]);
   vi.advanceTimersByTime(LINGER_MS);
   expect(told).toEqual([{ live: false }, undefined]);
   expect(of.all()).toEqual([]);
 });
 
-it('tells others of each who begins to watch live events', () => {
+it('subscriptions notify publishers of each subscriber to live events', () => {
   const { told, watch } = subscriptions(LINGER_MS);
   watch(true)();
   watch(true)();
@@ -42,14 +42,14 @@ it('tells others of each who begins to watch live events', () => {
   expect(told).toEqual([{ live: true }, { live: true }, { live: false }]);
 });
 
-it('tells at once where that costs nothing', () => {
+it('subscriptions notify publishers at once where that costs nothing', () => {
   const { told, watch } = subscriptions(0);
   watch(false)();
   watch(false)();
   expect(told).toEqual([{ live: false }, undefined, { live: false }, undefined]);
 });
 
-it('tells nothing any more once it is cleared', () => {
+it('subscriptions notify no publisher any more once they are cleared', () => {
   const { of, told, watch } = subscriptions(LINGER_MS);
   watch(false)();
   of.clear();

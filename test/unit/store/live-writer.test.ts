@@ -10,7 +10,7 @@ const GROWN: LiveMessage = { type: 'appended', ...KEY, generation: 1, lastSeq: 7
 type Sent = readonly [afterMs: number, line: string, message: LiveMessage];
 type Written = readonly [atMs: number, ...lines: string[]];
 
-/** What a process is sent, write by write, and when: milliseconds since the first message. */
+/** The writes to a process, one by one, with their times: milliseconds since the first message. */
 function writesOf(messages: readonly Sent[]): readonly Written[] {
   const written: Written[] = [];
   let corked: string[] = [];
@@ -51,7 +51,7 @@ beforeEach(() => {
 const [A, B, C] = [delta('a'), delta('b'), delta('c')];
 const BEGUN = begun('call-1');
 
-describe('what a subscribing process is sent', () => {
+describe('the messages to a subscribing process', () => {
   it.each<[what: string, sent: readonly Sent[], written: readonly Written[]]>([
     [
       'goes out at once after a pause, and together what comes in one turn of the loop',

@@ -13,7 +13,7 @@ import { LIST_FILTERS } from '../../support/schedules/list-filters.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describe('listing in sqlite', () => {
-  it('goes along an index in the order of the list, whatever is asked: no scan, no sort', {
+  it('uses an index in the order of the list, for every filter: no scan, no sort', {
     ...promise('G238'),
   }, async () => {
     const database = await SqliteDatabase.open(':memory:', 'normal');
@@ -36,7 +36,7 @@ describe('listing in sqlite', () => {
 });
 
 describe('reading a turn in sqlite', () => {
-  it('goes along the index of turns, not over the whole conversation', {
+  it('uses the index of turns, and does not scan the whole conversation', {
     ...promise('G170'),
   }, async () => {
     const database = await SqliteDatabase.open(':memory:', 'normal');
@@ -52,7 +52,7 @@ describe('reading a turn in sqlite', () => {
   });
 });
 
-describe('what a turn adds to the store', () => {
+describe('the growth of the store by a turn', () => {
   it('is the same in the two hundredth turn as in the tenth: as many rows, and a snapshot of the same size', {
     ...promise('G256'),
   }, async () => {

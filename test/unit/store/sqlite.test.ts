@@ -80,7 +80,7 @@ describe('sqlite event log on disk', () => {
     for (const log of logs) await log.close();
   });
 
-  it('names the file and says unavailable when it is no database', async () => {
+  it('fails as unavailable with the name of a file that is no database', async () => {
     const file = join(temporaryFolder(), 'log.db');
     writeFileSync(file, 'these are not the pages of a database. '.repeat(200));
     const refusal = await refusalOf(openSqliteEventLog({ file }));
@@ -88,7 +88,7 @@ describe('sqlite event log on disk', () => {
     expect(refusal.message).toContain(file);
   });
 
-  it('names the path and says unavailable when it is a folder', async () => {
+  it('fails as unavailable with the path of a folder', async () => {
     const file = join(temporaryFolder(), 'log.db');
     mkdirSync(file);
     expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain(file);
@@ -102,7 +102,7 @@ describe('sqlite event log on disk', () => {
     expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain('newer version');
   });
 
-  it('takes each later step once, whoever opens it at the same time, and keeps what it holds', {
+  it('takes each migration once, with any number of processes that open it, and keeps its content', {
     ...promise('G250'),
   }, async () => {
     const file = join(temporaryFolder(), 'log.db');
@@ -121,7 +121,7 @@ describe('sqlite event log on disk', () => {
     expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain('newer version');
   });
 
-  it('is left as it was by a step that fails', promise('G250'), async () => {
+  it('is left as it was by a migration that fails', promise('G250'), async () => {
     const file = join(temporaryFolder(), 'log.db');
     await (await openSqliteEventLog({ file })).close();
     const steps = [...MIGRATIONS, 'CREATE TABLE half (id TEXT) STRICT; SELECT no_such_column'];
@@ -132,7 +132,7 @@ describe('sqlite event log on disk', () => {
     database.close();
   });
 
-  it('says unavailable after it was closed, and closing twice is fine', async () => {
+  it('is unavailable after it was closed, and closing twice is fine', async () => {
     const log = await openSqliteEventLog({ file: join(temporaryFolder(), 'log.db') });
     await log.close();
     await log.close();

@@ -1,4 +1,4 @@
-/** Clocks that an agent sets for all its calls: below a tool's own, above the engine's. */
+/** Timeouts that an agent sets for all its calls: below a tool's own, above the engine's. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -42,7 +42,7 @@ async function clocksOf(
   return planned.map(({ plan }) => plan.timeouts);
 }
 
-describe('the clocks of an agent', () => {
+describe('the timeouts of an agent', () => {
   const own = {
     approval: '1 hour',
     human: '2 hours',
@@ -53,7 +53,7 @@ describe('the clocks of an agent', () => {
     run: '2 minutes',
   } as const;
 
-  it('are those of calls whose tools say nothing', promise('G75', 'A44'), async () => {
+  it('are those of calls whose tools set none', promise('G75', 'A44'), async () => {
     const [gated, human, client, external, detached] = await clocksOf(own);
     expect(gated).toEqual({ approvalMs: 60 * MINUTE, answerMs: 120 * MINUTE, runMs: 2 * MINUTE });
     expect(human).toMatchObject({ answerMs: 120 * MINUTE });
@@ -63,7 +63,7 @@ describe('the clocks of an agent', () => {
     expect(detached).not.toHaveProperty('claimMs');
   });
 
-  it('leave those that a tool sets as they are, and those that nobody sets to the engine', {
+  it('leave those of a tool as they are, and those that are set nowhere to the engine', {
     ...promise('G75'),
   }, async () => {
     const timeouts = {
@@ -84,7 +84,7 @@ describe('the clocks of an agent', () => {
     expect(await clocksOf({ human: '1 hour' }, [cart, find, order])).toEqual(
       await clocksOf(undefined, [cart, find, order]),
     );
-    // A shorter wait than the grace ends both.
+    // A wait that is shorter than the claim timeout ends both.
     expect(await clocksOf({ client: '2s' }, [cart])).toMatchObject([{ claimMs: 2_000 }]);
   });
 
@@ -126,7 +126,7 @@ describe('the clocks of an agent', () => {
     expect(planned[0]?.plan.timeouts.runMs).toBe(5 * MINUTE);
   });
 
-  it('are refused with every fault: their own, and what they make of the tools', {
+  it('are refused with every fault: their own, and their consequences for the tools', {
     ...promise('G75'),
   }, () => {
     const slow = defineTool({ ...base, name: 's', executor: 'client', timeouts: { claim: '1m' } });

@@ -1,4 +1,4 @@
-/** Agents: definition, manifest, and what is refused. */
+/** Agents: definition, manifest, and refused definitions. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, manifestOf, openaiModel } from '../../../../src/index.js';
@@ -31,7 +31,7 @@ describe('an agent definition', () => {
     });
   });
 
-  it('takes its settings', () => {
+  it('accepts its settings', () => {
     const settings = { maxSteps: 3, onBusy: 'queue', idleClose: '2 days' } as const;
     expect(defineAgent({ ...base, settings }).settings).toEqual({
       maxSteps: 3,
@@ -56,7 +56,7 @@ describe('an agent definition', () => {
     expect(settings).not.toHaveProperty('summaries');
   });
 
-  it('shows the world what it is, and the schema as the model gets it', () => {
+  it('publishes its description, and the schema as the model gets it', () => {
     expect(manifestOf(defineAgent({ ...base, description: 'Helps.', tools: [tool] }))).toEqual({
       name: 'support',
       description: 'Helps.',
@@ -136,7 +136,7 @@ describe('an agent definition', () => {
     expect(Object.keys(agentFaults(spec))).toEqual([field]);
   });
 
-  it('is refused tools of a provider where its model runs none, and a bound for their calls', {
+  it('is refused with tools of a provider where its model runs none, and with a bound for their calls', {
     ...promise('G107'),
   }, () => {
     const search = defineTool({
@@ -161,11 +161,11 @@ describe('an agent definition', () => {
     });
     const willing = { ...model, providerToolProblem: () => undefined };
     const agent = defineAgent({ ...base, model: willing, tools: [search] });
-    // What is configured may hold keys.
+    // The configuration may hold keys.
     expect(JSON.stringify(manifestOf(agent))).not.toContain('"web_search"');
   });
 
-  it('says of a gate that is a function that it is decided for each call', () => {
+  it('describes a gate that is a function as decided for each call', () => {
     const approvalOf = (approval: 'auto' | 'required' | (() => 'allow'), spec: object = {}) => {
       const gated = defineTool({
         name: 'notes.edit',

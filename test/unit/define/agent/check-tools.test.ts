@@ -1,4 +1,4 @@
-/** The linter of tools: what it says, and that it is silent about a tool that leaves nothing to say. */
+/** The linter of tools: its advice, and its silence about a complete tool. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkTools, defineAgent, defineTool } from '../../../../src/index.js';
@@ -17,7 +17,7 @@ const rulesOf = (...tools: Parameters<typeof checkTools>[0][]) =>
   tools.flatMap((entry) => checkTools(entry)).map(({ level, rule }) => `${level} ${rule}`);
 
 describe('checkTools', () => {
-  it('has nothing to say of a tool that is named, described and shaped', () => {
+  it('has no advice for a tool that is named, described and shaped', () => {
     expect(checkTools([tool()])).toEqual([]);
     const held = { effects: 'once', onOutcomeUnknown: 'hold', audience: { roles: ['operator'] } };
     expect(checkTools([tool({ ...held, approval: 'required' })])).toEqual([]);
@@ -81,7 +81,7 @@ describe('checkTools', () => {
     expect(rulesOf([tool(over)])).toEqual([expected]);
   });
 
-  it('finds names that are taken, or hard to tell apart', () => {
+  it('finds names that are taken, or easily confused', () => {
     const other = { description: 'Refunds another payment than that one.' };
     expect(rulesOf([tool(), tool(other)])).toEqual(['error duplicate_name']);
     expect(rulesOf([tool(), tool({ ...other, name: 'Payments.Refund' })])).toEqual([
@@ -99,7 +99,7 @@ describe('checkTools', () => {
     expect(checkTools(agent)).toMatchObject([{ tool: 'refund', rule: 'plain_name' }]);
   });
 
-  it('names the place of a field that it does not understand', promise('C40'), () => {
+  it('names the path of a field that it does not understand', promise('C40'), () => {
     const input = z.object({
       lines: z.array(z.object({ id: z.string() })).describe('All of them.'),
       buyer: z.object({ name: z.string() }),
@@ -111,12 +111,12 @@ describe('checkTools', () => {
     ]);
   });
 
-  it('has nothing to say of a tool that the provider runs', () => {
+  it('has no advice for a tool that the provider runs', () => {
     const search = { name: 'search', executor: 'provider', provider: { type: 'x' } } as const;
     expect(checkTools([defineTool(search)])).toEqual([]);
   });
 
-  it('asks nothing of outputs and effects where nothing of ours runs', () => {
+  it("expects no outputs and effects where none of the author's code runs", () => {
     const human = { ...good, executor: 'human', run: undefined, output: undefined };
     expect(checkTools([defineTool(human as never)])).toEqual([]);
   });

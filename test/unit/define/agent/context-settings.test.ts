@@ -1,4 +1,4 @@
-/** How much of a conversation the model is given, as an agent says it (A19). */
+/** The part of a conversation that the model gets, as an agent sets it (A19). */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, openaiModel } from '../../../../src/index.js';
@@ -10,7 +10,7 @@ const model = script(says('hello'));
 const base = { name: 'support', model, instructions: 'Help.' };
 
 describe('the context of an agent', () => {
-  it('has defaults: six turns of results, summaries by its own model, and what its model reads', {
+  it("has defaults: six turns of results, summaries by its own model, and the model's input limit", {
     ...promise('A19'),
   }, () => {
     expect(defineAgent(base).context).toEqual({
@@ -26,7 +26,7 @@ describe('the context of an agent', () => {
     expect(defineAgent({ ...base, model: local }).context).toMatchObject({ maxTokens: 24_000 });
   });
 
-  it('takes what it is given', () => {
+  it('accepts its settings', () => {
     const context = {
       maxTokens: 30_000,
       window: 40,
@@ -37,7 +37,7 @@ describe('the context of an agent', () => {
     expect(defineAgent({ ...base, context: { summarize: false } }).context.summarize).toBe(false);
   });
 
-  it('takes the retention of a tool', promise('A17'), () => {
+  it('accepts the retention of a tool', promise('A17'), () => {
     const tool = (retention: object | 'never_evict') =>
       defineTool({
         name: 'notes.search',
@@ -51,7 +51,7 @@ describe('the context of an agent', () => {
     expect(tool('never_evict')).toBe('never_evict');
   });
 
-  it('is told of every rule that it breaks', () => {
+  it('is refused with every rule that it breaks', () => {
     const prices = { inputPerMTok: 1, outputPerMTok: 1, currency: 'EUR' };
     const none = { name: 'none', generate: () => Promise.reject(new Error('unused')) };
     const other = { ...none, prices };

@@ -17,14 +17,14 @@ describe('a table of prices', () => {
     expect(openaiModel('gpt-5', { prices: table('gpt-5') ?? row(0) }).prices).toEqual(row(4));
   });
 
-  it('is a copy: what is changed later changes nothing', () => {
+  it('is a copy: later changes have no effect', () => {
     const changing = { a: { ...row(1) } };
     const prices = priceTable(changing);
     changing.a.inputPerMTok = 99;
     expect(prices('a')).toEqual(row(1));
   });
 
-  it('is told every broken rule in one report', () => {
+  it('is refused with every broken rule in one report', () => {
     const make = () =>
       priceTable({
         'a*b': row(1),

@@ -89,7 +89,7 @@ describe('a definition of an HTTP tool', () => {
     expect(faults.some((fault) => fault.startsWith(rule)) ? rule : faults).toBe(rule);
   });
 
-  it('is told every broken rule in one report, those of any server tool among them', () => {
+  it('is refused with every broken rule in one report, those of any server tool among them', () => {
     const faults = faultsOf({
       name: 'no name',
       method: 'post',
@@ -125,7 +125,7 @@ describe('an HTTP tool', () => {
     ['POST', 'once', 1],
     ['PATCH', 'once', 1],
   ] as const)(
-    'of method %s has the effects "%s" unless it says otherwise',
+    'of method %s has the effects "%s" unless it sets others',
     (method, effects, attempts) => {
       const tool = httpTool({ ...good, method });
       expect([tool.effects, tool.maxAttempts, tool.declaresEffects]).toEqual([
@@ -137,7 +137,7 @@ describe('an HTTP tool', () => {
     },
   );
 
-  it('shows what any tool shows: neither address nor headers', () => {
+  it('publishes the same as any tool: neither address nor headers', () => {
     const tool = httpTool({
       ...good,
       headers: { authorization: secret('ORDERS_TOKEN'), 'x-plain': 'plain-header' },

@@ -83,7 +83,7 @@ describe('a value for the path', () => {
     expect(filled('https://example.com/a/{x}/z', { x: '...' })).toContain('/.../');
   });
 
-  it('whatever it is, leaves scheme, host, port and the depth of the path as they are', {
+  it('of any kind leaves scheme, host, port and the depth of the path as they are', {
     ...promise('G135'),
   }, () => {
     const text = 'https://api.example.com:8443/v1/{a}/items/{b}?q={c}';

@@ -1,4 +1,4 @@
-/** Declarations of MCP servers: what is taken, and what every broken rule is told as. */
+/** Declarations of MCP servers: the valid ones, and the error for every broken rule. */
 import { describe, expect, it } from 'vitest';
 import { DefinitionError } from '../../../../src/define/checks/problems.js';
 import { defineAgent, manifestOf } from '../../../../src/define/define-agent.js';
@@ -28,7 +28,7 @@ const agentWith = (mcpServers: unknown, more: object = {}) =>
   });
 
 describe('a declaration of an MCP server', () => {
-  it('is reached by HTTP or as a process, whichever it names', () => {
+  it('is reached by HTTP or as a process, as it declares', () => {
     expect(mcpServer({ name: 'github', url: URL_OF }).transport).toEqual({
       type: 'http',
       url: URL_OF,
@@ -59,7 +59,7 @@ describe('a declaration of an MCP server', () => {
       { url: URL_OF, timeouts: { run: 'soon', claim: 1 } },
       ['timeouts.claim', 'timeouts.run'],
     ],
-    ['an identity of nobody', { url: URL_OF, token: () => 't', identity: 'agent' }, ['identity']],
+    ['an empty identity', { url: URL_OF, token: () => 't', identity: 'agent' }, ['identity']],
     [
       'an identity with one token for all',
       { url: URL_OF, token: 't', identity: 'requester' },
@@ -81,7 +81,7 @@ describe('a declaration of an MCP server', () => {
     expect(problemsOf({ name, url: URL_OF })).toEqual(['name']);
   });
 
-  it('tells all of its faults at once', () => {
+  it('has all of its faults in one error', () => {
     expect(problemsOf({ name: '', url: 'x', prefix: 1, audience: {} })).toEqual([
       'name',
       'url',
@@ -92,7 +92,7 @@ describe('a declaration of an MCP server', () => {
 });
 
 describe('an agent', () => {
-  it('shows the names of its servers, and neither addresses nor tokens', () => {
+  it('publishes the names of its servers, and neither addresses nor tokens', () => {
     const server = mcpServer({ name: 'github', url: URL_OF, token: 'ghp_123456' });
     const manifest = manifestOf(agentWith([server]));
     expect(manifest.mcpServers).toEqual([{ name: 'github' }]);
@@ -100,7 +100,7 @@ describe('an agent', () => {
     expect(manifestOf(agentWith([])).mcpServers).toBeUndefined();
   });
 
-  it('refuses two servers of one name, and what is no server', () => {
+  it('refuses two servers of one name, and values that are no server', () => {
     const server = mcpServer({ name: 'github', url: URL_OF });
     expect(() => agentWith([server, mcpServer({ name: 'github', command: 'x' })])).toThrow(
       /mcpServers\[1\]: duplicate name "github"/,

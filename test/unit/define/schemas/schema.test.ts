@@ -1,4 +1,4 @@
-/** From zod to JSON Schema: what the model reads, what the workflow judges by, and what has to be checked again. */
+/** From zod to JSON Schema: the model's form, the workflow's form, and the answers that a worker checks again. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { needsRecheck } from '../../../../src/define/schemas/recheck.js';
@@ -67,7 +67,7 @@ describe('the schema that the model gets', () => {
 });
 
 describe('the schema that the workflow judges by', () => {
-  it('holds no regular expressions, wherever they hide', () => {
+  it('has no regular expressions, at any place', () => {
     const { jsonSchema: document } = inputJsonSchema(
       z.object({
         email: z.email(),
@@ -120,11 +120,11 @@ describe('the schema that the workflow judges by', () => {
     ['keys by pattern', { patternProperties: { a: {} }, additionalProperties: false }, {}],
     ['unique items', { uniqueItems: true, items: { format: 'uri' } }, { items: {} }],
     ['bounded matches', { contains: { pattern: 'a' }, maxContains: 1 }, { contains: {} }],
-  ])('never refuses what the original takes: %s', (_title, schema, relaxed) => {
+  ])('never refuses a value that the original accepts: %s', (_title, schema, relaxed) => {
     expect(relaxedSchema(schema)).toEqual(relaxed);
   });
 
-  it('comes from documents whose references lead somewhere', () => {
+  it('may come from documents whose references have a target', () => {
     const good = {
       $ref: '#/$defs/a',
       $defs: { a: { items: { $ref: '#' } }, b: { $ref: '#/$defs/a/items' } },
@@ -157,7 +157,7 @@ describe('an answer is checked again by the worker', () => {
     ['unions', z.union([z.string(), z.strictObject({ a: z.number() })])],
     ['anything', z.unknown()],
     ['recursive JSON Schema', jsonSchema({ items: { $ref: '#' }, $schema: 'x' })],
-  ])('not when JSON Schema says it all: %s', (_title, schema) => {
+  ])('not when JSON Schema expresses the whole schema: %s', (_title, schema) => {
     expect(needsRecheck(schema)).toBe(false);
   });
 
@@ -180,7 +180,7 @@ describe('an answer is checked again by the worker', () => {
     ['steps', z.number().multipleOf(0.1)],
     ['a refinement deep inside', z.array(z.strictObject({ a: z.nullable(z.url()) }))],
     ['a pattern in JSON Schema', jsonSchema({ items: { pattern: 'a' } })],
-  ])('when the schema does more than JSON Schema says: %s', (_title, schema) => {
+  ])('when the schema does more than JSON Schema expresses: %s', (_title, schema) => {
     expect(needsRecheck(schema)).toBe(true);
   });
 });

@@ -39,7 +39,7 @@ describe('an audience', () => {
     ]);
   });
 
-  it('is for tools that may wait for somebody: an internal tool has one for its approval only', () => {
+  it('is for tools that may wait for a person: an internal tool has one for its approval only', () => {
     expect(toolFaults({ ...base, executor: 'internal', audience: { users: ['u'] } })).toEqual({
       audience: 'does not apply to internal tools',
     });

@@ -1,4 +1,4 @@
-/** The grace for claims and the progress of holders, as a definition may declare them. */
+/** The claim timeout and the progress of holders, as a definition may declare them. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../../src/define/define-tool.js';
@@ -17,7 +17,7 @@ describe('timeouts.claim', () => {
     expect(graceOf({ timeouts: { claim: '1 minute' } })).toBe(60_000);
   });
 
-  it('is what the tool says for detached calls and other backends, else there is none', () => {
+  it("is the tool's own for detached calls and other backends, else there is none", () => {
     expect(graceOf({ mode: 'detach' })).toBeUndefined();
     expect(graceOf({ mode: 'detach', timeouts: { claim: '1h' } })).toBe(3_600_000);
     expect(graceOf({ executor: 'external' })).toBeUndefined();

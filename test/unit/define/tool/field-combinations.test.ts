@@ -309,7 +309,7 @@ describe('a tool definition', () => {
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['visible calls', { ...base, visible: true, run }, 'visible'],
   ];
-  it.each(later)('says plainly that %s are not yet supported', (_title, spec, field) => {
+  it.each(later)('names %s as not yet supported', (_title, spec, field) => {
     expect(faultsOf(spec)).toEqual({ [field]: containing('not yet supported') });
   });
 });

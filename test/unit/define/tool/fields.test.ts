@@ -1,6 +1,6 @@
 /**
- * Which executor may have which field, as a table of its own: a definition that has every field is told of each that is not
- * its executor's, in one report. S7, X45.
+ * The fields that each executor may have, as a table of its own: a definition with every field is refused with each
+ * that is not its executor's, in one report. S7, X45.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -74,11 +74,11 @@ function specOf(executor: string, fields: readonly string[]): Record<string, unk
 describe.each(Object.keys(LEGAL))('a definition with executor %s', (executor) => {
   const legal = LEGAL[executor]!;
 
-  it('takes every field that is its own', () => {
+  it('accepts every field that is its own', () => {
     expect(faultsOf(specOf(executor, legal))).toEqual({});
   });
 
-  it('is told of every field that is not, in one report', promise('S7'), () => {
+  it('refuses every field that is not, in one report', promise('S7'), () => {
     const illegal = Object.keys(VALUES).filter((field) => !legal.includes(field));
     const faults = faultsOf({ ...specOf(executor, Object.keys(VALUES)), usage: ' ', name: 'a b' });
     const clocks = executor === 'provider' ? ['timeouts.total'] : [];
@@ -89,7 +89,7 @@ describe.each(Object.keys(LEGAL))('a definition with executor %s', (executor) =>
       );
   });
 
-  it('may declare what it executes, and only as it is', promise('X45'), () => {
+  it('may declare its executor, and no other', promise('X45'), () => {
     const base = specOf(executor, legal);
     expect(faultsOf({ ...base, executesFully: FULLY[executor] })).toEqual({});
     expect(faultsOf({ ...base, executesFully: FULLY[executor] !== true })).toEqual({

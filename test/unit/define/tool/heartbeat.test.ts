@@ -1,4 +1,4 @@
-/** How soon the loss of a worker is noticed, as a tool chooses it. */
+/** How soon the loss of a worker is noticed, as a tool sets it. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../../src/index.js';
@@ -25,7 +25,7 @@ describe('the heartbeat of a tool', () => {
     );
   });
 
-  it.each(['2s', '30s', '1 hour'])('of %s is taken', (heartbeat) => {
+  it.each(['2s', '30s', '1 hour'])('of %s is accepted', (heartbeat) => {
     expect(toolFaults({ ...base, run, timeouts: { heartbeat } })).toEqual({});
   });
 
@@ -34,19 +34,19 @@ describe('the heartbeat of a tool', () => {
     expect(faults['timeouts.heartbeat']).toMatch(/does not apply/);
   });
 
-  it('is for client tools that have code of theirs run in a worker', () => {
+  it('is for client tools with code that runs in a worker', () => {
     const spec = { ...base, executor: 'client', timeouts: { heartbeat: '5s' } };
     expect(toolFaults(spec)['timeouts.heartbeat']).toMatch(/preflight/);
     expect(toolFaults({ ...spec, preflight: run })).toEqual({});
   });
 
-  it('stands in the clocks of its calls, where the tool says one', promise('G9'), () => {
+  it('stands in the timeouts of its calls, where the tool sets one', promise('G9'), () => {
     const slow = defineTool({ ...base, run, timeouts: { heartbeat: '1 minute' } });
     expect(slow.timeouts.heartbeatMs).toBe(60_000);
     expect(defineTool({ ...base, run }).timeouts).not.toHaveProperty('heartbeatMs');
   });
 
-  it('is ten seconds unless the tool says otherwise; elsewhere there is none unless it says so', {
+  it('is ten seconds unless the tool sets another; on other executors there is none unless it sets one', {
     ...promise('G9'),
   }, () => {
     const { timeouts } = plannedCall('c', {});
@@ -61,7 +61,7 @@ describe('the heartbeat of a tool', () => {
 describe('the attempts of a tool that runs once', () => {
   const reconcile = (): { readonly happened: false } => ({ happened: false });
 
-  it('are as many as it says where it can tell that a lost run had no effect, and three if it says nothing', () => {
+  it('are as many as it sets where it can prove that a lost run had no effect, and three by default', () => {
     const once = { ...base, run, effects: 'once' } as const;
     expect(defineTool(once).maxAttempts).toBe(1);
     expect(defineTool({ ...once, reconcile }).maxAttempts).toBe(3);

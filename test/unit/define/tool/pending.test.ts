@@ -1,4 +1,6 @@
-/** `Pending<typeof agent>`: what waits, typed by the tools of the agent. Checked by `tsc -p test`, and at run time. */
+/**
+ * `Pending<typeof agent>`: pending calls, typed by the tools of the agent. Checked by `tsc -p test`, and at run time.
+ */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -63,8 +65,8 @@ type Waiting = Pending<typeof agent>;
 type Refund = Extract<Waiting, { readonly name: 'payments.refund'; readonly kind: 'approval' }>;
 type Of<Name extends Waiting['name']> = Extract<Waiting, { readonly name: Name }>;
 
-describe('what waits', () => {
-  it('is named by the tools of the agent, to the letter', () => {
+describe('a pending call', () => {
+  it('has a name among the tools of the agent, to the letter', () => {
     expectTypeOf<Waiting['name']>().toEqualTypeOf<
       'payments.refund' | 'customer.ask' | 'cart.read' | 'file.open' | 'report'
     >();
@@ -72,7 +74,7 @@ describe('what waits', () => {
     expectTypeOf<Of<'nobody'>>().toBeNever();
   });
 
-  it('waits for what calls of its executor can wait for', () => {
+  it('has a kind that calls of its executor can have', () => {
     expectTypeOf<Of<'payments.refund'>['kind']>().toEqualTypeOf<
       'approval' | 'outcome' | 'elicitation'
     >();
@@ -88,7 +90,7 @@ describe('what waits', () => {
     expectTypeOf<Of<'report'>['prompt']>().toEqualTypeOf<{ readonly of: string }>();
   });
 
-  it('has what the preflight shapes in its place, where there is one', () => {
+  it('has the output of the preflight in its place, where there is one', () => {
     expectTypeOf<Of<'cart.read'>['prompt']>().toEqualTypeOf<{ readonly page: number }>();
     expectTypeOf<Of<'file.open'>['prompt']>().toEqualTypeOf<{
       readonly uri: string;

@@ -1,4 +1,4 @@
-/** Definitions of tools that the model's provider runs: what they may say, and that they may say no more. A13, S7. */
+/** Definitions of tools that the model's provider runs: their fields, and no others. A13, S7. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { promise } from '../../../support/promise.js';
@@ -44,7 +44,7 @@ describe('the definition', () => {
     expect(faultsOf(spec)[field]).toMatch(rule);
   });
 
-  it('of a provider tool refuses everything that only somebody else could keep, at once', {
+  it('of a provider tool refuses every field that another executor would need, at once', {
     ...promise('A13'),
   }, () => {
     const spec = {

@@ -1,4 +1,4 @@
-/** Definitions of tools: defaults, what they take, and faults that come all at once. Scenario S7. */
+/** Definitions of tools: defaults, fields, and faults that come all at once. Scenario S7. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError, defineTool } from '../../../../src/index.js';
@@ -24,13 +24,13 @@ describe('a tool definition', () => {
     expect(Object.isFrozen(tool)).toBe(true);
   });
 
-  it('is strict where its input can be, unless it says that it shall not be; and may insist on it', () => {
+  it('is strict where its input can be, unless it disables that; and may insist on it', () => {
     const input = z.object({ text: z.string() });
     const loose = z.record(z.string(), z.string());
     expect(defineTool({ ...base, input, run })).toHaveProperty('strictInput');
     const off = defineTool({ ...base, input, strict: false, run });
     expect(off).not.toHaveProperty('strictInput');
-    // Nobody has to be told what was meant.
+    // The message needs no explanation.
     expect(defineTool({ ...base, input: loose, strict: false, run })).not.toHaveProperty(
       'notStrict',
     );
@@ -41,7 +41,7 @@ describe('a tool definition', () => {
     expect(faultsOf({ ...base, strict: 'yes', run })).toHaveProperty('strict');
   });
 
-  it('takes every field that the engine honours', promise('A17', 'X1', 'X42'), () => {
+  it('accepts every field that the engine uses', promise('A17', 'X1', 'X42'), () => {
     const tool = defineTool({
       ...base,
       executor: 'server',
@@ -141,7 +141,7 @@ describe('a tool definition', () => {
     expect(() => defineUntyped(spec)).toThrow(DefinitionError);
   });
 
-  it('takes code written as a method that uses the definition itself', () => {
+  it('accepts code written as a method that uses the definition itself', () => {
     const tool = defineTool({
       ...base,
       run() {
@@ -155,7 +155,7 @@ describe('a tool definition', () => {
     expect(faultsOf({ ...base, output: z.object({ at: z.date() }), run })).toEqual({});
   });
 
-  it('refuses an input that parses to what history cannot hold', () => {
+  it('refuses an input that parses to a value that history cannot hold', () => {
     const input = z.object({ a: z.object({ when: z.string().pipe(z.coerce.date()) }) });
     expect(faultsOf({ ...base, input, run })).toEqual({
       'input.a.when': containing('parses to a date'),

@@ -1,4 +1,6 @@
-/** The compiler's side of definitions: what it infers, and what it refuses to compile. Checked by `tsc -p test`. */
+/**
+ * The compiler's side of definitions: inferred types, and definitions that do not compile. Checked by `tsc -p test`.
+ */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -52,7 +54,7 @@ describe('types of tools', () => {
     expect(tool.executor).toBe('server');
   });
 
-  it('run returns what goes into the output schema, before its defaults and transforms', {
+  it('run returns the input of the output schema, before its defaults and transforms', {
     ...promise('C1', 'C2', 'C6'),
   }, () => {
     const output = z.object({ at: z.string().default('now'), n: z.string().transform(Number) });
@@ -63,7 +65,7 @@ describe('types of tools', () => {
     );
   });
 
-  it('run may return anything when the tool declares no output', () => {
+  it('run may return any value when the tool declares no output', () => {
     defineTool({ ...base, run: () => undefined });
     defineTool({ ...base, run: async () => Promise.resolve([1n, new Date()]) });
   });
@@ -170,7 +172,7 @@ describe('types of tools', () => {
     );
   });
 
-  it('a tool that asks for services is not taken by an agent that has others; one that asks for none is', () => {
+  it('a tool that needs services is refused by an agent that has others; one that needs none is accepted', () => {
     const { defineAgent: other } = initColloquy<{ services: { mail: string } }>();
     const tool = defineTool({ ...base, run: (_input, ctx) => ctx.services.payments });
     const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };

@@ -1,4 +1,4 @@
-/** Checks by JSON Schema: the verdicts of another implementation, and bounded work whatever the schema and the value are. */
+/** Checks by JSON Schema: the verdicts of another implementation, and bounded work for any schema and value. */
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,10 @@ import { promise } from '../../../support/promise.js';
 const NAMES = ['a', 'b', 'c'] as const;
 const PATTERNS = ['^a', 'b$', '^[a-c]+$', 'x|y', '^.{2}$'] as const;
 
-/** Values and schemas of few names and numbers, so that they often meet; of three keywords each, so that they are seldom all refused. */
+/**
+ * Values and schemas of few names and numbers, so that they often meet; of three keywords each, so that they are
+ * seldom all refused.
+ */
 const { value, schema } = fc.letrec<{ value: Json; schema: JsonSchema | boolean }>((tie) => {
   const name = fc.constantFrom(...NAMES);
   const inner = tie('schema');
@@ -60,7 +63,7 @@ function typeName(): fc.Arbitrary<string> {
 }
 
 describe('a check by a JSON Schema', () => {
-  it('comes to the verdict of another implementation', promise('G275'), () => {
+  it('returns the verdict of another implementation', promise('G275'), () => {
     const document = fc
       .tuple(schema, schema, schema)
       .map(([root, x, y]): JsonSchema => ({ allOf: [root], $defs: { x: leaf(x), y: leaf(y) } }));
@@ -138,14 +141,14 @@ describe('a check by a JSON Schema', () => {
   });
 });
 
-/** The schemas that are referred to refer to nothing: a circle has no verdict. */
+/** The target schemas have no references: a circle has no verdict. */
 function leaf(node: JsonSchema | boolean): JsonSchema | boolean {
   return JSON.parse(JSON.stringify(node), (key, item: unknown) =>
     key === '$ref' ? undefined : item,
   ) as JsonSchema | boolean;
 }
 
-describe('work that would hold up the process', () => {
+describe('work that would block the process', () => {
   const many = (count: number, of: (index: number) => Json): Json[] =>
     Array.from({ length: count }, (_, index) => of(index));
   const texts = (count: number): Json[] => many(count, (index) => `text ${index}`);
@@ -191,7 +194,7 @@ describe('work that would hold up the process', () => {
     expect(schemaProblems(root, given, LINEAR_TEXTS)).toEqual([
       { path: '', message: TOO_MUCH_WORK },
     ]);
-    // Some 200 ms where nothing else runs; without the bound it is minutes, or the end of the memory.
+    // Some 200 ms on an idle machine; without the bound, minutes, or the end of the memory.
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 

@@ -12,7 +12,7 @@ import type { JsonSchema } from '../../../../src/protocol/values/json.js';
 import { validate } from '../../../../src/tools/shared/validate.js';
 import { promise } from '../../../support/promise.js';
 
-/** Far above what they take on a loaded machine, far below what a backtracking engine takes. */
+/** Far above the time on a loaded machine, far below that of a backtracking engine. */
 const SOON_MS = 5_000;
 
 function takes(work: () => unknown): number {
@@ -22,7 +22,7 @@ function takes(work: () => unknown): number {
 }
 
 describe('a pattern', () => {
-  it('that would take for ever by backtracking is judged at once', async () => {
+  it('that would backtrack without end is judged at once', async () => {
     const value = { x: `${'a'.repeat(100)}!` };
     const schema = { type: 'object', properties: { x: { type: 'string', pattern: '^(a+)+$' } } };
     expect(await validate({ jsonSchema: schema }, value)).toEqual({
@@ -64,7 +64,7 @@ describe('a pattern', () => {
     ['^\\/a\\.b$', ['/a.b', '/axb']],
     ['^(?:a|b){2,3}?$', ['ab', 'abab']],
     ['', ['', 'x']],
-  ])('%s means what it means to JavaScript', (source, texts) => {
+  ])('%s means the same as in JavaScript', (source, texts) => {
     const native = new RegExp(source, 'u');
     const { test } = linearPattern(source);
     expect(texts.map((text) => [text, test(text)])).toEqual(
@@ -104,7 +104,7 @@ describe('a pattern', () => {
     expect(problems[0]?.path).toMatch(/^\/allOf\/1\d\/pattern$/);
   });
 
-  it('that zod writes for a format of its own is taken, and is judged in linear time', () => {
+  it('that zod writes for a format of its own is accepted, and is judged in linear time', () => {
     const formats = z.object({
       ...{ email: z.email(), uuid: z.uuid(), url: z.url(), host: z.hostname(), date: z.iso.date() },
       ...{ time: z.iso.time(), when: z.iso.datetime(), length: z.iso.duration(), v4: z.ipv4() },
@@ -114,7 +114,7 @@ describe('a pattern', () => {
     expect(patternProblems(z.toJSONSchema(formats) as JsonSchema)).toEqual([]);
   });
 
-  it('is left out of the form that code judges, where a worker cannot judge by it', () => {
+  it('is omitted from the form that code judges, where a worker cannot judge by it', () => {
     const schema: JsonSchema = {
       properties: { a: { pattern: '(?=a)' }, b: { pattern: '^b' }, pattern: { type: 'string' } },
     };
@@ -124,7 +124,7 @@ describe('a pattern', () => {
   });
 });
 
-describe('expressions of zod, by which the schemas of an author judge what strangers send', () => {
+describe('expressions of zod, by which the schemas of an author judge input of strangers', () => {
   const expressions = Object.entries(z.regexes).filter(
     (entry): entry is [string, RegExp] => entry[1] instanceof RegExp,
   );
@@ -195,7 +195,7 @@ describe('a format', () => {
     ['regex', ['^a+$', '(?=a)'], ['(', '[']],
     ['json-pointer', ['', '/a/b~0', '/'], ['a', '/~2']],
     ['relative-json-pointer', ['0', '1/a', '2#'], ['', '-1', '01']],
-  ])('%s admits what it should, and nothing else', (name, good, bad) => {
+  ])('%s admits its values, and no others', (name, good, bad) => {
     const admits = FORMATS[name];
     expect(good.filter((text) => admits?.(text) !== true)).toEqual([]);
     expect(bad.filter((text) => admits?.(text) !== false)).toEqual([]);
@@ -230,7 +230,7 @@ describe('a format', () => {
           );
   });
 
-  it('that nobody knows, or that every object inherits, admits everything', () => {
+  it('that is unknown, or that every object inherits, admits every value', () => {
     for (const name of ['colour', 'constructor', '__proto__', 'toString'])
       expect(LINEAR_TEXTS.format(name)).toBeUndefined();
   });

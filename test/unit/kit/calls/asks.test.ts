@@ -39,7 +39,7 @@ async function errorOf(run: Run): Promise<string> {
 }
 
 describe('a tool that asks in mid-run', () => {
-  it('is entered again days later with answer, state and who answered, under the same key', async () => {
+  it('is entered again days later with the answer, the state and the answerer, under the same key', async () => {
     const entries: CallContext[] = [];
     const t = shop(async ({ item }, ctx) => {
       entries.push(ctx);
@@ -77,7 +77,7 @@ describe('a tool that asks in mid-run', () => {
     ]);
   });
 
-  it('gets no answer that its form refuses: neither shape, nor pattern, nor keys that it does not know', {
+  it('gets no answer that its form refuses: neither shape, nor pattern, nor unknown keys', {
     ...promise('G54'),
   }, async () => {
     let entered = 0;
@@ -89,7 +89,7 @@ describe('a tool that asks in mid-run', () => {
     const resolve = (value: never) => t.resolve('order', { type: 'answer', value });
     for (const value of ['Oslo', { city: 'Oslo' }, { city: 'Oslo', zip: '0150', admin: true }])
       expect(await resolve(value as never)).toMatchObject({ verdict: 'invalid' });
-    // A pattern is judged by a worker, after the verdict.
+    // A worker judges a pattern, after the verdict.
     expect((await resolve({ city: 'Oslo', zip: 'x' } as never)).verdict).toBe('accepted');
     expect(t.pending).toHaveLength(1);
     expect(entered).toBe(1);
@@ -98,7 +98,7 @@ describe('a tool that asks in mid-run', () => {
     expect(t.result('order')).toMatchObject({ ok: true });
   });
 
-  it('reads answers that only code can check by their form: what it refuses is asked again, what it makes is read', {
+  it('reads answers that only code can check by their form: a refused one is asked again, a transformed one is read', {
     ...promise('G54'),
   }, async () => {
     const Budget = z
@@ -123,7 +123,7 @@ describe('a tool that asks in mid-run', () => {
     expect(seen).toEqual([undefined, { cents: 5, note: 'none' }]);
   });
 
-  it('is handed no answer but by its form, since the question may be one of the code before a deploy', {
+  it('gets its answers only through its form, since the question may be one of the code before a deploy', {
     ...promise('G217'),
   }, async () => {
     const seen: string[] = [];
@@ -158,7 +158,7 @@ describe('a tool that asks in mid-run', () => {
     expect(t.result('order')).toEqual({ ok: true, result: ['tea', 'l', 's'] });
   });
 
-  it('hears of a refusal to answer only where it says so', async () => {
+  it('gets a refusal to answer only where it handles refusals', async () => {
     const run =
       (onDecline: 'end' | 'enter'): Run =>
       (_input, ctx) =>
@@ -176,7 +176,7 @@ describe('a tool that asks in mid-run', () => {
     }
   });
 
-  it('is not entered again when nobody answers: by default after a day, or by its own clock', async () => {
+  it('is not entered again without an answer: by default after a day, or by its own clock', async () => {
     let entered = 0;
     const ask: Run = (_input, ctx) => {
       entered += 1;
@@ -213,7 +213,7 @@ describe('a tool that asks in mid-run', () => {
     expect(t.result('order')).toEqual({ ok: true, result: ['cleo', 'dora', true] });
   });
 
-  it('that runs once has not been lost by asking, and is asked about by its run when it is', async () => {
+  it('that runs once has not been lost by asking, and is reconciled by its run when it is', async () => {
     const asked: (readonly [number, unknown])[] = [];
     const t = shop(
       async (_input, ctx) =>
@@ -235,7 +235,7 @@ describe('a tool that asks in mid-run', () => {
   });
 });
 
-describe('code that keeps its own question from being asked is told so', () => {
+describe('code that keeps its own question from being asked gets an error', () => {
   it('when it swallows what ctx.ask throws, and returns', async () => {
     const text = await errorOf((_input, ctx) => {
       try {
@@ -287,7 +287,7 @@ describe('code that keeps its own question from being asked is told so', () => {
   });
 });
 
-describe('a form as whoever answers gets it', () => {
+describe('a form as the answerer gets it', () => {
   const schemaOf = async (form: z.ZodType) => {
     const t = shop((_input, ctx) => ctx.ask({ form }));
     await t.send('tea, please');
@@ -295,7 +295,7 @@ describe('a form as whoever answers gets it', () => {
     return asked?.type === 'tool_asked' ? asked.question : undefined;
   };
 
-  it('says all that the schema checks, where JSON Schema can: then no code has to look at the answer', async () => {
+  it('has all that the schema checks, where JSON Schema can: then no code has to check the answer', async () => {
     for (const form of [
       z.object({ to: z.email(), at: z.iso.date(), kind: z.enum(['a', 'b']).optional() }),
       z.array(z.object({ id: z.uuid() })).max(3),

@@ -1,4 +1,4 @@
-/** Claims and leases in `testConversation`: two tabs, a tab that goes away, nobody there. */
+/** Claims and leases in `testConversation`: two tabs, a tab that goes away, no client at all. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../../src/define/define-agent.js';
@@ -36,7 +36,7 @@ function claimIdOf(verdict: { readonly verdict: string; readonly claimId?: strin
 }
 
 describe('a test conversation', () => {
-  it('ends a client call that nobody claims after 15 seconds', promise('S16'), async () => {
+  it('ends a client call that no client claims after 15 seconds', promise('S16'), async () => {
     const t = await offered();
     await t.advance('14s');
     expect(t.pending).toHaveLength(1);

@@ -1,4 +1,6 @@
-/** Edited approvals as a user's test sees them: validated, asked about again, and exactly what runs. */
+/**
+ * Edited approvals as a user's test sees them: validated, judged by policies again, and exactly the input that runs.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../../src/define/define-agent.js';
@@ -53,7 +55,7 @@ describe('an approver who edits the input', () => {
     expect(t.text).toBe('Done.');
   });
 
-  it('after its call was set aside is asked about in the name of who had the call made', async () => {
+  it('after its call was detached has the policy called in the name of the requester', async () => {
     const askers: string[] = [];
     const pay = defineTool({
       name: 'pay',
@@ -82,7 +84,7 @@ describe('an approver who edits the input', () => {
     ['is denied by the policy', { cents: 2000 }, /At most 1000/],
     ['makes the policy throw', { cents: 13 }, /could not be evaluated/],
     ['needs another approver', { cents: 500 }, /not in the audience/],
-  ])('has it taken back when it %s; the call is open as it was', async (_title, input, rule) => {
+  ])('has it reverted when it %s; the call is open as it was', async (_title, input, rule) => {
     const { t, runs } = await asked();
     const [before] = t.pending;
     await t.resolve('refund', { type: 'approve', input });

@@ -56,7 +56,7 @@ describe('a call that another backend executes', () => {
     });
   });
 
-  it('has half a minute unless its tool says otherwise, and then says how long was waited', {
+  it('has half a minute unless its tool sets another time, and then reports how long it waited', {
     ...promise('G68', 'H11', 'H19', 'H23'),
   }, async () => {
     const t = await asked();

@@ -1,4 +1,4 @@
-/** Calls that the model's provider runs once somebody has approved them, as a user's test sees them. */
+/** Calls that the model's provider runs after an approval, as a user's test sees them. */
 import { describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../../src/define/define-agent.js';
 import { defineTool } from '../../../../src/define/define-tool.js';
@@ -33,9 +33,9 @@ async function asked(toolExecution: 'parallel' | 'sequential' = 'parallel') {
   return { t, model };
 }
 
-describe('a call that the provider asks leave for', () => {
+describe('a call that needs an approval for its provider', () => {
   it.each(['parallel', 'sequential'] as const)(
-    'waits for an approval that shows what would run; the provider reads the decisions (%s)',
+    'waits for an approval that shows the call; the provider reads the decisions (%s)',
     promise('G96'),
     async (toolExecution) => {
       const { t, model } = await asked(toolExecution);
@@ -62,7 +62,7 @@ describe('a call that the provider asks leave for', () => {
     },
   );
 
-  it('cannot be changed by who approves it: the provider would run what the model asked for', {
+  it("cannot be changed by its approver: the provider would run the model's arguments", {
     ...promise('G96'),
   }, async () => {
     const { t } = await asked();
@@ -73,7 +73,7 @@ describe('a call that the provider asks leave for', () => {
     expect(t.pending.map(({ toolCallId }) => toolCallId)).toContain('mcpr_1');
   });
 
-  it('is denied when nobody decides in time', async () => {
+  it('is denied without a decision in time', async () => {
     const { t } = await asked();
     await t.advance('25 hours');
     expect(t.result('mcpr_1')).toMatchObject({ ok: false, error: { code: 'expired' } });

@@ -49,7 +49,7 @@ describe('a tool with a policy', () => {
     expect(t.eventTypes).not.toContain('suspension');
   });
 
-  it('waits for an approval where it asks, by somebody else than who asked, and is not asked again', {
+  it('waits for an approval where it asks, by another person than the requester, and is not judged again', {
     ...promise('S5', 'C24', 'C25', 'C26'),
   }, async () => {
     const { t, ran, asked } = await refundOf(50);

@@ -1,4 +1,7 @@
-/** Client tools whose request is shaped on the server: who sees what, in which order, and under which digest. Scenario S37. */
+/**
+ * Client tools whose request is shaped on the server: who sees which payload, in which order, and under which digest.
+ * Scenario S37.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, toolError } from '../../../../src/index.js';
@@ -26,7 +29,7 @@ function transfer(preflight: (input: unknown, ctx: unknown) => unknown, more: ob
 const shaped = { iban: 'DE00', cents: 5, token: SECRET };
 
 describe('a client tool with a preflight', () => {
-  it('offers what it shaped to the client, under its digest; the model never reads it', {
+  it('offers the shaped request to the client, under its digest; the model never reads it', {
     ...promise('G51', 'S37', 'X10', 'X13', 'X14', 'X18'),
   }, async () => {
     let seen: unknown;
@@ -76,7 +79,7 @@ describe('a client tool with a preflight', () => {
     expect(shapings).toBe(1);
   });
 
-  it('cannot have its input edited by the approver: nobody would have shaped that', async () => {
+  it('cannot have its input edited by the approver: the edit would not be shaped', async () => {
     const { conversation } = transfer(() => shaped, { approval: 'required' });
     await conversation.send('Pay');
     const resolution = { type: 'approve', input: { cents: 500 } } as const;
@@ -94,7 +97,7 @@ describe('a client tool with a preflight', () => {
     ['returns a trap', () => ({ toJSON: thrower }), 'invalid_output', /trap/],
     ['takes too long', () => new Promise(() => undefined), 'timeout', /20ms/],
   ] as const)(
-    'that %s asks nobody; the model reads why',
+    'that %s waits for no client; the model reads why',
     promise('X14', 'X18', 'X21', 'X32'),
     async (_how, preflight, code, text) => {
       const more = { approval: 'required', timeouts: { run: 20 } };
@@ -115,7 +118,7 @@ describe('a client tool with a preflight', () => {
     expect(conversation.pending).toMatchObject([{ prompt: null }]);
   });
 
-  it('is not asked for a call that cannot run', async () => {
+  it('is not shaped for a call that cannot run', async () => {
     let asked = false;
     const { conversation } = transfer(
       () => {

@@ -71,7 +71,7 @@ describe('a tool of the provider', () => {
     });
     expect([t.text, t.pending, t.snapshot.inFlightTools]).toEqual(['It rains.', [], []]);
     await t.send('Thanks');
-    // Its item went back as it was, and nobody made a result of it.
+    // Its item went back as it was, and no code made a result of it.
     const [, again] = model.requests;
     expect(again?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(again?.messages[1]?.parts[0]).toEqual({
@@ -107,7 +107,7 @@ describe('a tool of the provider', () => {
     expect(t.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'completed' });
   });
 
-  it('may come with calls of functions, which are run as ever', async () => {
+  it('may come with calls of functions, which are run as always', async () => {
     const model = script(
       {
         ...callsAll([{ name: 'notes.add', input: { text: 'rain' } }]),
@@ -124,7 +124,7 @@ describe('a tool of the provider', () => {
     expect(t.text).toBe('Noted.');
   });
 
-  it('cannot be called as a function: the model is told so', async () => {
+  it('cannot be called as a function: the model gets an error', async () => {
     const t = talk(script(calls('web.search', { query: 'rain' }), says('Sorry.')));
     await t.send('Does it rain?');
     expect(t.result('web.search')).toEqual({
@@ -149,7 +149,7 @@ describe('a tool of the provider', () => {
   });
 
   it.each(['parallel', 'sequential'] as const)(
-    'is known to policies as untrusted, in the same answer and later in the turn (%s)',
+    'counts as untrusted for policies, in the same answer and later in the turn (%s)',
     async (toolExecution) => {
       const seen: unknown[] = [];
       const guarded = defineTool({

@@ -1,4 +1,4 @@
-/** Tools that can say what a lost run did, from definition to result. */
+/** Tools that can reconcile a lost run, from definition to result. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../../src/index.js';

@@ -36,7 +36,7 @@ describe('a call that the model repeats', () => {
     expect(read).toEqual([RESULT, WARNED, REFUSED]);
   });
 
-  it('is warned of also where calls run one after the other', async () => {
+  it('gets the warning also where calls run one after the other', async () => {
     const same = { name: 'notes.look', input: {} };
     const model = script(callsAll([same, same, same]), says('It says nothing.'));
     const settings = { repeatLimit: 3, toolExecution: 'sequential' } as const;

@@ -25,7 +25,7 @@ const asked = async () => {
   return t;
 };
 
-it('a default answer is what the output schema makes of it, and is no answer of a person', async () => {
+it('a default answer is the output of the output schema, and is no answer of a person', async () => {
   const t = await asked();
   await t.advance('1h');
   expect(t.result('customer.ask')).toEqual({ ok: true, result: { size: 'M', count: 1 } });

@@ -76,7 +76,7 @@ it('a turn that no budget holds fails with a clear text, and the next message go
   expect(t.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'completed', text: 'ok' });
 });
 
-it('what a provider finds too long is asked again with less, in the same turn', async () => {
+it('a context that a provider finds too long is sent again with less, in the same turn', async () => {
   const model = script(
     says(words(50)),
     says(words(50)),

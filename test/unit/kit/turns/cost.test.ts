@@ -15,7 +15,7 @@ const prices = { inputPerMTok: 2_000, outputPerMTok: 6_000, currency: 'EUR' };
 const spec = { name: 'reader', instructions: 'Read.', tools: [look] };
 
 describe('an agent whose model has prices', () => {
-  it('shows what its calls and turns cost', async () => {
+  it('reports the cost of its calls and turns', async () => {
     const model = new ScriptedModel(
       [calls('notes.look', { page: 1 }), says('Nothing.')],
       undefined,
@@ -49,7 +49,7 @@ describe('an agent whose model has prices', () => {
     expect(t.events.at(-1)).toMatchObject({ type: 'turn_ended', reason: 'cost_budget' });
   });
 
-  it('names their currency to the world, and not the prices', () => {
+  it('publishes their currency, and not the prices', () => {
     const agent = defineAgent({ ...spec, model: openaiModel('gpt-5', { prices }) });
     expect(manifestOf(agent)).toMatchObject({ currency: 'EUR' });
     expect(JSON.stringify(manifestOf(agent))).not.toContain('6000');

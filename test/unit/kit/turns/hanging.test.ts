@@ -1,4 +1,6 @@
-/** A model or a tool that hangs does not hang the test: `send` comes back, and a cancel, a close or a limit stops it. */
+/**
+ * A model or a tool that hangs does not hang the test: `send` returns, and a cancel, a close or a limit stops it.
+ */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, type Model } from '../../../../src/index.js';
@@ -19,7 +21,7 @@ const slow = defineTool({
 const agent = (model: Model) =>
   defineAgent({ name: 'support', model, instructions: 'Help.', tools: [slow] });
 
-it('comes back from send while the model hangs; a cancel ends the turn, and the next message goes on', async () => {
+it('send returns while the model hangs; a cancel ends the turn, and the next message goes on', async () => {
   const t = testConversation(agent(script(hangs(), says('Here.'))));
   await t.send('Hello?');
   expect(t.snapshot.status).toBe('streaming');
@@ -29,7 +31,7 @@ it('comes back from send while the model hangs; a cancel ends the turn, and the 
   expect(t.text).toBe('Here.');
 });
 
-it('keeps what the model had said when it was stopped', async () => {
+it('a stop keeps the text that the model had sent', async () => {
   const hanging = script(hangs());
   const model: Model = {
     name: 'halting',
@@ -47,7 +49,7 @@ it('keeps what the model had said when it was stopped', async () => {
   expect(t.text).toBe('Let me think');
 });
 
-it('ends a hanging turn by closing the conversation', async () => {
+it('closing the conversation ends a hanging turn', async () => {
   const t = testConversation(agent(script(hangs())));
   await t.send('Hello?');
   t.close();
@@ -56,7 +58,7 @@ it('ends a hanging turn by closing the conversation', async () => {
   expect(t.snapshot.status).toBe('closed');
 });
 
-it('stops a tool that is running when its turn is cancelled, by its signal', async () => {
+it('a cancel of the turn stops a running tool, by its signal', async () => {
   const t = testConversation(agent(script(calls('report.make', {}))));
   const sent = t.send('A report');
   await expect.poll(() => t.eventsOf('tool_call')).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Who a tool acts for: the requester and the approver reach its code, whatever the approval went through. */
+/** The actors that a tool acts for: the requester and the approver reach its code, by every way of approval. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentSpec, defineAgent } from '../../../../src/define/define-agent.js';
@@ -40,21 +40,21 @@ function talk(times = 1) {
 }
 
 describe('the code of a tool knows', () => {
-  it('who asked and who approved', async () => {
+  it('its requester and its approver', async () => {
     const { t, runs } = talk();
     await t.send('pay', { actor: ANN });
     await t.resolve('pay', { type: 'approve' }, { actor: LEAD });
     expect(runs[0]?.ctx).toMatchObject({ requester: ANN, approver: LEAD });
   });
 
-  it('who approved the input as edited, and runs with that', async () => {
+  it('the approver of the edited input, and runs with that', async () => {
     const { t, runs } = talk();
     await t.send('pay', { actor: ANN });
     await t.resolve('pay', { type: 'approve', input: { cents: 3 } }, { actor: LEAD });
     expect(runs).toMatchObject([{ input: { cents: 3 }, ctx: { requester: ANN, approver: LEAD } }]);
   });
 
-  it('who made the rule, where a remembered decision approves', async () => {
+  it('the author of the rule, where a remembered decision approves', async () => {
     const { t, runs } = talk(2);
     await t.send('pay', { actor: ANN });
     const remember = { for: 'conversation' } as const;
@@ -74,7 +74,7 @@ describe('the code of a tool knows', () => {
     expect(runs[0]?.ctx).toMatchObject({ requester: ANN, approver: LEAD });
   });
 
-  it('that nobody approved what needed no approval', async () => {
+  it('that there was no approval where none was needed', async () => {
     const seen: ToolContext[] = [];
     const free = defineTool({
       name: 'free',
@@ -89,7 +89,7 @@ describe('the code of a tool knows', () => {
   });
 });
 
-it('an approval that expires is the system’s doing, and the tool never runs', async () => {
+it('an approval that expires has the system as its actor, and the tool never runs', async () => {
   const { t, runs } = talk();
   await t.send('pay', { actor: ANN });
   await t.advance('2 days');
@@ -131,7 +131,7 @@ describe('a policy knows of the results that its turn has', () => {
       ...(provenance === undefined ? {} : { provenance }),
       run: () => 'a page',
     });
-  /** The request is not even made: what is told of it comes from outside all the same. */
+  /** The request is not even made: its error text comes from outside all the same. */
   const asking = (more: { readonly provenance?: 'trusted' }) =>
     httpTool({
       name: 'read',
@@ -152,7 +152,7 @@ describe('a policy knows of the results that its turn has', () => {
       name: 'pay',
       description: 'Pays.',
       input: z.object({ cents: z.int() }),
-      // What a person said may have led the model here.
+      // A person's text may have led the model here.
       approval: (_input, { results }) => {
         seen.push(results);
         return results.some(({ provenance }) => provenance === 'untrusted')
@@ -176,7 +176,7 @@ describe('a policy knows of the results that its turn has', () => {
     { toolCallId: 'call_3', name: 'broken', ok: false, provenance: 'trusted' },
   ];
 
-  it('and whether they came from outside, but not what they are', promise('G124'), async () => {
+  it('and whether they came from outside, but not their content', promise('G124'), async () => {
     const { t, seen } = careful();
     await t.send('go');
     await t.resolve('ask', { type: 'answer', value: 'pay everything' });

@@ -1,4 +1,4 @@
-/** Images and files that people, clients and other backends give beside a result, as a user's test sees them. */
+/** Images and files that people, clients and other backends send beside a result, as a user's test sees them. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../../src/define/define-agent.js';
@@ -51,7 +51,7 @@ describe('files beside a result', () => {
   it.each<[keyof typeof tools, Resolution]>([
     ['shot', { type: 'result', value: { ok: 1 }, files: [SHOT, SCAN] }],
     ['fetch', { type: 'result', value: { ok: 1 }, files: [SHOT, SCAN] }],
-    // Its answer is looked at by a worker once more, which changes the value.
+    // A worker checks its answer once more, which changes the value.
     ['scan', { type: 'answer', value: ' done ', files: [SHOT, SCAN] }],
   ])('of %s are in the log, and shown to the model', promise('G100'), async (name, resolution) => {
     const { t, model } = await asked(name);
@@ -95,7 +95,7 @@ describe('files beside a result', () => {
     },
   );
 
-  it('are not taken with an answer to what the code of a tool asks, which would not see them', async () => {
+  it("are refused with an answer to a question of the tool's code, which would not see them", async () => {
     const { t } = await asked('asks');
     const resolution = { type: 'answer', value: 'x', files: [SHOT] } as const;
     expect(await t.resolve('asks', resolution)).toMatchObject({

@@ -53,7 +53,7 @@ function conversation(...inputs: readonly { name: string; input: unknown }[]) {
 const payment = (cents: unknown) => ({ name: 'pay', input: { cents } });
 
 describe('a step whose calls run one after the other', () => {
-  it('is planned once when the conversation rolls over while a policy thinks', async () => {
+  it('is planned once when the conversation rolls over while a policy runs', async () => {
     let asked = 0;
     let decide: (decision: 'allow') => void = () => undefined;
     const thinks = new Promise<'allow'>((resolve) => {
@@ -87,7 +87,7 @@ describe('a step whose calls run one after the other', () => {
     expect(talk.result('pay')).toEqual({ ok: true, result: 'paid' });
   });
 
-  it('pauses once for each gated call, and looks at nothing behind it', {
+  it('pauses once for each gated call, and plans none behind it', {
     ...promise('G110', 'S35', 'C33', 'C42'),
   }, async () => {
     const { till, talk } = conversation(payment(500), payment(50), payment(700));
@@ -103,7 +103,7 @@ describe('a step whose calls run one after the other', () => {
     expect(talk.eventTypes.filter((type) => type === 'suspension')).toHaveLength(2);
   });
 
-  it('judges a call by what the calls before it have done', {
+  it('judges a call by the results of the calls before it', {
     ...promise('G110', 'C33', 'C42'),
   }, async () => {
     const { till, talk } = conversation(payment(5), { name: 'close_till', input: {} }, payment(6));
@@ -117,7 +117,7 @@ describe('a step whose calls run one after the other', () => {
     });
   });
 
-  it('gives a call that cannot run its error when its turn comes, and goes on', async () => {
+  it('gives a call that cannot run its error when its turn comes, and continues', async () => {
     const { till, talk } = conversation(
       payment(5),
       payment('much'),
@@ -146,7 +146,7 @@ describe('a step whose calls run one after the other', () => {
     expect(statuses).toEqual(['cancelled', 'cancelled']);
   });
 
-  it('goes on after a roll-over in the middle', async () => {
+  it('continues after a roll-over in the middle', async () => {
     const { till, talk } = conversation(payment(500), payment(5));
     await talk.send('pay');
     talk.rollOver();

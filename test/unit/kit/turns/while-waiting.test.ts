@@ -1,4 +1,4 @@
-/** What a message does while a question is open, by what agent and message say of it. */
+/** The effect of a message while a question is open, by the settings of agent and message. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentSettingsSpec, defineAgent, defineTool } from '../../../../src/index.js';
@@ -66,7 +66,7 @@ describe('a message while calls wait for a person', () => {
     },
   );
 
-  it('does what onBusy says where the agent blocks', async () => {
+  it('follows onBusy where the agent blocks', async () => {
     const refused = await waiting({ whileWaiting: 'block' }, 'ask');
     await expect(refused.send('By the way?')).rejects.toMatchObject({ code: 'busy' });
     const queued = await waiting({ whileWaiting: 'block', onBusy: 'queue' }, 'ask');
@@ -75,7 +75,7 @@ describe('a message while calls wait for a person', () => {
     expect(queued.pending[0]).not.toHaveProperty('detached');
   });
 
-  it('does what it says itself', promise('G113'), async () => {
+  it('follows its own onBusy', promise('G113'), async () => {
     const refused = await waiting(undefined, 'ask');
     await expect(refused.send('Hm', { onBusy: 'reject' })).rejects.toMatchObject({ code: 'busy' });
     expect(await refused.send('Hm', { onBusy: 'queue' })).toMatchObject({ ahead: 1 });
@@ -84,7 +84,7 @@ describe('a message while calls wait for a person', () => {
     expect(refused.pending).toEqual([]);
   });
 
-  it('is refused where only a browser is waited for: that answers soon, or not at all', async () => {
+  it('is refused while only a browser call is pending: its answer comes soon, or not at all', async () => {
     const t = await waiting(undefined, 'cart');
     await expect(t.send('By the way?')).rejects.toMatchObject({ code: 'busy' });
   });

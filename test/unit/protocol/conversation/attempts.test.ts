@@ -5,8 +5,8 @@ import { detailsIn } from '../../../../src/protocol/conversation/attempts.js';
 const usage = { inputTokens: 3, outputTokens: 2 };
 const spent = { model: 'gpt', attempt: 1, usage };
 
-describe('what a model call has spent, as details tell it', () => {
-  it('is read with everything that it may have', () => {
+describe('the spending of a model call in the details of its failure', () => {
+  it('is read with all of its fields', () => {
     const full = {
       ...usage,
       ...{ cachedInputTokens: 1, reasoningTokens: 1, costMicros: 9, estimated: true },
@@ -16,7 +16,7 @@ describe('what a model call has spent, as details tell it', () => {
     expect(detailsIn(details)).toEqual(details);
   });
 
-  it('leaves out what this version does not know', () => {
+  it('omits fields that this version does not know', () => {
     const later = { ...spent, usage: { ...usage, audioTokens: 4, estimated: 'yes' }, more: 1 };
     expect(detailsIn({ spent: later, more: 2 })).toEqual({ spent });
   });

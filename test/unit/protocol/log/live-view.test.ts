@@ -1,4 +1,4 @@
-/** What a reader has of the answer that is being streamed, whatever comes late, twice, or not at all. */
+/** A reader's view of the answer that is being streamed, with events that come late, twice, or not at all. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../../../src/protocol/log/events.js';
@@ -25,9 +25,9 @@ const written = (offset: number, text: string, index = 0): LiveEvent => ({
   ...(offset === 0 ? { name: 'work' } : {}),
 });
 
-/** A turn as conversations name it: the third part tells apart what a reset decides again. */
+/** A turn as conversations name it: the third part distinguishes turns that a reset decides again. */
 const turnOf = (ordinal: number, token = 'a1b2c3') => turnIdFor('456789abcdef', ordinal, token);
-/** All that the first attempt of a turn says. */
+/** All events of the first attempt of a turn. */
 const says = (turnId: string, ...words: readonly string[]): readonly LiveEvent[] => [
   { type: 'model_call_started', ...of(1), turnId, messageId: `${turnId}.1`, model: 'gpt' },
   ...words.map((text, index) =>
@@ -45,7 +45,7 @@ function note(view: LiveView, ...bodies: readonly EventBody[]): void {
   for (const event of stamped(bodies)) view.note(event);
 }
 
-describe('what is being streamed', () => {
+describe('the streamed answer', () => {
   it('is put together from its pieces', promise('2.A.2'), () => {
     const reasoning: LiveEvent = { type: 'reasoning_delta', ...of(1), offset: 0, text: 'Hm' };
     const view = viewOf(
@@ -63,7 +63,7 @@ describe('what is being streamed', () => {
     expect(new LiveView().answer).toBeUndefined();
   });
 
-  it('is what the newest attempt says: it replaces the text of those before, whose late pieces are dropped', {
+  it("is the newest attempt's: it replaces the text of those before, whose late pieces are dropped", {
     ...promise('G103'),
   }, () => {
     const view = viewOf(begins(1), textDelta('one two'), fails(1));
@@ -128,7 +128,7 @@ describe('what is being streamed', () => {
     expect(view.answer).toMatchObject({ turnId: turnOf(2), text: 'new words', isWhole: true });
   });
 
-  it('is of no turn before those that the log tells of, however many came between', () => {
+  it('is of no turn before those in the log, with any number between', () => {
     const view = viewOf(...says(turnOf(1), 'old'));
     note(view, ...asks(turnOf(2)), ...answers(turnOf(2)).slice(0, 2));
     expect(view.answer).toBeUndefined();
@@ -144,7 +144,7 @@ describe('what is being streamed', () => {
     }
   });
 
-  it('is that of the latest turn, in whatever order those of several turns come (property)', {
+  it('is that of the latest turn, in any order of the turns (property)', {
     ...promise('G104'),
   }, () => {
     const turns = [1, 2, 3].map((ordinal) =>
@@ -184,7 +184,7 @@ describe('what is being streamed', () => {
     for (const event of old) expect(kept.take(event)).toEqual(event);
   });
 
-  it('knows what it has missed, and goes on without it', () => {
+  it('knows which pieces it has missed, and continues without them', () => {
     const view = viewOf(begins(1), textDelta('one'));
     const after = textDelta('three', { offset: 8 });
     expect(view.missingBefore(after)).toBe(5);
@@ -208,7 +208,7 @@ describe('what is being streamed', () => {
     expect(view.take(progress)).toBeUndefined();
   });
 
-  it('is the same text whatever is repeated, in whatever pieces (property)', () => {
+  it('is the same text with any repeats, in any pieces (property)', () => {
     const text = 'The quick brown fox jumps over the lazy dog.';
     const piece = fc.tuple(fc.nat(text.length), fc.nat(12));
     fc.assert(

@@ -5,7 +5,7 @@ import { stamped, started, suspends, turn } from '../../../support/samples/log-e
 
 const LOG = stamped([started(), ...turn('t1'), suspends('t2', 'call-1')]);
 
-it('a turn end is wanted now, what led to it later', () => {
+it('a turn end is wanted now, the events before it later', () => {
   const of = LOG.map((event) => [event.type, urgencyOf(event)]);
   expect(Object.fromEntries(of)).toMatchObject({
     conversation_started: 'later',

@@ -1,4 +1,7 @@
-/** Ids, refs, workflow ids, cursors and tool names: what goes out comes back, and nothing else is taken for one. */
+/**
+ * Ids, refs, workflow ids, cursors and tool names: each is read back as it was written, and no other text is taken
+ * for one.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCursor, parseCursor } from '../../../../src/protocol/values/cursor.js';
@@ -29,7 +32,7 @@ const callId = fc.stringMatching(/^[A-Za-z0-9_.:|~-]{1,128}$/);
 const anyText = fc.string({ unit: 'binary' });
 
 describe('an id', () => {
-  it('holds letters, digits, "_", "." and "-", and the problem says what is wrong with any other', () => {
+  it('has letters, digits, "_", "." and "-", and the problem names the fault of any other', () => {
     fc.assert(
       fc.property(id, (value) => {
         expect(idProblem('tenant', value)).toBeUndefined();
@@ -80,7 +83,7 @@ describe('a workflow id', () => {
     );
   });
 
-  it('of another workflow is none of ours', () => {
+  it("of another workflow is not one of the engine's", () => {
     for (const text of [
       '',
       'conversation',
@@ -102,7 +105,7 @@ describe('a workflow id', () => {
 });
 
 describe('a ref', () => {
-  it('names its call, whatever the call id, and survives a URL', {
+  it('names its call, for any call id, and survives a URL', {
     ...promise('A25', 'A34', 'H41'),
   }, () => {
     fc.assert(
@@ -120,7 +123,7 @@ describe('a ref', () => {
     );
   });
 
-  it('that is none is undefined, never an exception', () => {
+  it('that is malformed is undefined, never an exception', () => {
     for (const text of [
       '',
       'a',
@@ -191,7 +194,7 @@ describe('turn ids and idempotency keys', () => {
 });
 
 describe('a cursor', () => {
-  it('comes back as it went out', () => {
+  it('is read back as it was written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e9 }), fc.nat(1e9), (generation, seq) => {
         expect(parseCursor(formatCursor({ generation, seq }))).toEqual({ generation, seq });
@@ -223,7 +226,7 @@ describe('a tool name', () => {
     .array(segment, { minLength: 1, maxLength: 4 })
     .map((segments) => segments.join('.'));
 
-  it('is legal for every provider on the wire, and comes back as it was', {
+  it('is legal for every provider on the wire, and is read back as it was', {
     ...promise('C3', 'N9'),
   }, () => {
     fc.assert(
@@ -246,7 +249,7 @@ describe('a tool name', () => {
     );
   });
 
-  it('that would not come back is refused', () => {
+  it('that would not be read back is refused', () => {
     for (const own of [
       '',
       '.',
@@ -279,7 +282,7 @@ describe('an update id', () => {
     requestId: 'r1',
   };
 
-  it('is the same for the same request, and differs as soon as anything about it differs', () => {
+  it('is the same for the same request, and differs with any of its fields', () => {
     expect(updateIdFor(parts)).toBe(updateIdFor({ ...parts }));
     for (const field of Object.keys(parts))
       expect(updateIdFor({ ...parts, [field]: 'other' })).not.toBe(updateIdFor(parts));

@@ -20,7 +20,7 @@ function shuffled(value: unknown): unknown {
 }
 
 describe('canonical JSON', () => {
-  it('is the same for equal values, whatever the order of their keys', () => {
+  it('is the same for equal values, in any order of their keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -41,7 +41,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('sorts keys, leaves out what is undefined, and keeps the order of lists', () => {
+  it('sorts keys, omits undefined, and keeps the order of lists', () => {
     expect(canonicalJson({ b: [3, 1], a: { d: undefined, c: null } })).toBe(
       '{"a":{"c":null},"b":[3,1]}',
     );
@@ -51,7 +51,7 @@ describe('canonical JSON', () => {
 });
 
 describe('the size of a text in UTF-8', () => {
-  it('is what an encoder makes of it', () => {
+  it('is the length that an encoder gives', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         expect(utf8Bytes(text)).toBe(Buffer.byteLength(text, 'utf8'));
@@ -64,7 +64,7 @@ describe('the size of a text in UTF-8', () => {
 });
 
 describe('a fingerprint', () => {
-  it('is short, stable, and tells texts apart', () => {
+  it('is short, stable, and differs between texts', () => {
     expect(fingerprint('')).toBe(fingerprint(''));
     const seen = new Set<string>();
     for (let index = 0; index < 10_000; index += 1) seen.add(fingerprint(`text ${index}`));

@@ -16,7 +16,7 @@ const units = fc
 const survives = (text: string): boolean => Buffer.from(text, 'utf8').toString('utf8') === text;
 
 describe('text that is well-formed', () => {
-  it('is what UTF-8 gives back as it was; all other text is what UTF-8 makes of it', () => {
+  it('is read back from UTF-8 as it was; all other text becomes that of UTF-8', () => {
     fc.assert(
       fc.property(units, (text) => {
         expect(wellFormed(text)).toBe(Buffer.from(text, 'utf8').toString('utf8'));
@@ -25,7 +25,7 @@ describe('text that is well-formed', () => {
     );
   });
 
-  it('stays so when it is cut, wherever that is', () => {
+  it('stays so when it is cut, at any place', () => {
     fc.assert(
       fc.property(units, fc.nat(14), (text, length) => {
         const cut = cutText(text, length);
@@ -36,7 +36,7 @@ describe('text that is well-formed', () => {
     );
   });
 
-  it('is named by its place where it is not: first things first, keys, too', () => {
+  it('is required with the path of the first fault, in keys, too', () => {
     const lone = '\ud800';
     expect(textProblems({ a: ['x', { 'b/c': lone }], z: lone })).toEqual([
       { path: '/a/1/b~1c', message: NOT_WELL_FORMED },
@@ -47,7 +47,7 @@ describe('text that is well-formed', () => {
     expect(textProblems({ a: '😀', b: null, c: 1, d: undefined })).toEqual([]);
   });
 
-  it('is looked for however deep a value is, and in a circle', () => {
+  it('is checked at any depth of a value, and in a circle', () => {
     const deep = JSON.parse(`${'['.repeat(50_000)}"\\ud800"${']'.repeat(50_000)}`) as unknown;
     expect(textProblems(deep)).toHaveLength(1);
     const circle: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ describe('text that is well-formed', () => {
     expect(textProblems(circle)).toEqual([]);
   });
 
-  it('is made of JSON without touching what needs nothing', () => {
+  it('is made of JSON without a change to parts that need none', () => {
     const fine = { a: ['😀'] };
     expect(wellFormedJson(fine)).toBe(fine);
     const odd = JSON.parse('{"a":["\\ud800b"],"__proto__":"\\udc00","\\ud800":null}') as object;
