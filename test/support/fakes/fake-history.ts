@@ -25,8 +25,8 @@ export const timer = (eventId: number): FakeEvent => ({ eventId, timerStartedEve
 /** Pages of events, or the server's error. */
 export type Look = readonly (readonly FakeEvent[])[] | Error;
 
-/** Each read takes the next of `looks`, and repeats the last one. */
-export function fakeHistory(...looks: readonly Look[]) {
+/** Each read takes the next of `answers`, and repeats the last one. */
+export function fakeHistory(...answers: readonly Look[]) {
   const asked: unknown[] = [];
   let look = -1;
   const client = {
@@ -38,7 +38,7 @@ export function fakeHistory(...looks: readonly Look[]) {
         asked.push(request);
         const page = request.nextPageToken?.[0] ?? 0;
         if (page === 0) look += 1;
-        const pages = looks[Math.min(look, looks.length - 1)] ?? [];
+        const pages = answers[Math.min(look, answers.length - 1)] ?? [];
         if (pages instanceof Error) throw pages;
         const isLast = page + 1 >= pages.length;
         const nextPageToken = isLast ? new Uint8Array() : Uint8Array.of(page + 1);

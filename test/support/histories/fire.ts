@@ -171,7 +171,7 @@ export async function provoke(
 
 /** Sends every kind of input at once. Returns the replies to the senders. */
 export async function storm({ engine, talk }: Fire): Promise<readonly unknown[]> {
-  const told = [
+  const replies = [
     talk.resolve(ASK, YES, { requestId: 'a1', ...ANN }),
     talk.resolve(ASK, YES, { requestId: 'a2', actor: { id: 'bob' } }),
     talk.extend(CART, { by: '5 minutes', requestId: 'e1' }),
@@ -184,5 +184,5 @@ export async function storm({ engine, talk }: Fire): Promise<readonly unknown[]>
   await engine.signal(talk, 'resolveToolCall', { ...approval, requestId: 'p2' });
   await engine.signal(talk, 'sendMessage', { text: 'third', requestId: 'm3' });
   await engine.signal(talk, 'noSuchDoor', { any: 'thing' });
-  return await Promise.all(told);
+  return await Promise.all(replies);
 }

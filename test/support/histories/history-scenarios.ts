@@ -101,13 +101,13 @@ async function rememberedOverRollOvers(engine: Engine, talk: Talk): Promise<void
   for (let run = 2; run <= 4; run += 1) {
     const { pending } = await engine.snapshot(talk);
     const toolCallId = pending[0]?.toolCallId ?? '';
-    const told = async (requestId: string): Promise<string> =>
+    const replyTo = async (requestId: string): Promise<string> =>
       (await talk.resolve(toolCallId, resolution, { requestId })).verdict;
-    expect(await told('once')).toBe('accepted');
+    expect(await replyTo('once')).toBe('accepted');
     await engine.idle(talk);
     await rollOver(engine, talk, run);
-    expect(await told('once')).toBe('duplicate');
-    expect(await told('twice')).toBe('stale');
+    expect(await replyTo('once')).toBe('duplicate');
+    expect(await replyTo('twice')).toBe('stale');
     await engine.say(talk, 'and on');
     await engine.reaches(talk, 'awaiting_input');
   }

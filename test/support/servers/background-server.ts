@@ -48,7 +48,7 @@ export interface BackgroundServer {
   readonly creations: readonly Body[];
   /** Streams that were resumed: behind which event, undefined for the first. */
   readonly resumptions: readonly { readonly id: string; readonly after: number | undefined }[];
-  readonly looks: number;
+  readonly polls: number;
   readonly cancelled: readonly string[];
   /** Lets responses be made to their end. */
   release(): void;
@@ -68,8 +68,8 @@ export async function startBackgroundServer(options: BackgroundOptions): Promise
     url: `http://127.0.0.1:${port}/v1`,
     creations: fake.creations,
     resumptions: fake.resumptions,
-    get looks() {
-      return fake.looks;
+    get polls() {
+      return fake.polls;
     },
     cancelled: fake.cancelled,
     release: () => {
@@ -96,7 +96,7 @@ class Fake {
   readonly resumptions: { id: string; after: number | undefined }[] = [];
   readonly cancelled: string[] = [];
   readonly made = new Map<string, Made>();
-  looks = 0;
+  polls = 0;
   isHeld = true;
   #streams = 0;
   readonly #options: BackgroundOptions;
@@ -129,7 +129,7 @@ class Fake {
       if (this.#options.streamsAgain === false) refuse(response, 400, 'It cannot be streamed.');
       else await this.#stream(made, after ?? -1, response);
     } else {
-      this.looks += 1;
+      this.polls += 1;
       send(response, this.#stateOf(made));
     }
   }

@@ -169,10 +169,10 @@ describe('the page of a conversation in the Temporal UI', () => {
   });
 
   it('reads no more calls than it shows, of any number', () => {
-    let looks = 0;
+    let reads = 0;
     const prompt = {
       get text() {
-        looks += 1;
+        reads += 1;
         return 'x';
       },
     };
@@ -193,6 +193,6 @@ describe('the page of a conversation in the Temporal UI', () => {
     );
     const shown = commandsOn(page).length - 1;
     expect(page).toContain(`… ${5_000 - shown} more. All of them:`);
-    expect(looks).toBe(shown + 1);
+    expect(reads).toBe(shown + 1);
   });
 });

@@ -133,7 +133,7 @@ describe('the actors who may answer a pending call', () => {
       { audience: { users: ['a'], also: Array.from({ length: 9 }, () => ({ roles: ['b'] })) } },
       'user `a`; and role `b`; and role `b`; and … 7 more conditions',
     ],
-  ])('are listed: %s', (_title, call, told) => {
-    expect(whoMayAnswer(call)).toBe(told);
+  ])('are listed: %s', (_title, call, expected) => {
+    expect(whoMayAnswer(call)).toBe(expected);
   });
 });

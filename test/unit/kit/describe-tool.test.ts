@@ -115,10 +115,10 @@ describe('describeTool', () => {
       input: z.object({}),
       run: async (_input, ctx) => {
         const before = (ctx.state as number[] | undefined) ?? [];
-        const told = [...before, await ctx.answerTo(z.number())].filter(Boolean);
-        if (told.length < 2)
-          return ctx.ask({ form: z.number(), ...(told.length > 0 && { state: told }) });
-        return told;
+        const answers = [...before, await ctx.answerTo(z.number())].filter(Boolean);
+        if (answers.length < 2)
+          return ctx.ask({ form: z.number(), ...(answers.length > 0 && { state: answers }) });
+        return answers;
       },
     });
     const check = (result: unknown): void => {

@@ -28,10 +28,10 @@ const waits = (): MachineUnderTest =>
   );
 
 /** Each returns the reply to its sender. */
-const DOORS: readonly (readonly [
+const ENTRIES: readonly (readonly [
   name: string,
   send: (m: MachineUnderTest) => unknown,
-  told: RegExp,
+  reply: RegExp,
 ])[] = [
   [
     'a message',
@@ -82,13 +82,13 @@ const DOORS: readonly (readonly [
 ];
 
 describe('3 MB of input', () => {
-  it.each(DOORS)(
+  it.each(ENTRIES)(
     '%s is refused by field and bound, and nothing of it is recorded',
     promise('G278'),
-    (_name, send, told) => {
+    (_name, send, reply) => {
       const m = waits();
       const before = JSON.stringify(m.state);
-      expect(JSON.stringify(send(m))).toMatch(told);
+      expect(JSON.stringify(send(m))).toMatch(reply);
       expect(JSON.stringify(m.state)).toBe(before);
     },
   );

@@ -12,13 +12,13 @@ afterEach(() => {
 });
 
 function subscriptions(lingerMs: number) {
-  const told: (Watch | undefined)[] = [];
-  const of = new LiveSubscriptions((_key, watch) => told.push(watch), lingerMs);
-  return { of, told, watch: (live: boolean) => of.add(KEY, { live }, () => undefined) };
+  const notified: (Watch | undefined)[] = [];
+  const of = new LiveSubscriptions((_key, watch) => notified.push(watch), lingerMs);
+  return { of, notified, watch: (live: boolean) => of.add(KEY, { live }, () => undefined) };
 }
 
 it('subscriptions notify publishers once of a reader that waits for one result after the other, and of its end a second after the last', () => {
-  const { of, told, watch } = subscriptions(LINGER_MS);
+  const { of, notified, watch } = subscriptions(LINGER_MS);
   for (let waits = 0; waits < 3; waits += 1) {
     const stop = watch(false);
     vi.advanceTimersByTime(LINGER_MS / 2);
@@ -26,33 +26,33 @@ it('subscriptions notify publishers once of a reader that waits for one result a
     expect(of.watchOf(conversationKey(KEY))).toBeUndefined();
     vi.advanceTimersByTime(LINGER_MS / 2);
   }
-  expect(told).toEqual([{ live: false }]);
+  expect(notified).toEqual([{ live: false }]);
   // A publisher that comes later gets the same state.
   expect(of.all()).toEqual([[conversationKey(KEY), { live: false }]]);
   vi.advanceTimersByTime(LINGER_MS);
-  expect(told).toEqual([{ live: false }, undefined]);
+  expect(notified).toEqual([{ live: false }, undefined]);
   expect(of.all()).toEqual([]);
 });
 
 it('subscriptions notify publishers of each subscriber to live events', () => {
-  const { told, watch } = subscriptions(LINGER_MS);
+  const { notified, watch } = subscriptions(LINGER_MS);
   watch(true)();
   watch(true)();
   watch(false)();
-  expect(told).toEqual([{ live: true }, { live: true }, { live: false }]);
+  expect(notified).toEqual([{ live: true }, { live: true }, { live: false }]);
 });
 
 it('subscriptions notify publishers at once where that costs nothing', () => {
-  const { told, watch } = subscriptions(0);
+  const { notified, watch } = subscriptions(0);
   watch(false)();
   watch(false)();
-  expect(told).toEqual([{ live: false }, undefined, { live: false }, undefined]);
+  expect(notified).toEqual([{ live: false }, undefined, { live: false }, undefined]);
 });
 
 it('subscriptions notify no publisher any more once they are cleared', () => {
-  const { of, told, watch } = subscriptions(LINGER_MS);
+  const { of, notified, watch } = subscriptions(LINGER_MS);
   watch(false)();
   of.clear();
   vi.advanceTimersByTime(2 * LINGER_MS);
-  expect(told).toEqual([{ live: false }]);
+  expect(notified).toEqual([{ live: false }]);
 });

@@ -212,10 +212,10 @@ describe('a tool whose time is over', () => {
 describe('a run that is stopped from outside', () => {
   it('signals the tool, and does not wait for it', async () => {
     const outer = new AbortController();
-    let told = false;
+    let signalled = false;
     const tool = toolOf(async (_input, { signal }) => {
       signal.addEventListener('abort', () => {
-        told = true;
+        signalled = true;
       });
       setTimeout(() => outer.abort(new Error('stop')), 5);
       return new Promise(() => undefined);
@@ -223,7 +223,7 @@ describe('a run that is stopped from outside', () => {
     await expect(runToolCall({ tool, input: {}, ctx, signal: outer.signal })).rejects.toThrow(
       'stop',
     );
-    expect(told).toBe(true);
+    expect(signalled).toBe(true);
   });
 
   it('does not begin when it was stopped before', async () => {

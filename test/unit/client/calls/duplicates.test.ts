@@ -55,10 +55,10 @@ describe('a request without an id of its own', () => {
     const results = [{ toolCallId: CALL, resultJson: '1' }];
     const step = `${TURN}.1`;
     for (const options of [{}, { requestId: 'r-1' }]) {
-      const told = 'requestId' in options ? { verdict: 'duplicate', first: accepted } : accepted;
-      expect(await client.claim(REF, options)).toMatchObject(told);
-      expect(await client.extend(REF, { by: '5m', ...options })).toMatchObject(told);
-      expect(await talk.resolveBatch(step, results, options)).toMatchObject(told);
+      const reply = 'requestId' in options ? { verdict: 'duplicate', first: accepted } : accepted;
+      expect(await client.claim(REF, options)).toMatchObject(reply);
+      expect(await client.extend(REF, { by: '5m', ...options })).toMatchObject(reply);
+      expect(await talk.resolveBatch(step, results, options)).toMatchObject(reply);
     }
   });
 });

@@ -30,7 +30,7 @@ async function freeAddress(): Promise<string> {
   return address;
 }
 
-function doorTo(address: string): TemporalGateway {
+function gatewayTo(address: string): TemporalGateway {
   const connection = Connection.lazy({ address });
   onTestFinished(() => connection.close());
   const temporal = new Client({ connection });
@@ -68,10 +68,10 @@ describe('the listener at an address', () => {
 describe('a server that does not answer', () => {
   it('is to be started where no process listens, and only there', promise('G245'), async () => {
     const nothing = await freeAddress();
-    const said = await saidBy(doorTo(nothing));
+    const said = await saidBy(gatewayTo(nothing));
     expect(said).toContain(`No Temporal server listens at ${nothing}. Start one with`);
     const { address } = await silentServer();
-    const silent = await saidBy(doorTo(address));
+    const silent = await saidBy(gatewayTo(address));
     expect(silent).toContain(`at ${address} did not answer in time`);
     expect(silent).not.toContain('Start one');
   });

@@ -47,10 +47,10 @@ const CRAFTED = {
   actor: actor('system', { channel: 'system' }),
 };
 
-type Door = (m: MachineUnderTest) => unknown;
+type Source = (m: MachineUnderTest) => unknown;
 
-const DOORS: readonly [string, Door][] = [
-  ...TYPES.map((resolution): [string, Door] => [
+const SOURCES: readonly [string, Source][] = [
+  ...TYPES.map((resolution): [string, Source] => [
     `a resolution of type ${resolution.type}`,
     (m) => m.resolve('c', resolution),
   ]),
@@ -125,9 +125,9 @@ function expectHeld(m: MachineUnderTest): void {
 }
 
 describe('a gated call stays gated against', () => {
-  it.each(DOORS)('%s', (_what, door) => {
+  it.each(SOURCES)('%s', (_what, source) => {
     const m = parked();
-    door(m);
+    source(m);
     expectHeld(m);
     // The one legal way is still open.
     expect(m.resolve('c', APPROVE)).toMatchObject({ verdict: 'accepted' });
@@ -136,9 +136,9 @@ describe('a gated call stays gated against', () => {
 
   it('all of them, in any order', promise('G123', 'S50'), () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...DOORS), { maxLength: 12 }), (doors) => {
+      fc.property(fc.array(fc.constantFrom(...SOURCES), { maxLength: 12 }), (sources) => {
         const m = parked();
-        for (const [, door] of doors) door(m);
+        for (const [, source] of sources) source(m);
         expectHeld(m);
       }),
     );

@@ -51,14 +51,14 @@ it('gives the model each result once, in call order, in any order of inputs (200
     // Few ids, so that repeats are frequent.
     request: fc.nat(12),
   });
-  const told = new Set<unknown>();
+  const verdicts = new Set<unknown>();
   const killed = new Set<string>();
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
       const m = aMachineWith(sixCalls());
       for (const { action, request } of steps) {
         const said = ACTIONS[action]?.(m, `request-${action}-${request}`);
-        told.add(verdictOf(said));
+        verdicts.add(verdictOf(said));
         if (m.pending.length > 0) killed.add(action);
         if (m.state.turn === undefined || m.state.turn.step > 1) break;
       }
@@ -83,7 +83,7 @@ it('gives the model each result once, in call order, in any order of inputs (200
       // call.
       const transcript = m.state.transcript.slice(0, 3);
       for (const [action, again] of Object.entries(ACTIONS))
-        told.add(verdictOf(again(m, `request-${action}-again`)));
+        verdicts.add(verdictOf(again(m, `request-${action}-again`)));
       for (let round = 0; round < 4 && m.state.turn !== undefined; round += 1)
         m.model(modelSays('noted'));
       expectInvariants(m);
@@ -102,7 +102,7 @@ it('gives the model each result once, in call order, in any order of inputs (200
   );
   // Calls were in fact answered twice, late and across kills.
   for (const verdict of ['accepted', 'duplicate', 'stale', 'expired', 'accepted_late'])
-    expect(told).toContain(verdict);
+    expect(verdicts).toContain(verdict);
   for (const action of ['the worker is killed', 'the run rolls over'])
     expect(killed).toContain(action);
 });

@@ -24,7 +24,7 @@ function working(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   return m;
 }
 
-function setAside(m: MachineUnderTest): readonly string[] {
+function detachedIn(m: MachineUnderTest): readonly string[] {
   expectInvariants(m);
   expectViewsAgree(m.events);
   return m.pending.flatMap(({ toolCallId, detached }) => (detached === true ? [toolCallId] : []));
@@ -37,7 +37,7 @@ describe('a message that is queued when a question opens', () => {
     const m = working({ onBusy: 'queue' });
     expect(m.send('and my order?')).toMatchObject({ turnId: turn(2), ahead: 1 });
     m.model(modelCalls([question(), gatedCall('g')]));
-    expect(setAside(m)).toEqual(['q', 'g']);
+    expect(detachedIn(m)).toEqual(['q', 'g']);
     m.model(modelSays('I have asked'));
     expect(m.last('turn_ended')).toMatchObject({ turnId: turn(1), text: 'I have asked' });
     m.model(modelSays('it is on its way'));
@@ -45,7 +45,7 @@ describe('a message that is queued when a question opens', () => {
     m.rollOver();
     expect(m.resolve('q', answer('red')).verdict).toBe('accepted');
     expect(m.last('turn_started').inbox).toEqual(['tr:q']);
-    expect(setAside(m)).toEqual(['g']);
+    expect(detachedIn(m)).toEqual(['g']);
   });
 
   it('because it steers is read at once', promise('G114'), () => {
@@ -53,7 +53,7 @@ describe('a message that is queued when a question opens', () => {
     m.model(modelCalls([plannedCall('s')]));
     m.send('quickly', { onBusy: 'steer' });
     asks(m, 's');
-    expect(setAside(m)).toEqual(['s']);
+    expect(detachedIn(m)).toEqual(['s']);
     expect(m.effectTypes()).toContain('call_model');
     expect(m.state.transcript.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'quickly' }] });
   });
@@ -66,7 +66,7 @@ describe('a message that is queued when a question opens', () => {
     m.resolve('q', answer('x'));
     m.send('wait', { onBusy: 'steer' });
     m.checkFails('q', 'no such order');
-    expect(setAside(m)).toEqual(['q']);
+    expect(detachedIn(m)).toEqual(['q']);
     expect(m.effectTypes()).toContain('call_model');
   });
 
@@ -76,11 +76,11 @@ describe('a message that is queued when a question opens', () => {
     const m = working({ toolExecution: 'sequential' });
     const unplanned = { argumentsJson: '{}' };
     m.model(modelCalls([gatedCall('a'), gatedCall('b', { unplanned }), question('c')]));
-    expect(setAside(m)).toEqual([]);
+    expect(detachedIn(m)).toEqual([]);
     m.send('what does it cost?');
-    expect(setAside(m)).toEqual(['a']);
+    expect(detachedIn(m)).toEqual(['a']);
     m.machine.callPlanned('b', gatedCall('b'));
-    expect(setAside(m)).toEqual(['a', 'b', 'c']);
+    expect(detachedIn(m)).toEqual(['a', 'b', 'c']);
     expect(m.effectTypes()).toContain('call_model');
   });
 });
@@ -92,9 +92,9 @@ describe('a question keeps messages waiting', () => {
     expect(m.last('user_message').onBusy).toBe('queue');
     m.model(modelCalls([question()]));
     m.rollOver();
-    expect(setAside(m)).toEqual([]);
+    expect(detachedIn(m)).toEqual([]);
     m.send('and this is urgent');
-    expect(setAside(m)).toEqual(['q']);
+    expect(detachedIn(m)).toEqual(['q']);
     m.model(modelSays('yes'));
     expect(m.last('turn_started').turnId).toBe(turn(2));
   });
@@ -104,7 +104,7 @@ describe('a question keeps messages waiting', () => {
     m.send('hello');
     m.send('and my order?');
     m.model(modelCalls([question()]));
-    expect(setAside(m)).toEqual([]);
+    expect(detachedIn(m)).toEqual([]);
     expect(m.effectTypes()).toEqual(['await_deadline']);
   });
 
@@ -118,8 +118,8 @@ describe('a question keeps messages waiting', () => {
     m.model(modelCalls(some(60, MAX_DETACHED_CALLS - 61)));
     m.send('and my order?');
     m.model(modelCalls([question('q'), question('r')]));
-    expect(setAside(m)).toContain('q');
-    expect(setAside(m)).not.toContain('r');
+    expect(detachedIn(m)).toContain('q');
+    expect(detachedIn(m)).not.toContain('r');
     m.resolve('r', answer('red'));
     expect(m.effectTypes()).toContain('call_model');
   });
@@ -142,7 +142,7 @@ describe('a message that was left as a signal', () => {
     m.model(modelCalls([question()]));
     m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
     expect(m.last('user_message').onBusy).toBe('steer');
-    expect(setAside(m)).toEqual(['q']);
+    expect(detachedIn(m)).toEqual(['q']);
   });
 
   it('waits where the agent would reject it, until a question opens; else it follows the agent’s setting', () => {
@@ -150,7 +150,7 @@ describe('a message that was left as a signal', () => {
     m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
     expect(m.state.queue).toHaveLength(1);
     m.model(modelCalls([question()]));
-    expect(setAside(m)).toEqual(['q']);
+    expect(detachedIn(m)).toEqual(['q']);
     const steered = working({ onBusy: 'steer' });
     expect(steered.send('by the way?', left)).toMatchObject({ steers: true });
   });

@@ -35,9 +35,9 @@ const REUSED = {
 
 function unchanged(m: MachineUnderTest, act: () => unknown): unknown {
   const before = m.events.length;
-  const told = act();
+  const outcome = act();
   expect(m.events).toHaveLength(before);
-  return told;
+  return outcome;
 }
 
 describe('a request id that a call has seen', () => {

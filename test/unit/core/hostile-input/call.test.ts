@@ -78,7 +78,7 @@ const after = (m: MachineUnderTest, ...resolutions: Resolution[]): MachineUnderT
     m.resolve('c', resolution, { requestId: `before-${index}` });
   return m;
 };
-const nobody: Cells = Object.fromEntries(
+const UNKNOWN: Cells = Object.fromEntries(
   ['approve', 'deny', 'edit', 'answer', 'decline', 'result', 'error', 'outcome'].map((input) => [
     input,
     'unknown',
@@ -88,7 +88,7 @@ const nobody: Cells = Object.fromEntries(
 stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'was never made': {
     build: () => aMachineWith(modelCalls([plannedCall('other')])),
-    cells: nobody,
+    cells: UNKNOWN,
   },
   'waits for its turn': {
     build: () =>

@@ -189,7 +189,7 @@ const machines: readonly [string, () => MachineUnderTest][] = [
   ],
 ];
 
-const doors: readonly [string, (m: MachineUnderTest, input: unknown) => unknown][] = [
+const entries: readonly [string, (m: MachineUnderTest, input: unknown) => unknown][] = [
   ['sendMessage', (m, input) => m.machine.sendMessage(input)],
   [
     'sendMessageBySignal',
@@ -217,8 +217,8 @@ const doors: readonly [string, (m: MachineUnderTest, input: unknown) => unknown]
 
 describe('a conversation that is', () => {
   for (const [phase, build] of machines)
-    for (const [door, enter] of doors)
-      it(`${phase} survives every input by ${door}`, () => {
+    for (const [entry, enter] of entries)
+      it(`${phase} survives every input by ${entry}`, () => {
         let m = build();
         const untouched = m.events.length;
         for (const [name, make] of GARBAGE)

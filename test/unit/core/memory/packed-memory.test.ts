@@ -53,7 +53,7 @@ function idsIn(events: readonly CanonicalEvent[], name: string): readonly string
 }
 
 /** The replies to every request that the conversation may remember, except first acceptances. */
-function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
+function repliesOf(state: ConversationState, m: MachineUnderTest): unknown {
   const { events } = m;
   const nowMs = m.clock.now();
   const callIds = [...idsIn(events, 'toolCallId'), 'nobody', '__proto__'];
@@ -68,8 +68,8 @@ function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
     resolutions: asked.flatMap((of) =>
       RESOLUTIONS.map((resolution) => {
         const by = { resolution, actor: actor('user-1') };
-        const told = judgeResolution(state, { ...of, ...by }, nowMs);
-        return told.verdict === 'acceptable' ? told.verdict : told;
+        const judged = judgeResolution(state, { ...of, ...by }, nowMs);
+        return judged.verdict === 'acceptable' ? judged.verdict : judged;
       }),
     ),
     claims: asked.flatMap((of) =>
@@ -78,8 +78,8 @@ function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
       ),
     ),
     extensions: asked.map((of) => {
-      const told = judgeExtension(state, { ...of, by: 60_000, actor: actor('user-1') }, nowMs);
-      return told.verdict === 'acceptable' ? told.verdict : told;
+      const judged = judgeExtension(state, { ...of, by: 60_000, actor: actor('user-1') }, nowMs);
+      return judged.verdict === 'acceptable' ? judged.verdict : judged;
     }),
     messages: requestIds.flatMap((requestId) =>
       ['text 0', 'text 7'].map((text) => judgeMessage(state, { text, requestId })),
@@ -106,10 +106,10 @@ describe('the memory of a conversation', () => {
         const runner = new ScheduleRunner(steps.length);
         for (const step of steps) runner.run(step);
         const { m } = runner;
-        const before = toldBy(m.state, m);
+        const before = repliesOf(m.state, m);
         const next = carried(m.state);
-        expect(toldBy(next, m)).toEqual(before);
-        expect(toldBy(carried(next), m)).toEqual(before);
+        expect(repliesOf(next, m)).toEqual(before);
+        expect(repliesOf(carried(next), m)).toEqual(before);
       }),
       { numRuns: 150 },
     );

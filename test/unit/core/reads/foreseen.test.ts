@@ -119,7 +119,7 @@ describe('a worker', () => {
 });
 
 describe('a bound is checked before the read:', () => {
-  const looks = (...ids: string[]) => ids.map((id) => aRead(id, { input: { of: 'it' } }));
+  const lookups = (...ids: string[]) => ids.map((id) => aRead(id, { input: { of: 'it' } }));
 
   it.each<[string, Partial<AgentSettings>]>([
     ['calls in all', { budgets: { calls: 3 } }],
@@ -134,22 +134,22 @@ describe('a bound is checked before the read:', () => {
 
   it('repetitions, those of earlier steps included', () => {
     const m = running({ repeatLimit: 3 });
-    m.model(modelCalls(looks('a'))).tool('a');
-    expect(idsOf(m, modelCalls(looks('b', 'c')))).toEqual(['b']);
+    m.model(modelCalls(lookups('a'))).tool('a');
+    expect(idsOf(m, modelCalls(lookups('b', 'c')))).toEqual(['b']);
   });
 
   it('none of the calls that the agent no longer bounds', () => {
     const m = running();
-    m.model(modelCalls(looks('a', 'b')))
+    m.model(modelCalls(lookups('a', 'b')))
       .tool('a')
       .tool('b');
-    expect(idsOf(m, modelCalls(looks('c', 'd')))).toEqual(['c', 'd']);
+    expect(idsOf(m, modelCalls(lookups('c', 'd')))).toEqual(['c', 'd']);
   });
 
   it('tokens and cost bound model calls: the calls of the last answer run, wherever they run', () => {
     const m = running({ budgets: { tokens: 1, cost: { micros: 1, currency: 'EUR' } } });
-    expect(idsOf(m, modelCalls(looks('a')))).toEqual(['a']);
-    m.model(modelCalls(looks('a')));
+    expect(idsOf(m, modelCalls(lookups('a')))).toEqual(['a']);
+    m.model(modelCalls(lookups('a')));
     expect(m.effectTypes()).toEqual(['run_tool']);
   });
 

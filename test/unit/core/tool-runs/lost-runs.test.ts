@@ -68,8 +68,8 @@ describe('a lost run of a tool that may run once', () => {
   );
 
   it('records how often its worker was lost', () => {
-    const told = [1, 2, 3].map((times) => TEXTS.lostEachTime('t', times));
-    expect(told.map((text) => text.slice(0, 50))).toEqual([
+    const texts = [1, 2, 3].map((times) => TEXTS.lostEachTime('t', times));
+    expect(texts.map((text) => text.slice(0, 50))).toEqual([
       'The worker running tool "t" was lost. The tool say',
       'The worker running tool "t" was lost twice. The to',
       'The worker running tool "t" was lost 3 times. The ',

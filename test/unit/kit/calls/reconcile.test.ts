@@ -87,8 +87,8 @@ describe('a lost refund', () => {
     const actor = { id: 'customer' };
     expect((await conversation.resolve('refund', resolution, { actor })).verdict).toBe('forbidden');
     const operator = { id: 'olga', roles: ['operator'] };
-    const told = await conversation.resolve('refund', resolution, { actor: operator });
-    expect(told.verdict).toBe('accepted');
+    const reply = await conversation.resolve('refund', resolution, { actor: operator });
+    expect(reply.verdict).toBe('accepted');
     expect(conversation.result('refund')).toEqual({ ok: true, result: { refunded: 5 } });
     expect(conversation.text).toBe('Done.');
   });

@@ -223,9 +223,9 @@ describe('a model call that fails', () => {
         settings: { headers },
         headers: () => ({ 'x-own': 'ijkl5678mnop' }),
       });
-      const told = (await failure(ask(model))).message;
-      expect(told).not.toContain('abcd1234efgh');
-      expect(told).not.toContain('ijkl5678mnop');
+      const shown = (await failure(ask(model))).message;
+      expect(shown).not.toContain('abcd1234efgh');
+      expect(shown).not.toContain('ijkl5678mnop');
     }
   });
 

@@ -137,7 +137,7 @@ describe('an answer in background mode', () => {
   it('is polled until its end where a stream brings nothing new', async () => {
     const server = await serving({ cuts: [MIDDLE, 0], heldAfter: MIDDLE });
     const asked = ask(server);
-    await until('several polls', () => server.looks > 2);
+    await until('several polls', () => server.polls > 2);
     server.release();
     await expectWhole(asked);
     expect(server.creations).toHaveLength(1);
@@ -159,7 +159,7 @@ describe('an answer in background mode', () => {
   it('is polled until its end where the provider does not stream it again', async () => {
     const server = await serving({ heldAfter: MIDDLE, streamsAgain: false });
     const resumed = ask(server, await leftOpen(server));
-    await until('several polls', () => server.looks > 2);
+    await until('several polls', () => server.polls > 2);
     server.release();
     await expectWhole(resumed);
     expect(server.creations).toHaveLength(1);

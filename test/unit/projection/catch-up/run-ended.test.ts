@@ -111,12 +111,12 @@ describe('a conversation whose run was ended from outside', () => {
     const goesOn = stamped([REOPENED], { from: 10 });
     const look = source.describe.bind(source);
     source.set(ENDED);
-    let looks = 0;
+    let reads = 0;
     source.describe = async (key) => {
       const found = await look(key);
-      looks += 1;
+      reads += 1;
       // The sweep's own read, then the one right before the marker.
-      if (looks === 2) await log.append({ ...KEY, runId: 'run-b', events: goesOn });
+      if (reads === 2) await log.append({ ...KEY, runId: 'run-b', events: goesOn });
       return found;
     };
     await sweeper().pass();

@@ -46,31 +46,31 @@ function watchOn(open: EventLog, tell: TellOffer, digest = 'new'): DefinitionWat
 }
 
 function noting(outcome: 'changed' | 'refused' = 'changed') {
-  const told: string[] = [];
+  const updated: string[] = [];
   const tell = ({ conversationId }: ConversationKey) => {
-    told.push(conversationId);
+    updated.push(conversationId);
     return Promise.resolve(outcome);
   };
-  return { told, tell };
+  return { updated, tell };
 }
 
 test('offers every pending call anew that was offered by another definition, once', {
   ...promise('G218'),
 }, async () => {
   const open = await stored({}, { definition: 'new' }, { kind: 'external_execution' });
-  const { told, tell } = noting();
+  const { updated, tell } = noting();
   const watch = watchOn(open, tell);
   expect(await watch.pass()).toBe(2);
-  expect(told.sort()).toEqual(['c0', 'c2']);
+  expect(updated.sort()).toEqual(['c0', 'c2']);
   expect(await watch.pass()).toBe(0);
-  expect(told).toHaveLength(2);
+  expect(updated).toHaveLength(2);
 });
 
 test('reads all pages', async () => {
   const open = await stored(...Array.from({ length: 230 }, () => ({})));
-  const { told, tell } = noting();
+  const { updated, tell } = noting();
   expect(await watchOn(open, tell).pass()).toBe(230);
-  expect(new Set(told).size).toBe(230);
+  expect(new Set(updated).size).toBe(230);
 });
 
 test('waits while another worker has other definitions, and begins when that worker is gone', {
@@ -78,7 +78,7 @@ test('waits while another worker has other definitions, and begins when that wor
 }, async () => {
   const open = await stored({});
   await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
-  const { told, tell } = noting();
+  const { updated, tell } = noting();
   const watch = watchOn(open, tell);
   expect(await watch.pass()).toBe(0);
   await open.withdrawWorker('old');
@@ -88,7 +88,7 @@ test('waits while another worker has other definitions, and begins when that wor
   await watch.pass();
   await open.withdrawWorker('old');
   expect(await watch.pass()).toBe(1);
-  expect(told).toHaveLength(2);
+  expect(updated).toHaveLength(2);
 });
 
 test('does not wait for workers that serve other agents', async () => {
@@ -101,9 +101,9 @@ test('leaves calls that a client holds, and reads again', promise('G218'), async
   const claim = { by: 'b', claimId: 'c', at: '2030-01-01T00:00:00.000Z', leaseMs: 1, seq: 1 };
   const held = { ...claim, leaseUntil: '2030-01-01T00:00:00.000Z' };
   const open = await stored({ kind: 'external_execution', claim: held });
-  const { told, tell } = noting();
+  const { updated, tell } = noting();
   const watch = watchOn(open, tell);
-  expect([await watch.pass(), await watch.pass(), told.length]).toEqual([0, 0, 0]);
+  expect([await watch.pass(), await watch.pass(), updated.length]).toEqual([0, 0, 0]);
 });
 
 test('continues with others where a conversation does not answer, and returns to it', async () => {

@@ -40,15 +40,15 @@ function watchOf(leases: readonly CallLease[], tell: TellLost, leads = true) {
 }
 
 test('reports every lapsed lease in each pass, until its row is gone', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const { watch, rows } = watchOf([lease('a'), lease('b')], ({ toolCallId }) => {
-    told.push(toolCallId);
+    reported.push(toolCallId);
     return Promise.resolve('told');
   });
   expect(await watch.pass()).toBe(2);
   rows.clear();
   expect(await watch.pass()).toBe(0);
-  expect(told).toEqual(['a', 'b']);
+  expect(reported).toEqual(['a', 'b']);
 });
 
 test('drops the row of a claim that its conversation does not have', async () => {

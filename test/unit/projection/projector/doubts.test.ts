@@ -58,7 +58,7 @@ describe('a run that is in doubt', () => {
   it('is queried once where each answer is a replay that doubts again, and the store cannot have all', async () => {
     const { source, projector, said } = await aProjection();
     source.set({ runId: 'run-a', events: LOG.slice(3), carriedSeq: 3 });
-    source.previousRun = async () => await Promise.reject(new Error('no run has'));
+    source.previousRun = async () => await Promise.reject(new Error('no run answers'));
     const events = source.events.bind(source);
     source.events = async (key, query) => {
       for (const { seq } of LOG.slice(3)) projector.hint(source.hint({ seq, doubt: true }));

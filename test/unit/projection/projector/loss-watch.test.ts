@@ -7,7 +7,7 @@ import { until } from '../../../support/until.js';
 class FakePresence {
   silent: string[] = [];
   beats = 0;
-  looks = 0;
+  checks = 0;
 
   watch(beatMs?: number): LossWatch {
     return new LossWatch({
@@ -19,7 +19,7 @@ class FakePresence {
         silentWorkers: () => Promise.resolve(this.silent),
       },
       check: async () => {
-        this.looks += 1;
+        this.checks += 1;
       },
       ...(beatMs === undefined ? {} : { beatMs }),
     });
@@ -27,7 +27,7 @@ class FakePresence {
 }
 
 describe('a worker that watches others', () => {
-  it.each<[what: string, beats: readonly (readonly string[])[], looks: number]>([
+  it.each<[what: string, beats: readonly (readonly string[])[], checks: number]>([
     ['none is silent', [[], [], []], 0],
     ['one falls silent, and stays so', [[], ['a'], ['a'], ['a']], 1],
     ['one was silent before this worker began', [['a'], ['a'], []], 0],
@@ -35,14 +35,14 @@ describe('a worker that watches others', () => {
     ['two fall silent at once', [[], ['a', 'b']], 1],
     ['one comes back, and falls silent again', [[], ['a'], [], ['a']], 2],
     ['it was held up itself', [[], ['me'], []], 0],
-  ])('checks the store where %s', promise('G233'), async (_what, beats, looks) => {
+  ])('checks the store where %s', promise('G233'), async (_what, beats, checks) => {
     const presence = new FakePresence();
     const watch = presence.watch();
     for (const silent of beats) {
       presence.silent = [...silent];
       await watch.beat();
     }
-    expect(presence.looks).toBe(looks);
+    expect(presence.checks).toBe(checks);
     expect(presence.beats).toBe(beats.length);
   });
 
@@ -60,7 +60,7 @@ describe('a worker that watches others', () => {
         silentWorkers: () => Promise.resolve(presence.silent),
       },
       check: async () => {
-        presence.looks += 1;
+        presence.checks += 1;
       },
     });
     watch.start();
@@ -69,7 +69,7 @@ describe('a worker that watches others', () => {
     const tried = presence.beats;
     await until('it beats', () => presence.beats > tried + 2);
     presence.silent = ['a'];
-    await until('the check runs', () => presence.looks === 1);
+    await until('the check runs', () => presence.checks === 1);
     await watch.stop();
     const { beats } = presence;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -90,8 +90,8 @@ describe('a worker that starts', () => {
     const { source, log, create } = await aStart({ intervalMs: 200 });
     await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
     source.set({ runId: 'run-a', events: LOG.slice(0, 6), historyLength: 9 });
-    const looks = await Promise.all(Array.from({ length: 10 }, () => create().run()));
-    const own = looks.filter((moved) => moved !== undefined);
+    const checks = await Promise.all(Array.from({ length: 10 }, () => create().run()));
+    const own = checks.filter((moved) => moved !== undefined);
     expect(own.length).toBeGreaterThanOrEqual(2);
     expect(own.length).toBeLessThanOrEqual(3);
     expect(source.describes).toBe(own.length);

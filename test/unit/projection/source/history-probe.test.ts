@@ -19,16 +19,16 @@ function setUp(...answers: readonly Look[]) {
     (message: string, fields: Record<string, unknown> = {}) => {
       lines.push([level, message.split(';')[0], fields['reason']]);
     };
-  const looks = new HistoryProbe(client, { info: note('info'), warn: note('warn') });
+  const probe = new HistoryProbe(client, { info: note('info'), warn: note('warn') });
   const look = async (times = 1): Promise<void> => {
     for (let looked = 1; looked <= times; looked += 1)
       try {
-        for await (const events of looks.tail(RUN)) if (events.length > 0) break;
+        for await (const events of probe.tail(RUN)) if (events.length > 0) break;
       } catch {
         // The test reads the log lines.
       }
   };
-  return { looks, look, lines, asked };
+  return { probe, look, lines, asked };
 }
 
 afterEach(() => {
@@ -39,11 +39,11 @@ describe('reads of the ends of histories', () => {
   it('that are denied are logged once, with the reason, and again when they work', {
     ...promise('G205'),
   }, async () => {
-    const { looks, look, lines } = setUp(DENIED, DENIED, DENIED, FOUND);
+    const { probe, look, lines } = setUp(DENIED, DENIED, DENIED, FOUND);
     await look(3);
     const failing = 'The ends of histories cannot be read on the server';
     expect(lines).toEqual([['warn', failing, 'Request unauthorized.']]);
-    expect(looks.isUseless).toBe(false);
+    expect(probe.isUseless).toBe(false);
     await look(2);
     expect(lines.slice(1)).toEqual([
       ['info', 'The ends of histories can be read again', undefined],
@@ -53,19 +53,19 @@ describe('reads of the ends of histories', () => {
   it('are given up, with a log line, only when the call is unknown three times in a row', {
     ...promise('G205'),
   }, async () => {
-    const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, DENIED, UNKNOWN, UNKNOWN, UNKNOWN);
+    const { probe, look, lines } = setUp(UNKNOWN, UNKNOWN, DENIED, UNKNOWN, UNKNOWN, UNKNOWN);
     await look(5);
-    expect(looks.isUseless).toBe(false);
+    expect(probe.isUseless).toBe(false);
     await look();
-    expect(looks.isUseless).toBe(true);
+    expect(probe.isUseless).toBe(true);
     const given = 'The server does not know GetWorkflowExecutionHistoryReverse';
     expect(lines.at(-1)).toEqual(['warn', given, 'unknown method']);
   });
 
   it('are never given up once one was answered', async () => {
-    const { looks, look, lines } = setUp(FOUND, UNKNOWN);
+    const { probe, look, lines } = setUp(FOUND, UNKNOWN);
     await look(6);
-    expect(looks.isUseless).toBe(false);
+    expect(probe.isUseless).toBe(false);
     expect(lines).toMatchObject([
       ['warn', expect.stringMatching(/cannot be read/), UNKNOWN.message],
     ]);
@@ -75,15 +75,15 @@ describe('reads of the ends of histories', () => {
     ...promise('G205'),
   }, async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, FOUND);
+    const { probe, look, lines } = setUp(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, FOUND);
     await look(3);
     vi.setSystemTime(Date.now() + 60_000);
-    expect(looks.isUseless).toBe(false);
+    expect(probe.isUseless).toBe(false);
     await look();
-    expect(looks.isUseless).toBe(true);
+    expect(probe.isUseless).toBe(true);
     vi.setSystemTime(Date.now() + 60_000);
     await look();
-    expect(looks.isUseless).toBe(false);
+    expect(probe.isUseless).toBe(false);
     expect(lines.map((line) => (line as string[])[0])).toEqual(['warn', 'info']);
   });
 

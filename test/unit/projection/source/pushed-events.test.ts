@@ -25,16 +25,16 @@ function hint(
   };
 }
 
-function seqsOf(told: PushedEvents, after: number, upTo: number, runId = RUN) {
-  return told.page(KEY, { runId, after, upTo })?.page.events.map(({ seq }) => seq);
+function seqsOf(pushed: PushedEvents, after: number, upTo: number, runId = RUN) {
+  return pushed.page(KEY, { runId, after, upTo })?.page.events.map(({ seq }) => seq);
 }
 
 describe('events that tasks pushed', () => {
   it('are joined over hints, and reported by the newest task', () => {
-    const told = new PushedEvents();
-    told.take(hint(LOG.slice(0, 2), { task: 3 }));
-    told.take(hint(LOG.slice(2, 5), { task: 9 }));
-    expect(told.page(KEY, { runId: RUN, after: 0, upTo: 5 })).toEqual({
+    const pushed = new PushedEvents();
+    pushed.take(hint(LOG.slice(0, 2), { task: 3 }));
+    pushed.take(hint(LOG.slice(2, 5), { task: 9 }));
+    expect(pushed.page(KEY, { runId: RUN, after: 0, upTo: 5 })).toEqual({
       page: { events: LOG.slice(0, 5), firstSeq: 1, lastSeq: 5, more: false },
       task: { id: 9, startedAt: STARTED_AT },
       pushedAt: expect.any(Number) as number,
@@ -42,22 +42,22 @@ describe('events that tasks pushed', () => {
   });
 
   it('are pushed again by a task that is tried again, and the later push counts', () => {
-    const told = new PushedEvents();
-    told.take(hint(LOG.slice(0, 5)));
+    const pushed = new PushedEvents();
+    pushed.take(hint(LOG.slice(0, 5)));
     const others = LOG.slice(2, 4).map((event) => ({ ...event, at: '2031-01-01T00:00:00.000Z' }));
-    told.take(hint(others));
-    expect(told.page(KEY, { runId: RUN, after: 0, upTo: 4 })?.page.events).toEqual([
+    pushed.take(hint(others));
+    expect(pushed.page(KEY, { runId: RUN, after: 0, upTo: 4 })?.page.events).toEqual([
       ...LOG.slice(0, 2),
       ...others,
     ]);
   });
 
   it('are not used from an instance that only replayed them', () => {
-    const told = new PushedEvents();
-    told.take(hint(LOG.slice(0, 3)));
-    told.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
-    expect(seqsOf(told, 0, 5)).toBeUndefined();
-    expect(seqsOf(told, 3, 5)).toEqual([4, 5]);
+    const pushed = new PushedEvents();
+    pushed.take(hint(LOG.slice(0, 3)));
+    pushed.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
+    expect(seqsOf(pushed, 0, 5)).toBeUndefined();
+    expect(seqsOf(pushed, 3, 5)).toEqual([4, 5]);
   });
 
   it.each([
@@ -65,44 +65,44 @@ describe('events that tasks pushed', () => {
     ['that begin later than what is asked for', 0, 5, RUN],
     ['that do not go as far', 3, 9, RUN],
   ])('do not answer for events %s', (_what, after, upTo, runId) => {
-    const told = new PushedEvents();
-    told.take(hint(LOG.slice(3, 5)));
-    expect(seqsOf(told, after, upTo, runId)).toBeUndefined();
+    const pushed = new PushedEvents();
+    pushed.take(hint(LOG.slice(3, 5)));
+    expect(seqsOf(pushed, after, upTo, runId)).toBeUndefined();
   });
 
   it('are forgotten when a hint comes without them, or after a gap', () => {
-    const told = new PushedEvents();
-    told.take(hint(LOG.slice(0, 2)));
-    told.take(hint(LOG.slice(4, 5)));
-    expect(seqsOf(told, 0, 5)).toBeUndefined();
-    expect(seqsOf(told, 4, 5)).toEqual([5]);
+    const pushed = new PushedEvents();
+    pushed.take(hint(LOG.slice(0, 2)));
+    pushed.take(hint(LOG.slice(4, 5)));
+    expect(seqsOf(pushed, 0, 5)).toBeUndefined();
+    expect(seqsOf(pushed, 4, 5)).toEqual([5]);
     const { pushed: _, ...bare } = hint(LOG.slice(5, 6));
-    told.take(bare);
-    expect(seqsOf(told, 4, 5)).toBeUndefined();
+    pushed.take(bare);
+    expect(seqsOf(pushed, 4, 5)).toBeUndefined();
   });
 
   it('keep their bounds', () => {
-    const told = new PushedEvents();
+    const pushed = new PushedEvents();
     const [first] = LOG;
     if (first === undefined) throw new Error('an empty log');
-    told.take(hint(Array.from({ length: 501 }, (_, index) => ({ ...first, seq: index + 1 }))));
-    expect(seqsOf(told, 0, 1)).toBeUndefined();
-    told.take(hint(LOG.slice(0, 1)));
+    pushed.take(hint(Array.from({ length: 501 }, (_, index) => ({ ...first, seq: index + 1 }))));
+    expect(seqsOf(pushed, 0, 1)).toBeUndefined();
+    pushed.take(hint(LOG.slice(0, 1)));
     for (let index = 0; index < 2_000; index += 1)
-      told.take({ ...hint(LOG.slice(0, 1)), conversationId: `c-${index}` });
-    expect(seqsOf(told, 0, 1)).toBeUndefined();
+      pushed.take({ ...hint(LOG.slice(0, 1)), conversationId: `c-${index}` });
+    expect(seqsOf(pushed, 0, 1)).toBeUndefined();
   });
 });
 
 describe('a source with pushed events', () => {
   const query = { runId: RUN, after: 0, upTo: 5 };
-  const looks: unknown[] = [];
+  const reads: unknown[] = [];
   const sourceWith = (isCommitted: boolean) => {
     const asked = new FakeSource();
     asked.set({ runId: RUN, events: LOG });
-    looks.length = 0;
+    reads.length = 0;
     const source = createEventSource(asked, async (key, target) => {
-      looks.push({ key, target });
+      reads.push({ key, target });
       await Promise.resolve();
       return isCommitted;
     });
@@ -113,7 +113,7 @@ describe('a source with pushed events', () => {
   it('answers from them once their task is known to be committed', async () => {
     const { source, asked } = sourceWith(true);
     expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
-    expect(looks).toEqual([
+    expect(reads).toEqual([
       {
         key: KEY,
         target: {
@@ -143,7 +143,7 @@ describe('a source with pushed events', () => {
     expect((await source.events(KEY, query)).events).toEqual(LOG);
     const { upTo: _, ...strict } = query;
     await sourceWith(true).source.events(KEY, strict);
-    expect(looks).toEqual([]);
+    expect(reads).toEqual([]);
     expect(asked.queries).toEqual([{ after: 0, runId: RUN }]);
   });
 });

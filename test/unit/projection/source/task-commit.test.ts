@@ -15,8 +15,8 @@ import { KEY } from '../../../support/samples/log-events.js';
 
 const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, pushedAt: 0 };
 
-function server(...looks: readonly Look[]) {
-  const { client, asked } = fakeHistory(...looks);
+function server(...answers: readonly Look[]) {
+  const { client, asked } = fakeHistory(...answers);
   return { isCommitted: createIsTaskCompleted(new HistoryProbe(client), { identity: ME }), asked };
 }
 

@@ -34,8 +34,8 @@ async function leftBy(answer: Answer, over: Readonly<Record<string, unknown>> = 
   });
   const end = await runHttpTool(tool, { log, services: { vault: () => 'from the vault' } });
   const retry = 'retry' in end ? end.retry : undefined;
-  const told = [JSON.stringify(end), retry?.message ?? '', retry?.stack ?? '', ...log].join('\n');
-  return { end, told, requests: peer.requests };
+  const shown = [JSON.stringify(end), retry?.message ?? '', retry?.stack ?? '', ...log].join('\n');
+  return { end, shown, requests: peer.requests };
 }
 
 /** Forms of the secret that must not appear, in every notation. */
@@ -131,8 +131,8 @@ describe('a secret of an HTTP tool', () => {
       {},
     ],
   ])('is shown nowhere when an answer %s', promise('G138', 'S47'), async (_what, answer, over) => {
-    const { told } = await leftBy(answer, over);
-    for (const form of FORMS) expect(told).not.toContain(form);
+    const { shown } = await leftBy(answer, over);
+    for (const form of FORMS) expect(shown).not.toContain(form);
   });
 
   it('may come from a function, called for every request; its errors are shown nowhere', async () => {
@@ -146,7 +146,7 @@ describe('a secret of an HTTP tool', () => {
     expect(find).toHaveBeenCalledTimes(2);
     const failing = secret(() => Promise.reject(new TypeError(SECRET)));
     const {
-      told,
+      shown,
       end,
       requests: none,
     } = await leftBy(json(null), { headers: { 'x-key': failing } });
@@ -156,7 +156,7 @@ describe('a secret of an HTTP tool', () => {
       },
     });
     expect(none).toEqual([]);
-    for (const form of FORMS) expect(told).not.toContain(form);
+    for (const form of FORMS) expect(shown).not.toContain(form);
   });
 
   it.each([
@@ -166,11 +166,11 @@ describe('a secret of an HTTP tool', () => {
     ['has a line end', 'hush-hush\nx-a: b', 'must be printable Latin-1 on one line'],
   ])('that %s ends the call before anything is sent', async (_what, value, rule) => {
     vi.stubEnv('Y_TOKEN', value);
-    const { told, requests } = await leftBy(json(null), {
+    const { shown, requests } = await leftBy(json(null), {
       headers: { 'x-key': secret('Y_TOKEN') },
     });
-    expect(told).toContain(rule);
-    expect(told).not.toContain('hush-hush');
+    expect(shown).toContain(rule);
+    expect(shown).not.toContain('hush-hush');
     expect(requests).toEqual([]);
   });
 });

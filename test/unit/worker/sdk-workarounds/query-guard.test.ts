@@ -34,7 +34,7 @@ const update = (historyLength: number, id: string): Activation => ({
 
 /** A workflow that refuses the update `bad`; whether each activation was answered, and which histories were read. */
 async function run(activations: readonly Activation[], isSettled = true) {
-  const looks: HeldRun[] = [];
+  const checked: HeldRun[] = [];
   const workflow: Workflow = {
     activate: ({ jobs }) =>
       Promise.resolve({
@@ -58,7 +58,7 @@ async function run(activations: readonly Activation[], isSettled = true) {
     { createWorkflow: () => Promise.resolve(workflow), destroy: () => Promise.resolve() },
     (found, held) => {
       expect(found).toEqual(OPTIONS.info);
-      looks.push(held);
+      checked.push(held);
       return Promise.resolve(isSettled);
     },
   );
@@ -71,7 +71,7 @@ async function run(activations: readonly Activation[], isSettled = true) {
         (error: unknown) => (error instanceof Error ? error.message : ''),
       ),
     );
-  return { looks, answers };
+  return { checked, answers };
 }
 
 describe('a query that comes by itself', () => {
@@ -125,9 +125,9 @@ describe('a query that comes by itself', () => {
         { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT }, accepted: new Set() },
       ],
     ],
-  ])('%s', async (_name, activations, looks) => {
+  ])('%s', async (_name, activations, checked) => {
     const seen = await run(activations);
-    expect(seen.looks).toEqual(looks);
+    expect(seen.checked).toEqual(checked);
     expect(new Set(seen.answers)).toEqual(new Set(['answered']));
   });
 
@@ -138,6 +138,6 @@ describe('a query that comes by itself', () => {
 
   test('needs no check when it comes with its task', async () => {
     const seen = await run([signal(3), query(3, 'q1')], false);
-    expect(seen).toEqual({ looks: [], answers: ['answered', 'answered'] });
+    expect(seen).toEqual({ checked: [], answers: ['answered', 'answered'] });
   });
 });

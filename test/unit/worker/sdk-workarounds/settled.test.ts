@@ -28,8 +28,8 @@ const accepted = (eventId: number, protocolInstanceId: string): FakeEvent => ({
 /** A task of which the worker knows only the start. */
 const SIXTH = { lastId: 6, decidedIn: { id: 6, startedAt: STARTED_AT } } as const;
 
-function server(...looks: readonly Look[]) {
-  const { client, asked } = fakeHistory(...looks);
+function server(...histories: readonly Look[]) {
+  const { client, asked } = fakeHistory(...histories);
   return { isSettled: createIsSettled(new HistoryProbe(client), { identity: ME }), asked };
 }
 

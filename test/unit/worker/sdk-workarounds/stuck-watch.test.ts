@@ -33,14 +33,14 @@ it('a step that has not ended in a minute is stuck, and the error names its run'
 }, async () => {
   const watch = new StuckWatch();
   const { made } = creator();
-  const told = vi.fn();
-  watch.stuck.catch(told);
+  const onStuck = vi.fn();
+  watch.stuck.catch(onStuck);
   const workflow = await watch.over(made).createWorkflow(optionsOf('run-1'));
   void workflow.activate({});
   await vi.advanceTimersByTimeAsync(MINUTE);
-  expect(told).not.toHaveBeenCalled();
+  expect(onStuck).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(MINUTE / 4);
-  expect(told).toHaveBeenCalledExactlyOnceWith(expect.any(WorkflowStuck));
+  expect(onStuck).toHaveBeenCalledExactlyOnceWith(expect.any(WorkflowStuck));
   await expect(watch.stuck).rejects.toMatchObject({
     code: 'workflow_stuck',
     runId: 'run-1',
@@ -51,8 +51,8 @@ it('a step that has not ended in a minute is stuck, and the error names its run'
 it('steps that end are not stuck, in any number and in runs of any age', async () => {
   const watch = new StuckWatch();
   const { made, ends } = creator();
-  const told = vi.fn();
-  watch.stuck.catch(told);
+  const onStuck = vi.fn();
+  watch.stuck.catch(onStuck);
   const workflow = await watch.over(made).createWorkflow(optionsOf('run-1'));
   for (let count = 0; count < 5; count += 1) {
     const completion = { runId: 'run-1' };
@@ -62,13 +62,13 @@ it('steps that end are not stuck, in any number and in runs of any age', async (
     expect(await step).toBe(completion);
   }
   await vi.advanceTimersByTimeAsync(10 * MINUTE);
-  expect(told).not.toHaveBeenCalled();
+  expect(onStuck).not.toHaveBeenCalled();
 });
 
 it("a step that fails is over, and its failure is the worker's", async () => {
   const watch = new StuckWatch();
-  const told = vi.fn();
-  watch.stuck.catch(told);
+  const onStuck = vi.fn();
+  watch.stuck.catch(onStuck);
   const { made } = creator();
   const failing: WorkflowCreator = {
     ...made,
@@ -80,19 +80,19 @@ it("a step that fails is over, and its failure is the worker's", async () => {
   const workflow = await watch.over(failing).createWorkflow(optionsOf('run-1'));
   await expect(workflow.activate({})).rejects.toThrow('thread ended');
   await vi.advanceTimersByTimeAsync(10 * MINUTE);
-  expect(told).not.toHaveBeenCalled();
+  expect(onStuck).not.toHaveBeenCalled();
 });
 
 it('a timer that comes late, as after a machine has slept, counts once', async () => {
   const watch = new StuckWatch();
   const { made } = creator();
-  const told = vi.fn();
-  watch.stuck.catch(told);
+  const onStuck = vi.fn();
+  watch.stuck.catch(onStuck);
   const workflow = await watch.over(made).createWorkflow(optionsOf('run-1'));
   void workflow.activate({});
   vi.setSystemTime(Date.now() + 24 * 60 * MINUTE);
   await vi.advanceTimersByTimeAsync(MINUTE / 2);
-  expect(told).not.toHaveBeenCalled();
+  expect(onStuck).not.toHaveBeenCalled();
 });
 
 it('the watch stops when the worker has ended', async () => {
