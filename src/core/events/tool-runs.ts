@@ -44,7 +44,7 @@ export function toolFinishedEvents(
   if (isToolChanged(outcome)) return toolChangedEvents(call, outcome);
   if ('ask' in outcome) return withCapacity(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome);
-  const loss = lossText(call, outcome);
+  const loss = reportedLoss(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
 }
@@ -157,7 +157,7 @@ export function notPlannedEvents(call: CallState, { message }: Loss): readonly E
  * Detects a `once` call that was not run because its activity was delivered again: handled like a lost run that a
  * worker reports.
  */
-export function lossText(call: CallState, outcome: ToolEnded): Loss | undefined {
+export function reportedLoss(call: CallState, outcome: ToolEnded): Loss | undefined {
   const { envelope } = outcome;
   return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
     ? { timedOut: false, message: 'the call was delivered a second time' }
