@@ -33,12 +33,12 @@ const IMPORTS = {
     own: ['protocol', 'json-schema', 'core'],
     packages: [
       ...['@temporalio/client', '@temporalio/common', '@temporalio/envconfig'],
-      ...['@temporalio/proto', 'node:'],
+      ...['@temporalio/proto', 'lru-cache', 'node:'],
     ],
   },
   projection: {
     own: ['protocol', 'core', 'store', 'client'],
-    packages: ['@temporalio/client', '@temporalio/common', 'node:'],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-limit', 'node:'],
   },
   watchdog: { own: [], packages: ['pino', 'node:'] },
   activities: {

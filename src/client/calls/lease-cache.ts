@@ -2,6 +2,7 @@
  * Leases that this process renewed by update a moment ago. Such a renewal is in the history, so progress must not
  * repeat it.
  */
+import { LRUCache } from 'lru-cache';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LeaseRenewal } from '../ports/leases.js';
 
@@ -17,27 +18,24 @@ type Renewed = Pick<LeaseRenewal, 'call' | 'claimId' | 'holder'>;
 
 export class RecentRenewals {
   readonly #now: () => number;
-  /** In the order of their renewal. */
-  readonly #known = new Map<string, { readonly until: string; readonly freshMs: number }>();
+  readonly #known = new LRUCache<string, { readonly until: string; readonly freshMs: number }>({
+    max: MAX_RENEWALS,
+  });
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
   note(renewed: Renewed, leaseUntil: string): void {
-    const name = nameOf(renewed);
     const nowMs = this.#now();
     // Half of a short lease, so that it is renewed in time.
     const freshMs = Math.min(nowMs + FRESH_MS, (nowMs + Date.parse(leaseUntil)) / 2);
-    this.#known.delete(name);
-    this.#known.set(name, { until: leaseUntil, freshMs });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_RENEWALS && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(nameOf(renewed), { until: leaseUntil, freshMs });
   }
 
   /** The end of the lease, ISO 8601; undefined when it is time to renew. */
   of(renewed: Renewed): string | undefined {
-    const known = this.#known.get(nameOf(renewed));
+    const known = this.#known.peek(nameOf(renewed));
     return known !== undefined && this.#now() < known.freshMs ? known.until : undefined;
   }
 }

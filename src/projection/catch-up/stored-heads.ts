@@ -1,4 +1,5 @@
 /** A cache of the heads of stored logs, so that most hints need no read of the store. May be out of date. */
+import { LRUCache } from 'lru-cache';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
@@ -19,7 +20,7 @@ export interface StoredHead {
 
 export class StoredHeads {
   readonly #log: EventLog;
-  readonly #known = new Map<string, StoredHead>();
+  readonly #known = new LRUCache<string, StoredHead>({ max: MAX_KNOWN_HEADS });
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -48,13 +49,7 @@ export class StoredHeads {
       runId,
       ...(tail?.seq === lastSeq ? { tailHash: exactHash(tail) } : {}),
     };
-    const keyText = conversationKey(head);
-    this.#known.delete(keyText);
-    this.#known.set(keyText, stored);
-    if (this.#known.size > MAX_KNOWN_HEADS) {
-      const oldest = this.#known.keys().next();
-      if (oldest.done !== true) this.#known.delete(oldest.value);
-    }
+    this.#known.set(conversationKey(head), stored);
     return stored;
   }
 

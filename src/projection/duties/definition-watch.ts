@@ -9,6 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import pLimit from 'p-limit';
 import { refusalOf } from '../../client/temporal/errors.js';
 import type {
   AnswerOffer,
@@ -23,7 +24,6 @@ import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Semaphore } from '../source/semaphore.js';
 
 /** An agent of this worker. */
 export interface ServedAgent {
@@ -67,7 +67,7 @@ export class DefinitionWatch {
   readonly #deps: Required<DefinitionWatchDeps>;
   readonly #id: string;
   readonly #outages: Outages;
-  readonly #gate = new Semaphore(TOLD_AT_ONCE);
+  readonly #limited = pLimit(TOLD_AT_ONCE);
   readonly #passes: Passes;
   /** Agents whose waiting calls are all offered by this worker's definitions. */
   readonly #done = new Set<string>();
@@ -125,7 +125,7 @@ export class DefinitionWatch {
           const found = page.conversations.flatMap((one) =>
             one.pending
               .filter(({ kind }) => kind === pendingKind)
-              .map((call) => this.#gate.run(() => this.#checkCall(one, call, agent))),
+              .map((call) => this.#limited(() => this.#checkCall(one, call, agent))),
           );
           for (const outcome of await Promise.all(found)) {
             if (outcome === 'changed') changed += 1;

@@ -3,6 +3,7 @@
  * conversations that were closed long enough ago, and forgets old tombstones. A bounded number of each at a time.
  */
 import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
 import type { DeleteOutcome } from '../../client/api/types.js';
 import { deleteConversation } from '../../client/deletion/delete.js';
 import { Executions } from '../../client/temporal/executions.js';
@@ -21,7 +22,6 @@ import type { ClosedHead, ConversationLists } from '../../store/ports/lists.js';
 import type { OpenLog } from '../source/open-log.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { SILENT } from '../source/outages.js';
-import { Semaphore } from '../source/semaphore.js';
 import { createDeletions } from './deletions.js';
 
 /** `deleteConversation` of the client: undefined when the conversation has changed since. */
@@ -56,7 +56,7 @@ export interface HousekeepingReport {
 
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
-  readonly #gate = new Semaphore(DELETIONS_AT_ONCE);
+  readonly #limited = pLimit(DELETIONS_AT_ONCE);
 
   constructor(deps: HousekeepingDeps) {
     this.#deps = deps;
@@ -103,7 +103,7 @@ export class Housekeeping {
         );
       }
     };
-    await Promise.all(keys.map((one) => this.#gate.run(() => work(one))));
+    await Promise.all(keys.map((one) => this.#limited(() => work(one))));
     return { done, failed };
   }
 }

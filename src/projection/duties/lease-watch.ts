@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import pLimit from 'p-limit';
 import { refusalOf } from '../../client/temporal/errors.js';
 import type { LeaseLostInput, LeaseLostReply } from '../../protocol/calls/claims.js';
 import {
@@ -18,7 +19,6 @@ import type { CallLease } from '../../store/ports/leases.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Semaphore } from '../source/semaphore.js';
 
 /**
  * Reports a lapsed lease. `unknown`: the conversation does not run, or does not have such a claim. Rejects when no
@@ -47,7 +47,7 @@ export class LeaseWatch {
   readonly #deps: Required<LeaseWatchDeps>;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
-  readonly #gate = new Semaphore(TOLD_AT_ONCE);
+  readonly #limited = pLimit(TOLD_AT_ONCE);
   readonly #passes: Passes;
 
   constructor(deps: LeaseWatchDeps) {
@@ -87,7 +87,7 @@ export class LeaseWatch {
         ...(after === undefined ? {} : { after }),
       });
       const outcomes = await Promise.all(
-        page.map((lease) => this.#gate.run(async () => await this.#tell(lease))),
+        page.map((lease) => this.#limited(async () => await this.#tell(lease))),
       );
       signalled += outcomes.filter((isTold) => isTold).length;
       after = page.at(-1);

@@ -7,6 +7,7 @@
  * J3  A store outage loses nothing: hints are kept and tried again until the process ends; then the sweep finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { PROJECTION_DELAY_MS } from '../../protocol/limits/service-limits.js';
 import { mostUrgent, type Urgency } from '../../protocol/log/urgency.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -19,7 +20,6 @@ import type { Progress, Target } from '../catch-up/catch-up.js';
 import { CatchUp } from '../catch-up/catch-up.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
-import { Semaphore } from '../source/semaphore.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { type Doubt, SettledDoubts } from './settled-doubts.js';
 
@@ -71,7 +71,7 @@ export class Projector {
   readonly #deps: Required<ProjectorDeps>;
   readonly #catchUp: CatchUp;
   readonly #outages: Outages;
-  readonly #gate = new Semaphore(MAX_QUERIES_AT_ONCE);
+  readonly #limited = pLimit(MAX_QUERIES_AT_ONCE);
   readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
@@ -147,7 +147,7 @@ export class Projector {
       // Lanes end with their work; another one may have begun.
       lane = this.#laneOf(key);
     }
-    const work = this.#gate.run(async () => await this.#catchUp.run(key, target));
+    const work = this.#limited(async () => await this.#catchUp.run(key, target));
     lane.running = work.then(
       () => undefined,
       () => undefined,
@@ -236,7 +236,7 @@ export class Projector {
     const doubt = doubtOf(wanted);
     if (doubt !== undefined && this.#settled.has(doubt)) return;
     try {
-      const progress = await this.#gate.run(async () => await this.#catchUp.run(lane.key, wanted));
+      const progress = await this.#limited(async () => await this.#catchUp.run(lane.key, wanted));
       lane.failures = 0;
       this.#outages.succeeded();
       // The hint may have overtaken its own task: one more catch-up, unless the task was lost and there is no more.

@@ -9,6 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import {
   STARTUP_CHECK_INTERVAL_MS,
   SWEEP_CHECKS,
@@ -20,7 +21,6 @@ import type { OpenHead } from '../../store/ports/lists.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
-import { Semaphore } from '../source/semaphore.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import type { Projector } from './projector.js';
 
@@ -45,7 +45,7 @@ const CHECKS_AT_ONCE = 16;
 export class StartupCheck {
   readonly #deps: Required<StartupCheckDeps>;
   readonly #outages: Outages;
-  readonly #gate = new Semaphore(CHECKS_AT_ONCE);
+  readonly #limited = pLimit(CHECKS_AT_ONCE);
 
   constructor(deps: StartupCheckDeps) {
     this.#deps = {
@@ -136,7 +136,7 @@ export class StartupCheck {
     const key = { tenant, conversationId };
     const { source, projector } = this.#deps;
     try {
-      const found = await this.#gate.run(async () => await source.describe(key));
+      const found = await this.#limited(async () => await source.describe(key));
       if (found === undefined) return false;
       const { runId, historyLength } = found;
       if (runId === head?.runId && historyLength === head.historyLength) return false;

@@ -8,6 +8,7 @@
  * S2  If all open conversations fit into one pass, each pass describes all of them.
  */
 import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import {
   SWEEP_BEAT_MS,
   SWEEP_CHECKS,
@@ -25,7 +26,6 @@ import type { TroubleWatch } from '../duties/trouble-watch.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Semaphore } from '../source/semaphore.js';
 import type { EndedBy, WorkflowDescription, WorkflowSource } from '../source/workflow-source.js';
 import { ClosedSearch } from './closed-search.js';
 import type { Projector } from './projector.js';
@@ -85,7 +85,7 @@ export class Sweep {
   #openAfter: OpenHead | undefined;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
-  readonly #gate = new Semaphore(CHECKS_AT_ONCE);
+  readonly #limited = pLimit(CHECKS_AT_ONCE);
   readonly #reported = new Set<string>();
   readonly #closed: ClosedSearch;
   readonly #beats: Passes;
@@ -140,7 +140,7 @@ export class Sweep {
       if (from > 0 && !(await this.#lead())) return undefined;
       const findings = heads
         .slice(from, from + LOOKS_A_LEASE)
-        .map((head) => this.#gate.run(async () => await this.#check(head)));
+        .map((head) => this.#limited(async () => await this.#check(head)));
       for (const finding of await Promise.all(findings)) counts[finding] += 1;
     }
     const { still, asked, gone, endedSilently, failed } = counts;
@@ -286,7 +286,7 @@ export class Sweep {
     const compare = async (keys: readonly ConversationKey[]): Promise<void> => {
       const unknown = await log.notOpen(keys);
       const found = await Promise.all(
-        unknown.map((key) => this.#gate.run(async () => await this.#bringIn(key))),
+        unknown.map((key) => this.#limited(async () => await this.#bringIn(key))),
       );
       count += found.filter(Boolean).length;
     };
@@ -308,7 +308,7 @@ export class Sweep {
   async #searchClosed(): Promise<number> {
     try {
       const keys = await this.#closed.next();
-      const found = keys.map((key) => this.#gate.run(async () => await this.#bringIn(key)));
+      const found = keys.map((key) => this.#limited(async () => await this.#bringIn(key)));
       return (await Promise.all(found)).filter(Boolean).length;
     } catch (error) {
       this.#outages.failed(error, '(search for closed conversations)');

@@ -7,6 +7,7 @@
  * last of its tasks could be completed, all the earlier ones had to be.
  * T2  A task that is tried again pushes its events again; the later push counts.
  */
+import { LRUCache } from 'lru-cache';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
@@ -33,7 +34,7 @@ export interface PushedPage {
 }
 
 export class PushedEvents {
-  readonly #tasks = new Map<string, PushedTask>();
+  readonly #tasks = new LRUCache<string, PushedTask>({ max: MAX_CONVERSATIONS });
 
   take(hint: Hint): void {
     const name = conversationKey(hint);
@@ -49,9 +50,6 @@ export class PushedEvents {
     if (events.length > MAX_EVENTS) return;
     const { task: id, startedAt } = pushed;
     this.#tasks.set(name, { runId, task: { id, startedAt }, pushedAt: performance.now(), events });
-    if (this.#tasks.size <= MAX_CONVERSATIONS) return;
-    const oldest = this.#tasks.keys().next();
-    if (oldest.done !== true) this.#tasks.delete(oldest.value);
   }
 
   /** Everything after a seq, if it was pushed without a gap and at least through `upTo`. */
