@@ -87,6 +87,7 @@ const SILENT: Logger = {
 
 /**
  * Opens an application. Two processes of one application call this with the same options.
+ * @throws {TypeError} when `store` is missing
  * @throws {TemporalUnreachable} naming the address that was tried
  * @throws {StoreUnavailable} naming the file or database that cannot be opened
  * @example
@@ -96,14 +97,17 @@ const SILENT: Logger = {
 export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy> {
   const { store, blobs, compression = true, logger = SILENT, retryForMs = 0 } = options;
   const { actor, channel, patience, searchAttributes, taskQueue, tenant } = options;
-  const settings = { ...temporalSettings(options.temporal), ...options.temporal };
+  const settings = settingsOf(options.temporal);
   const codecs = [new CompressionCodec({ writes: compression })];
+  checkStore(store);
   const opened = await openEventLog(store, { blobs, logger });
   const { log } = opened;
+  let connected: Client | undefined;
   try {
     const storeId = await log.storeId();
     const policy = { retryForMs, logger, identity: ownIdentity(storeId) };
     const temporal = await connectClient(settings, policy, codecs);
+    connected = temporal;
     const fromLog = clientOptionsFrom(opened, temporal);
     // The agents are known from here on, even if the store becomes unavailable.
     await fromLog.agents();
@@ -146,7 +150,22 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       },
     };
   } catch (error) {
+    await connected?.connection.close();
     await opened.close();
     throw error;
   }
+}
+
+function settingsOf(given: Partial<TemporalSettings> = {}): TemporalSettings {
+  const settings = temporalSettings(given);
+  return given.options === undefined ? settings : { ...settings, options: given.options };
+}
+
+function checkStore(store: unknown): void {
+  if ((typeof store === 'string' && store !== '') || (typeof store === 'object' && store !== null))
+    return;
+  throw new TypeError(
+    'openColloquy: store must be a sqlite file, a postgres:// address, or adapters, got ' +
+      String(store),
+  );
 }

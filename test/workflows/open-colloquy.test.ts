@@ -66,6 +66,13 @@ test('an application that cannot reach Temporal says where it looked, and leaves
   );
 });
 
+test('an application that names no store is told what a store may be', async () => {
+  const { store: _, ...rest } = options();
+  await expect(openColloquy(rest as never)).rejects.toThrow(
+    'openColloquy: store must be a sqlite file, a postgres:// address, or adapters, got undefined',
+  );
+});
+
 test('an application whose store cannot be opened says which', async () => {
   const store = temporaryFolder();
   await expect(openColloquy({ ...options(), store })).rejects.toThrow(store);
