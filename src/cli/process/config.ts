@@ -34,31 +34,62 @@ const hostNames = list.refine(
 );
 
 const EnvironmentSchema = z.object({
-  COLLOQUY_DATA: filled.default('.colloquy'),
+  COLLOQUY_DATA: filled
+    .default('.colloquy')
+    .describe("Folder of the event log, and of the development server's database."),
   COLLOQUY_DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .refine((url) => URL.canParse(url), 'must be postgres://user:password@host:port/database')
-    .optional(),
-  COLLOQUY_BLOBS: filled.default('event-log'),
-  COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
-  COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
-  COLLOQUY_COMPRESSION: oneOf('on', 'off').default('on'),
+    .optional()
+    .describe(
+      'Address of a Postgres database for the event log, instead of a sqlite file in the folder.',
+    ),
+  COLLOQUY_BLOBS: filled
+    .default('event-log')
+    .describe(
+      'Where values go that are too large for events: `event-log` (beside them), a folder, or `off` (they are cut).',
+    ),
+  COLLOQUY_TASK_QUEUE: filled
+    .default(DEFAULT_TASK_QUEUE)
+    .describe('Task queue of workers and clients.'),
+  COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off')
+    .default('on')
+    .describe('`off` for a server without the search attributes of the engine.'),
+  COLLOQUY_COMPRESSION: oneOf('on', 'off')
+    .default('on')
+    .describe('Compress payloads of more than 8 KB. Compressed ones are read in any case.'),
   COLLOQUY_PATIENCE: z
     .string()
     .regex(/^\d{1,3}(\.\d+)?$/, PATIENCE_RULE)
     .transform(Number)
     .refine((value) => value >= 1 && value <= MAX_PATIENCE, PATIENCE_RULE)
-    .prefault('1'),
-  COLLOQUY_AUDIT: oneOf('off', 'records', 'full').default('off'),
-  COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
-  COLLOQUY_HOST: filled.default('127.0.0.1'),
-  COLLOQUY_ALLOWED_HOSTS: hostNames.default([]),
-  COLLOQUY_PORT: port.prefault('8080'),
+    .prefault('1')
+    .describe('Factor for every wait of the API for Temporal and its workers.'),
+  COLLOQUY_AUDIT: oneOf('off', 'records', 'full')
+    .default('off')
+    .describe(
+      'Records of model requests: none, a log line each (`records`), or request and answer as stored values (`full`).',
+    ),
+  COLLOQUY_UI_ORIGINS: origins
+    .prefault(DEV_UI_ORIGINS)
+    .describe(
+      'Origins of Temporal UIs whose pages may have payloads decoded by the API, separated by commas.',
+    ),
+  COLLOQUY_HOST: filled.default('127.0.0.1').describe('Address to listen at; loopback only.'),
+  COLLOQUY_ALLOWED_HOSTS: hostNames
+    .default([])
+    .describe(
+      'Names under which the API may be reached besides those of this machine, separated by commas.',
+    ),
+  COLLOQUY_PORT: port.prefault('8080').describe('Port of the API; 0 takes a free one.'),
   COLLOQUY_RETENTION: filled
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
-    .optional(),
-  COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent').default('info'),
+    .optional()
+    .describe('Conversations that were closed longer ago are deleted.'),
+  COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
+    .default('info')
+    .describe('Lines of this level and above are logged.'),
 });
 
 export interface Config {
@@ -93,6 +124,31 @@ const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_HOST: ' (--host)',
   COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
 };
+
+/** A variable of the environment, for the documentation. */
+export interface EnvironmentVariable {
+  readonly name: string;
+  /** The option of the command line that sets the same. */
+  readonly flag?: string;
+  /** Absent: none. */
+  readonly default?: string;
+  readonly meaning: string;
+}
+
+/** Every variable that the commands read, in the order of the schema. */
+export function environmentVariables(): readonly EnvironmentVariable[] {
+  return Object.entries(EnvironmentSchema.shape).map(([name, schema]) => {
+    const flag = /--[\w-]+/.exec(FLAGS[name] ?? '')?.[0];
+    const { data } = schema.safeParse(undefined);
+    const text = Array.isArray(data) ? data.join(',') : String(data ?? '');
+    return {
+      name,
+      ...(flag === undefined ? {} : { flag }),
+      ...(text === '' ? {} : { default: text }),
+      meaning: schema.description ?? '',
+    };
+  });
+}
 
 export class ConfigError extends Error {
   readonly code = 'invalid_configuration';
