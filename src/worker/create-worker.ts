@@ -143,8 +143,8 @@ async function assemble<Services>(
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  const deps = workerMcp({ services: options.services, logger, taskQueue, create });
-  const activities: Activities = activitiesOf(options, parts, { projector, mcp: deps.mcp });
+  const servers = workerMcp({ services: options.services, logger, taskQueue, create });
+  const activities: Activities = activitiesOf(options, parts, { projector, mcp: servers.mcp });
   const { worker, stuck } = await createWatchedWorker(
     {
       ...common,
@@ -162,7 +162,7 @@ async function assemble<Services>(
   );
   let begun: Promise<unknown> | undefined;
   const close = async (): Promise<void> => {
-    await deps.close();
+    await servers.close();
     await Promise.all([...watches, ...waits].map((each) => each.stop()));
     await begun;
     await sweep.stop();

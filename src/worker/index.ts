@@ -11,6 +11,7 @@ export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/
 export type { ColloquyWorker } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';
 export type { ColloquyWorkerOptions } from './options.js';
+export { ColloquyPlugin } from './plugin.js';
 export type { RetentionOptions } from './retention.js';
 export { WorkflowStuck } from './sdk-workarounds/stuck-watch.js';
 export { connectNative } from './temporal/connection.js';

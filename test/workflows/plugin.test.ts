@@ -1,0 +1,72 @@
+/** `ColloquyPlugin`: agents beside a worker that an application already has, on a real server. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { openColloquy } from '../../src/engine/open-colloquy.js';
+import { says, script } from '../../src/model/scripted/scripted.js';
+import { ColloquyPlugin } from '../../src/worker/plugin.js';
+import { ledger, shop } from '../support/engine/agents.js';
+import { CONVERTER } from '../support/engine/engine.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { until } from '../support/until.js';
+
+function options() {
+  const address = inject('temporalAddress');
+  return {
+    agents: [shop(script(says('hello')))],
+    services: ledger(),
+    eventLog: join(temporaryFolder(), 'log.db'),
+    temporal: { address, namespace: 'default', options: {} },
+    taskQueue: `test-${randomUUID()}`,
+    shutdownGraceMs: 500,
+    tuning: {
+      workflowBundle: { codePath: inject('workflowBundlePath') },
+      dataConverter: { payloadConverterPath: CONVERTER },
+    },
+  };
+}
+
+/** A worker of the application, with an activity of its own. */
+async function ownWorker(plugin: ColloquyPlugin<unknown>, taskQueue = `own-${randomUUID()}`) {
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  // A worker that has never run keeps its connection.
+  onTestFinished(() => connection.close().catch(() => undefined));
+  const activities = { greet: async (name: string) => `Hello ${name}` };
+  return await Worker.create({ connection, taskQueue, activities, plugins: [plugin] });
+}
+
+test("agents are served while the application's worker runs, and no longer", async () => {
+  const given = options();
+  const plugin = new ColloquyPlugin(given);
+  const worker = await ownWorker(plugin as ColloquyPlugin<unknown>);
+  const running = worker.run();
+  const { eventLog: store, taskQueue, temporal } = given;
+  const colloquy = await openColloquy({ store, taskQueue, temporal });
+  onTestFinished(() => colloquy.close());
+  await until('the agent is known', async () => (await colloquy.log.agents()).length > 0);
+  const conversation = colloquy.client.conversation(randomUUID(), { agent: 'shop' });
+  const sent = await conversation.send('hi');
+  expect(await sent.result({ timeout: '30s' })).toMatchObject({
+    status: 'completed',
+    text: 'hello',
+  });
+  worker.shutdown();
+  await running;
+  expect(worker.getState()).toBe('STOPPED');
+  expect((await conversation.send('again')).status).toBe('queued');
+});
+
+test('a store that cannot be opened fails the run before anything is polled', async () => {
+  const eventLog = temporaryFolder();
+  const worker = await ownWorker(new ColloquyPlugin({ ...options(), eventLog }) as never);
+  await expect(worker.run()).rejects.toThrow(eventLog);
+});
+
+test('the task queue of the worker itself is refused', async () => {
+  const given = options();
+  const worker = await ownWorker(new ColloquyPlugin(given) as never, given.taskQueue);
+  await expect(worker.run()).rejects.toThrow(
+    `ColloquyPlugin: task queue "${given.taskQueue}" is that of the worker itself`,
+  );
+});
