@@ -134,11 +134,11 @@ export class Engine {
     const { log, live } = parts.opened;
     const source = createWorkflowSource(patientClient(parts.temporal, isServed));
     this.reader = createStoreReader({ log, live, source });
-    const holders = createLeases({ log, live });
+    const leases = createLeases({ log, live });
     const whole = {
       ...common,
       reader: this.reader,
-      holders,
+      leases,
       deletions: createDeletions(parts.opened),
       blobs: parts.opened.blobs,
     };
