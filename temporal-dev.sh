@@ -432,7 +432,15 @@ ARGS
   until answers "127.0.0.1:$PORT" && kill -0 "$pid" 2>/dev/null; do
     if ! kill -0 "$pid" 2>/dev/null; then
       rm -f "$RUN"
+      # Two servers that start at the same moment may take a port from each other.
+      if [ -z "${STARTED_AGAIN:-}" ]; then
+        STARTED_AGAIN=yes
+        say "the server ended while it started; starting it once more"
+        start_server
+        return
+      fi
       say "the server did not start. The end of $log:"
+      grep -m 3 -iE '^(panic|fatal|error)' "$log" >&2 || true
       tail -n 15 "$log" >&2
       return 1
     fi
