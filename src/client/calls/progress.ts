@@ -45,7 +45,7 @@ export async function reportProgress(
   if (leases === undefined)
     throw new ConversationError(
       'invalid_request',
-      'Progress needs a client with holders: the event log',
+      'Progress needs a client with leases, as openColloquy and clientOptionsFrom make it',
     );
   const problems = payloadProblems(payload);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });

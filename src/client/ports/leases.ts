@@ -1,4 +1,4 @@
-/** The holders port of the client: renews leases and publishes progress. `projection` implements it over the store. */
+/** The leases port of the client: renews leases and publishes progress. `projection` implements it over the store. */
 
 import type { ToolProgress } from '../../protocol/log/live-events.js';
 import type { ConversationKey, ToolCallId } from '../../protocol/values/ids.js';

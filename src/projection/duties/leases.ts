@@ -1,4 +1,4 @@
-/** The client's holders port over the event log and its live channel. */
+/** The client's leases port over the event log and its live channel. */
 import type { LeasesPort } from '../../client/ports/leases.js';
 import type { CallLeases } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
