@@ -19,24 +19,34 @@ const LONG = 'Tell me a long story. '.repeat(1_000);
 let stack: Stack;
 const closers: (() => Promise<unknown>)[] = [];
 
+async function startOnFreePorts(
+  options: Omit<Parameters<typeof startStack>[0], 'apiPort' | 'temporalPort'>,
+): Promise<Stack> {
+  const [apiPort, temporalPort, temporalUiPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  return await startStack({ ...options, apiPort, temporalPort, temporalUiPort });
+}
+
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'colloquy-e2e-'));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const model = await startScenarioModel();
   closers.push(() => model.close());
-  stack = await startStack({
-    agentsModule: AGENTS,
-    dataDir: folder,
-    apiPort: await freePort(),
-    temporalPort: await freePort(),
-    temporalUiPort: await freePort(),
-    env: {
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'scripted',
-      E2E_FOLDER: folder,
-      DEMO_LEDGER: join(folder, 'refunds.jsonl'),
-      COLLOQUY_LOG_LEVEL: 'warn',
-    },
+  const env = {
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'scripted',
+    E2E_FOLDER: folder,
+    DEMO_LEDGER: join(folder, 'refunds.jsonl'),
+    COLLOQUY_LOG_LEVEL: 'warn',
+  };
+  const options = { agentsModule: AGENTS, dataDir: folder, env };
+  // The UI is told of the API before that listens, so its port is chosen here; another test may take it meanwhile.
+  stack = await startOnFreePorts(options).catch((error: unknown) => {
+    if (!String(error).includes('is taken')) throw error;
+    return startOnFreePorts(options);
   });
   closers.push(() => stack.stop());
 });

@@ -68,18 +68,14 @@ async function shown(log: EventLog, talk: Conversation): Promise<readonly string
   return head?.snapshot.pending.map(({ toolCallId }) => toolCallId) ?? [];
 }
 
-/** The same log; the names of its calls are noted, and of leases that are asked for. */
+/** The same log; the names of its calls are noted. */
 function noting(log: EventLog, called: string[]): EventLog {
   return new Proxy(log, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]): unknown => {
-        called.push(
-          name === 'acquireLease'
-            ? (args as Parameters<EventLog['acquireLease']>)[0].name
-            : String(name),
-        );
+        called.push(String(name));
         return Reflect.apply(value, target, args) as unknown;
       };
     },
@@ -134,11 +130,10 @@ test('a worker that nobody replaces is missed by the others, which have readers 
     workerLog: { log: noting(log, called), live },
   });
   await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
-  // Its own check, or one of the first worker's: on a busy machine each may take the other for lost, and one check is shared.
-  await until(
-    'the check at the start is over',
-    () =>
-      called.includes('notOpen') || called.filter((name) => name === 'startup-check').length > 5,
+  // Mostly over within a second. A check that fails, or one that the first worker makes for both, leaves no trace here.
+  const isChecked = (): boolean => called.includes('notOpen');
+  await until('the check at the start is over', isChecked, { timeoutMs: 10_000 }).catch(
+    () => undefined,
   );
   // It works on, but nobody hears of it any more.
   store.isDown = true;
