@@ -1,5 +1,6 @@
 /** Real Temporal dev servers for tests and benchmarks: on loopback, with a database file, killable and restartable. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -102,14 +103,31 @@ export function temporalDev(question: `--print-${string}`): string {
   }).trim();
 }
 
+/** Below the ports that Linux, macOS and Windows give to outgoing connections, so that none of those takes it. */
+const FIRST_PORT = 12_000;
+const LAST_PORT = 31_000;
+/** A Temporal server that `npm start` runs serves its UI at its port plus this. */
+const UI_OFFSET = 1_000;
+
+/** A port of loopback that is free, and so is the one of the Temporal UI beside it. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if ((await isFree(port)) && (await isFree(port + UI_OFFSET))) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
+  return true;
 }
 
 function serverArgs(port: number, dbFile: string, options: DevServerOptions): string[] {
