@@ -99,6 +99,7 @@ const FLOORS = {
     ['memory'],
     ['apply', 'judge', 'view'],
     ['events'],
+    ['verbs'],
     ['machine'],
     ['reads'],
   ],

@@ -6,7 +6,6 @@
 import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
 import { effectKey, isTimer } from '../core/decide/effects.js';
 import { ConversationMachine, startedState } from '../core/machine/machine.js';
-import { changeSuspension } from '../core/machine/offers.js';
 import { SummaryPause } from '../core/machine/summary-pause.js';
 import { timerFired } from '../core/machine/timers.js';
 import { withPackedMemory } from '../core/memory/packed-memory.js';
@@ -107,7 +106,7 @@ export class TestDriver<Services> {
     this.#local.agent = agent;
     for (const { toolCallId, name } of offers ? this.#pending() : []) {
       const offer = this.#work.offerOf(name);
-      if (offer !== undefined) changeSuspension(this.#machine, { toolCallId, offer });
+      if (offer !== undefined) this.#machine.take('changeSuspension', { toolCallId, offer });
     }
     await this.settle();
   }

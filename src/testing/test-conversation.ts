@@ -2,10 +2,8 @@
  * `testConversation`: an agent's conversation on the real core, without Temporal or a network, on a virtual clock.
  * Tools really run; the test plays people and clients.
  */
-import { resolveBatch } from '../core/machine/batches.js';
-import { extendToolCall } from '../core/machine/extensions.js';
-import { takeInboxEvent } from '../core/machine/inbox.js';
-import { revokeRule } from '../core/machine/rules.js';
+import type { Refusal } from '../core/judge/judged.js';
+import { verdictOf } from '../core/verbs/table.js';
 import { snapshotOf } from '../core/view/snapshot.js';
 import type { Agent } from '../define/define-agent.js';
 import type { Pending } from '../define/tool/pending.js';
@@ -56,7 +54,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
    */
   async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
     const { requestId = this.#nextRequestId(), actor, onBusy, attachments, output } = options;
-    const outcome = this.#driver.machine.sendMessage({
+    const taken = this.#driver.machine.take('sendMessage', {
       text,
       requestId,
       actor: { ...TESTER, ...actor },
@@ -64,10 +62,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       ...(attachments === undefined ? {} : { attachments }),
       ...(output === undefined ? {} : { output: outputSchemaOf(output) }),
     });
-    if (!outcome.accepted && outcome.refusal.reply === undefined)
-      throw new MessageRefused(outcome.refusal);
-    await this.settle();
-    return outcome.accepted ? outcome.reply : (outcome.refusal.reply as SendMessageReply);
+    return await this.#replyTo(taken);
   }
 
   /**
@@ -80,7 +75,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     options: TestResolveOptions = {},
   ): Promise<Verdict> {
     const { argsDigest, claimId } = options;
-    const verdict = this.#driver.machine.resolve({
+    const taken = this.#driver.machine.take('resolveToolCall', {
       toolCallId: this.#callIdOf(target),
       resolution,
       ...this.#request(options),
@@ -88,7 +83,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       ...(claimId === undefined ? {} : { claimId }),
     });
     await this.settle();
-    return verdict;
+    return verdictOf(taken);
   }
 
   /** Approves a call; `options` may edit the input, or remember the decision. @throws {ResolutionRefused} */
@@ -136,9 +131,9 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   ): Promise<BatchVerdict> {
     const stepId = this.snapshot.turn?.stepId ?? '';
     const batch = { stepId, results, ...this.#request(options) };
-    const verdict = resolveBatch(this.#driver.machine, batch);
+    const taken = this.#driver.machine.take('resolveBatch', batch);
     await this.settle();
-    return verdict;
+    return verdictOf(taken);
   }
 
   /**
@@ -158,37 +153,35 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     options: Pick<TestResolveOptions, 'requestId' | 'actor'> = {},
   ): ExtendVerdict {
     const { requestId = this.#nextRequestId(), actor } = options;
-    return extendToolCall(this.#driver.machine, {
+    const taken = this.#driver.machine.take('extendToolCall', {
       toolCallId: this.#callIdOf(target),
       ...('by' in to ? { by: durationMs(to.by) } : { until: to.until.toISOString() }),
       requestId,
       actor: { ...TESTER, ...actor },
     });
+    return verdictOf(taken);
   }
 
   /** Delivers an event of another system, once for each `eventId`, and runs on. @throws {MessageRefused} */
   async sendEvent(event: InboxEventInput): Promise<InboxEventReply> {
-    const outcome = takeInboxEvent(this.#driver.machine, { actor: TESTER, ...event });
-    await this.settle();
-    if (outcome.accepted) return outcome.reply;
-    const { refusal } = outcome;
-    if (refusal.reply === undefined) throw new MessageRefused(refusal);
-    return refusal.reply;
+    return await this.#replyTo(
+      this.#driver.machine.take('inboxEvent', { actor: TESTER, ...event }),
+    );
   }
 
   /** Revokes a remembered decision. False when there is no such rule. */
   revokeRule(ruleId: string): boolean {
-    return 'reply' in revokeRule(this.#driver.machine, { ruleId, actor: TESTER });
+    return this.#driver.machine.take('revokeRule', { ruleId, actor: TESTER }).accepted;
   }
 
   async cancel(): Promise<boolean> {
-    const { cancelled } = this.#driver.machine.cancelTurn({ actor: TESTER });
+    const taken = this.#driver.machine.take('cancelTurn', { actor: TESTER });
     await this.settle();
-    return cancelled;
+    return taken.accepted && taken.reply.cancelled;
   }
 
   close(): void {
-    this.#driver.machine.close('requested', { actor: TESTER });
+    this.#driver.machine.take('closeConversation', { actor: TESTER });
     this.#driver.sync();
   }
 
@@ -245,6 +238,19 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   /** Runs until only people, clients or the clock can continue the conversation. */
   async settle(): Promise<void> {
     await this.#driver.settle();
+  }
+
+  /** The reply to an accepted input, or to the first attempt of a repeated one. @throws {MessageRefused} */
+  async #replyTo<Reply>(
+    taken:
+      | { readonly accepted: true; readonly reply: Reply }
+      | { readonly accepted: false; readonly refusal: Refusal<Reply> },
+  ): Promise<Reply> {
+    await this.settle();
+    if (taken.accepted) return taken.reply;
+    const { refusal } = taken;
+    if (refusal.reply === undefined) throw new MessageRefused(refusal);
+    return refusal.reply;
   }
 
   async #accepted(

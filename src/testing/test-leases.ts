@@ -1,7 +1,7 @@
 /** Leases of claims on the virtual clock: the test's counterpart of the store and its watch. */
-import { claimToolCall, leaseLost } from '../core/machine/claims.js';
 import type { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
+import { verdictOf } from '../core/verbs/table.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { Claim, PendingCall } from '../protocol/calls/suspensions.js';
 import type { StampedActor } from '../protocol/values/actors.js';
@@ -35,13 +35,12 @@ export class TestLeases {
       this.#renewed.set(claimId, untilMs);
       return { verdict: 'accepted', toolCallId, claimId, leaseUntil: isoOf(untilMs) };
     }
-    return claimToolCall(machine, {
-      toolCallId,
-      requestId,
-      actor,
+    const input = {
+      ...{ toolCallId, requestId, actor },
       ...(claimId === undefined ? {} : { claimId }),
       ...(leaseMs === undefined ? {} : { leaseMs }),
-    });
+    };
+    return verdictOf(machine.take('claimToolCall', input));
   }
 
   /** The times at which the leases of these calls lapse. */
@@ -54,6 +53,6 @@ export class TestLeases {
   }
 
   lapse(machine: ConversationMachine, { toolCallId, claim }: LeaseEnd): void {
-    leaseLost(machine, { toolCallId, claimId: claim.claimId, seq: claim.seq });
+    machine.take('leaseLost', { toolCallId, claimId: claim.claimId, seq: claim.seq });
   }
 }

@@ -2,8 +2,8 @@
  * Pending calls of every kind and for every audience, and the meaning that shells give to the commands that answer
  * them.
  */
+
 import { execFileSync } from 'node:child_process';
-import { changeSuspension } from '../../src/core/machine/offers.js';
 import type { PlannedCall } from '../../src/protocol/calls/plan.js';
 import type { Audience } from '../../src/protocol/values/audience.js';
 import type { Json, JsonSchema } from '../../src/protocol/values/json.js';
@@ -18,6 +18,7 @@ import {
   modelSays,
   plannedCall,
 } from './builders/core-builders.js';
+import { changeSuspension } from './builders/verbs.js';
 import { aMachine, aMachineWith, type MachineUnderTest } from './schedules/core-driver.js';
 import { claimed, offered } from './schedules/core-offers.js';
 

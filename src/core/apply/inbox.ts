@@ -9,6 +9,7 @@ import { lateCall } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { contentDigest } from '../memory/duplicates.js';
 import type { CallState, ConversationState, InboxEntry, Tombstone } from '../state/state.js';
+import { callOf } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember } from '../state/update.js';
 
@@ -55,7 +56,7 @@ export function backgroundEnded(
   event: Stamped<InboxEvent>,
 ): ConversationState {
   const { toolCallId = '', result, at } = event;
-  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  const call = callOf(state, toolCallId);
   if (call === undefined || result === undefined || result.status === 'detached') return state;
   const by = result.actor?.id ?? call.resolvedBy;
   const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);

@@ -8,6 +8,7 @@ import type { ConversationStarted } from '../../protocol/log/events.js';
 import { detachedCalls } from '../calls/detached.js';
 import { withoutOldest, withResults } from '../context/transcript.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
+import { callOf } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 
 /**
@@ -87,7 +88,7 @@ function withoutOpenStep(state: ConversationState, at: string): ConversationStat
   for (const part of last.parts) {
     if (part.type !== 'tool_call') continue;
     const { toolCallId, name } = part;
-    const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+    const call = callOf(state, toolCallId);
     const result = call?.ack ?? call?.result;
     parts.push({ type: 'tool_result', toolCallId, name, envelope: result?.envelope ?? CANCELLED });
     if (result === undefined) left.push({ toolCallId, name, turnId, status: 'cancelled', at });

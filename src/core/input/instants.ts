@@ -1,6 +1,4 @@
 /** Instants from outside, as ISO 8601. Pure. */
-import { isRecord } from '../../protocol/values/json.js';
-import { plainInput } from './plain-input.js';
 
 /**
  * Matches only instants with an offset. `Date.parse` reads all others in the worker's time zone, and two workers must
@@ -8,17 +6,12 @@ import { plainInput } from './plain-input.js';
  */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** Time of receipt in milliseconds: the stamp of the input, but never later than the workflow's time. */
-export function receivedAtMs(received: unknown, nowMs: number): number {
-  const input = plainInput(received);
-  return stampedMs(isRecord(input) ? input['receivedAt'] : undefined, nowMs);
-}
-
 /** Milliseconds since the epoch, or NaN when the value is not an instant. */
 export function instantMs(value: unknown): number {
   return typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
 }
 
+/** Time of receipt in milliseconds: the stamp of the input, but never later than the workflow's time. */
 export function stampedMs(stamp: unknown, nowMs: number): number {
   const stamped = instantMs(stamp);
   return Number.isNaN(stamped) ? nowMs : Math.min(stamped, nowMs);

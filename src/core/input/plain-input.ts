@@ -1,7 +1,7 @@
 /**
- * Copies input from outside as plain data. All code that judges or records an input reads this copy: so no input
- * (values nested beyond any stack, and in process also getters, proxies, cycles and class instances) makes a handler
- * throw, and no recorded value can change afterwards or differ from its JSON.
+ * Copies input from outside as plain data, once, where it enters. All code that judges or records an input reads this
+ * copy: so no input (values nested beyond any stack, and in process also getters, proxies, cycles and class instances)
+ * makes a handler throw, and no recorded value can change afterwards or differ from its JSON.
  */
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 
@@ -14,16 +14,10 @@ const MAX_INPUT_DEPTH = MAX_ANSWER_DEPTH + 3;
 /** More nodes than any answer of the largest size has; stops shared structures, which would unfold without end. */
 const MAX_INPUT_NODES = MAX_ANSWER_BYTES;
 
-/** Copies made here, so that later checks need not copy again. The copies are only read, so they never change. */
-const copies = new WeakSet();
-
 /** A copy of plain JSON; any other value becomes one that every check refuses. Never throws. */
 export function plainInput(input: unknown): unknown {
-  if (typeof input === 'object' && input !== null && copies.has(input)) return input;
   try {
-    const plain = copyOf(input, MAX_INPUT_DEPTH, { left: MAX_INPUT_NODES });
-    if (typeof plain === 'object' && plain !== null) copies.add(plain);
-    return plain;
+    return copyOf(input, MAX_INPUT_DEPTH, { left: MAX_INPUT_NODES });
   } catch {
     return UNREADABLE;
   }

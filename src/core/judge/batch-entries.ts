@@ -3,13 +3,12 @@
  * Pure.
  */
 import type { BatchFault } from '../../protocol/calls/batches.js';
-import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../../protocol/limits/limits.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { REUSED } from '../memory/duplicates.js';
-import type { AcceptableResolution } from './resolutions.js';
+import type { ResolutionRefusal } from './resolutions.js';
 
 /** Converts an entry to the engine's own form of a result, or returns the faults of its shape. */
 export function resolutionOf(
@@ -81,12 +80,14 @@ export function requestIdFaults(requestId: unknown): readonly BatchFault[] {
   return message === undefined ? [] : [fault('/requestId', message)];
 }
 
-/**
- * Converts the verdict for one result to faults of the batch. A batch accepts no late results, although a single
- * resolution may be late.
- */
+/** The fault of a late result: a batch accepts none, although a single resolution may be late. */
+export function lateFault(at: { readonly path: string; readonly toolCallId: string }): BatchFault {
+  return { ...at, verdict: 'expired', message: 'came after the deadline of its call' };
+}
+
+/** Converts the refusal of one result to faults of the batch. */
 export function faultsOf(
-  judged: Verdict | AcceptableResolution,
+  judged: ResolutionRefusal,
   at: { readonly path: string; readonly toolCallId: string },
 ): readonly BatchFault[] {
   const { path, toolCallId } = at;
@@ -94,10 +95,7 @@ export function faultsOf(
     case 'forbidden':
       return [{ path, toolCallId, verdict: 'forbidden', message: judged.reason }];
     case 'expired':
-    case 'acceptable': {
-      const message = 'came after the deadline of its call';
-      return [{ path, toolCallId, verdict: 'expired', message }];
-    }
+      return [lateFault(at)];
     case 'stale': {
       const message = `${judged.why}: the call is ${judged.status}`;
       return [{ path, toolCallId, verdict: 'stale', message }];
@@ -113,9 +111,6 @@ export function faultsOf(
       }));
     // The call does not belong to this step; the fault of its position already reports that.
     case 'unknown':
-    case 'accepted':
-    case 'accepted_late':
-    case 'queued':
       return [];
   }
 }

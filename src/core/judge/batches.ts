@@ -1,9 +1,7 @@
 /**
  * Judges the results of all client calls of a step as one batch: accepted whole or not at all. Each result is judged
- * like a single resolution; this module adds the rules of the batch. Pure; accepts any value from outside and never
- * throws on it.
+ * like a single resolution; this module adds the rules of the batch. Pure; never throws.
  */
-
 import type { AcceptedBatch, BatchFault, BatchVerdict } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { StepId } from '../../protocol/values/ids.js';
@@ -11,69 +9,90 @@ import { parseStepId, requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { clientWait } from '../calls/claim.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { plainInput } from '../input/plain-input.js';
 import { REUSED, repeatVerdict } from '../memory/duplicates.js';
 import { isKnownTurn } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
-import { fault, faultsOf, requestIdFaults, resolutionOf, sizeFaults } from './batch-entries.js';
+import {
+  fault,
+  faultsOf,
+  lateFault,
+  requestIdFaults,
+  resolutionOf,
+  sizeFaults,
+} from './batch-entries.js';
+import type { Judged, Parsed } from './judged.js';
 import type { AcceptableResolution } from './resolutions.js';
-import { judgeResolution, resolutionRequestId } from './resolutions.js';
+import { judgeResolution, parseResolution, resolutionRequestId } from './resolutions.js';
 
 export type BatchRefusal = Exclude<BatchVerdict, { verdict: 'accepted' }>;
 
-interface AcceptableBatch {
-  readonly verdict: 'acceptable';
+export interface BatchRequest {
+  readonly stepId: StepId;
+  readonly entries: readonly unknown[];
+  readonly fields: PlainRecord;
+}
+
+export interface AcceptableBatch {
   readonly stepId: StepId;
   readonly results: readonly (AcceptableResolution & { readonly executionMs?: number })[];
 }
 
-/** Judges a batch of results. `acceptable` is the only outcome that may be recorded. */
-export function judgeBatch(
-  state: ConversationState,
-  received: unknown,
-  nowMs: number,
-): BatchRefusal | AcceptableBatch {
-  const input = plainInput(received);
+export function parseBatch(input: unknown): Parsed<BatchRequest, BatchRefusal> {
   const stepId = isRecord(input) ? input['stepId'] : undefined;
   if (!isRecord(input) || typeof stepId !== 'string')
-    return invalid('/stepId', 'must be a text such as "turn_abc_1.2"');
+    return { refusal: invalid('/stepId', 'must be a text such as "turn_abc_1.2"') };
   const entries: readonly unknown[] = Array.isArray(input['results']) ? input['results'] : [];
-  const step = parseStepId(stepId);
-  const first = step && firstReply(state, stepId, { ...input, results: entries });
-  if (first !== undefined) return first;
-  const { turn } = state;
-  if (step === undefined || !isKnownTurn(state, step.turnId)) return unknownStep();
-  if (turn?.turnId !== step.turnId || step.step < turn.step)
-    return { verdict: 'stale', faults: [] };
-  if (step.step > turn.step) return unknownStep();
+  return { request: { stepId, entries, fields: input } };
+}
+
+export function judgeBatch(
+  state: ConversationState,
+  request: BatchRequest,
+  nowMs: number,
+): Judged<AcceptableBatch, BatchRefusal> {
+  const refusal = stepRefusal(state, request);
+  if (refusal !== undefined) return { refusal };
   const calls = stepCalls(state).flatMap((call) => {
     const waitsFor = clientWait(call);
     return waitsFor === undefined ? [] : [{ call, waitsFor }];
   });
-  if (calls.length === 0) return { verdict: 'stale', faults: [] };
+  if (calls.length === 0) return { refusal: { verdict: 'stale', faults: [] } };
   const waiting = calls.flatMap(({ call, waitsFor }) =>
     waitsFor === 'client'
       ? []
       : [{ toolCallId: call.plan.toolCallId, name: call.plan.name, waitsFor }],
   );
-  if (waiting.length > 0) return { verdict: 'not_ready', waiting };
+  if (waiting.length > 0) return { refusal: { verdict: 'not_ready', waiting } };
   const open = calls.map(({ call }) => call.plan.toolCallId);
-  return judgeSet(state, { input, entries, stepId, open, nowMs });
+  return judgeSet(state, { ...request, open, nowMs });
 }
 
-interface OpenBatch {
-  readonly input: PlainRecord;
-  readonly entries: readonly unknown[];
-  readonly stepId: StepId;
+/** The refusal for a repeated batch, and for one of another step than the one that waits. */
+function stepRefusal(state: ConversationState, request: BatchRequest): BatchRefusal | undefined {
+  const step = parseStepId(request.stepId);
+  const first = step && firstReply(state, request);
+  if (first !== undefined) return first;
+  const { turn } = state;
+  const unknown: BatchRefusal = { verdict: 'unknown', what: 'step' };
+  if (step === undefined || !isKnownTurn(state, step.turnId)) return unknown;
+  if (turn?.turnId !== step.turnId || step.step < turn.step)
+    return { verdict: 'stale', faults: [] };
+  return step.step > turn.step ? unknown : undefined;
+}
+
+interface OpenBatch extends BatchRequest {
   /** Ids of the calls that must be answered, in their order. */
   readonly open: readonly string[];
   readonly nowMs: number;
 }
 
-function judgeSet(state: ConversationState, batch: OpenBatch): BatchRefusal | AcceptableBatch {
-  const { input, entries, stepId, open } = batch;
-  const faults: BatchFault[] = [...requestIdFaults(input['requestId'])];
+function judgeSet(
+  state: ConversationState,
+  batch: OpenBatch,
+): Judged<AcceptableBatch, BatchRefusal> {
+  const { fields, entries, stepId, open } = batch;
+  const faults: BatchFault[] = [...requestIdFaults(fields['requestId'])];
   if (entries.length !== open.length) {
     const message = `must have ${open.length} entries, for ${open.join(', ')} in this order; got ${entries.length}`;
     faults.push(fault('/results', message));
@@ -88,8 +107,8 @@ function judgeSet(state: ConversationState, batch: OpenBatch): BatchRefusal | Ac
   }
   const worst = PRECEDENCE.find((name) => faults.some(({ verdict }) => verdict === name));
   return worst === undefined
-    ? { verdict: 'acceptable', stepId, results }
-    : { verdict: worst, faults };
+    ? { accepted: { stepId, results } }
+    : { refusal: { verdict: worst, faults } };
 }
 
 const PRECEDENCE = ['forbidden', 'stale', 'expired', 'invalid'] as const;
@@ -103,7 +122,7 @@ interface Place {
 
 function judgeEntry(
   state: ConversationState,
-  { input, nowMs }: OpenBatch,
+  { fields, nowMs }: OpenBatch,
   { entry, path, expected }: Place,
 ): AcceptableBatch['results'][number] | { readonly faults: readonly BatchFault[] } {
   if (!isRecord(entry)) return { faults: [fault(path, 'must be an object with "toolCallId"')] };
@@ -112,13 +131,19 @@ function judgeEntry(
   const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
   // A result at the wrong position is still checked for the verdicts forbidden, stale and invalid.
   if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
-  const { requestId, actor, receivedAt } = input;
+  const { requestId: id, actor, receivedAt } = fields;
+  const requestId = usable(id);
   const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt, claimId };
-  const judged = judgeResolution(state, { ...one, requestId: usable(requestId) }, nowMs);
-  if (judged.verdict !== 'acceptable' || judged.late === true)
-    return { faults: [...faults, ...faultsOf(judged, { path, toolCallId })] };
+  const parsed = parseResolution(one);
+  const judged = 'refusal' in parsed ? parsed : judgeResolution(state, parsed.request, nowMs);
+  if ('refusal' in judged)
+    return { faults: [...faults, ...faultsOf(judged.refusal, { path, toolCallId })] };
+  if (judged.accepted.late === true) faults.push(lateFault({ path, toolCallId }));
   if (faults.length > 0) return { faults };
-  return { ...judged, ...(executionMs === undefined ? {} : { executionMs: Number(executionMs) }) };
+  return {
+    ...judged.accepted,
+    ...(executionMs === undefined ? {} : { executionMs: Number(executionMs) }),
+  };
 }
 
 function usable(requestId: unknown): unknown {
@@ -138,19 +163,14 @@ function invalid(path: string, message: string): BatchRefusal {
   return { verdict: 'invalid', faults: [fault(path, message)] };
 }
 
-function unknownStep(): BatchRefusal {
-  return { verdict: 'unknown', what: 'step' };
-}
-
 /** The first reply to this request, if a result was accepted under its id for each of its calls. */
 function firstReply(
   state: ConversationState,
-  stepId: StepId,
-  { results, requestId, actor }: PlainRecord & { readonly results: readonly unknown[] },
+  { stepId, entries, fields: { requestId, actor } }: BatchRequest,
 ): BatchRefusal | undefined {
   const replies: AcceptedVerdict[] = [];
   let isReused = false;
-  for (const entry of results) {
+  for (const entry of entries) {
     const toolCallId = isRecord(entry) ? entry['toolCallId'] : undefined;
     if (!isRecord(entry) || typeof toolCallId !== 'string') return undefined;
     const { resolution } = resolutionOf(entry, '');

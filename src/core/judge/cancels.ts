@@ -1,5 +1,4 @@
-/** Judges a request to cancel a turn. Accepts `unknown`, never throws. */
-
+/** Judges a request to cancel a turn. Never refuses: where nothing is left to cancel, the reply reports it. Pure. */
 import type { CancelTurnReply } from '../../protocol/conversation/conversation.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { CancelRequested } from '../../protocol/log/events.js';
@@ -7,7 +6,6 @@ import { actorFrom } from '../../protocol/values/actors.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { cutText } from '../../protocol/values/well-formed.js';
-import { plainInput } from '../input/plain-input.js';
 import { rememberedCancel } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 
@@ -17,10 +15,10 @@ export type JudgedCancel =
 
 /** The reply when nothing is left to cancel; otherwise the fields of the event to record. */
 export function judgeCancel(state: ConversationState, input: unknown): JudgedCancel {
-  const plain = plainInput(input) ?? {};
+  const fields = input ?? {};
   // An unreadable request, or one for an unknown turn, must not cancel the running turn.
-  if (!isRecord(plain)) return { reply: { cancelled: false } };
-  const { turnId, requestId, reason, actor } = plain;
+  if (!isRecord(fields)) return { reply: { cancelled: false } };
+  const { turnId, requestId, reason, actor } = fields;
   const known = rememberedCancel(state, requestId);
   if (known !== undefined) return { reply: { cancelled: true, ...known } };
   const { turn, queue } = state;

@@ -1,81 +1,61 @@
-/**
- * Judges requests to move the deadline of a waiting call. One pure function gives the verdict for the update's
- * validator and its handler; accepts `unknown`, never throws. Refusals record nothing.
- */
-
+/** Judges requests to move the deadline of a waiting call. Pure; never throws. */
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
-import type { StampedActor } from '../../protocol/values/actors.js';
-import { actorFrom } from '../../protocol/values/actors.js';
+import type { Extended } from '../../protocol/log/events.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
-import { isRecord } from '../../protocol/values/json.js';
-import { textProblems } from '../../protocol/values/well-formed.js';
-import { forbiddenReason } from '../calls/audience.js';
-import type { WaitEnd } from '../calls/clocks.js';
+import { claimDeadlineAfter } from '../calls/claim.js';
 import { cappedEnd, latestEndMs } from '../calls/clocks.js';
 import { instantMs } from '../input/instants.js';
-import { plainInput } from '../input/plain-input.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { REUSED } from '../memory/duplicates.js';
-import { remembered, tombstoneOf } from '../memory/memory.js';
+import { remembered } from '../memory/memory.js';
 import type { RememberedExtension } from '../state/requests.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { ConversationState } from '../state/state.js';
 import { isoOf } from '../state/time.js';
-import { invalid, notWaiting } from './resolutions.js';
-
-interface AcceptableExtension {
-  readonly verdict: 'acceptable';
-  readonly call: CallState;
-  readonly end: WaitEnd;
-  readonly requestId: string;
-  readonly actor: StampedActor;
-}
+import { type AtCall, type CallRequest, type CallRules, judgeCall } from './calls.js';
+import type { Judged } from './judged.js';
 
 export type ExtendRefusal = Exclude<ExtendVerdict, { verdict: 'accepted' }>;
 
-/** `acceptable` is the only outcome that may be recorded. */
 export function judgeExtension(
   state: ConversationState,
-  received: unknown,
+  request: CallRequest,
   nowMs: number,
-): ExtendRefusal | AcceptableExtension {
-  const input = plainInput(received);
-  const toolCallId = isRecord(input) ? input['toolCallId'] : undefined;
-  if (!isRecord(input) || typeof toolCallId !== 'string' || toolCallId === '')
-    return invalid('/toolCallId', 'must be a non-empty string');
-  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
-  if (call === undefined && tombstoneOf(state, toolCallId) === undefined)
-    return { verdict: 'unknown', what: 'tool_call' };
-  const { requestId } = input;
-  const first = rememberedExtension(state, toolCallId, requestId);
-  if (first !== undefined)
-    return isSameMove(first, input)
-      ? { verdict: 'duplicate', first: first.reply }
-      : { verdict: 'invalid', problems: [REUSED] };
-  const suspension = call?.suspension;
-  if (call === undefined || suspension === undefined) return notWaiting(state, toolCallId);
-  const actor = actorFrom(input['actor']);
-  const reason = forbiddenReason(state, { call, type: undefined, actor });
-  if (reason !== undefined) return { verdict: 'forbidden', reason };
-  const { deadline } = suspension;
-  if (nowMs >= Date.parse(deadline)) return { verdict: 'expired', deadline };
-  const problems = [
-    ...textProblems(input),
-    ...requestIdProblems(requestId),
-    ...endProblems(call, suspension, input),
-  ];
-  if (problems.length > 0) return { verdict: 'invalid', problems };
-  return {
-    verdict: 'acceptable',
-    call,
-    end: cappedEnd(call, isoOf(wantedMs(suspension, input))),
-    requestId:
-      typeof requestId === 'string' ? requestId : `unnamed:${toolCallId}:${state.lastSeq + 1}`,
-    actor,
-  };
+): Judged<Extended, ExtendRefusal> {
+  return judgeCall(RULES, state, { request, nowMs });
 }
 
-type PlainRecord = Readonly<Record<string, unknown>>;
+const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
+  repeated: (state, { toolCallId, fields }) => {
+    const first = rememberedExtension(state, toolCallId, fields['requestId']);
+    if (first === undefined) return undefined;
+    return isSameMove(first, fields)
+      ? { verdict: 'duplicate', first: first.reply }
+      : { verdict: 'invalid', problems: [REUSED] };
+  },
+  refusal: ({ suspension: { deadline }, nowMs }) =>
+    nowMs >= Date.parse(deadline) ? { verdict: 'expired', deadline } : undefined,
+  problems: (at) => [...requestIdProblems(at.request.fields['requestId']), ...endProblems(at)],
+  accept: ({ state, call, suspension, request }) => {
+    const { toolCallId, actor, fields } = request;
+    const { requestId } = fields;
+    const end = cappedEnd(call, isoOf(wantedMs(suspension, fields)));
+    return {
+      accepted: {
+        type: 'extended',
+        turnId: call.turnId,
+        toolCallId,
+        ...end,
+        ...claimDeadlineAfter(call, end.deadline),
+        previousDeadline: suspension.deadline,
+        requestId:
+          typeof requestId === 'string' ? requestId : `unnamed:${toolCallId}:${state.lastSeq + 1}`,
+        actor,
+      },
+    };
+  },
+};
 
 function rememberedExtension(
   state: ConversationState,
@@ -106,12 +86,12 @@ function wantedMs(suspension: Suspension, { until, by }: PlainRecord): number {
   return until === undefined ? Date.parse(suspension.deadline) + Number(by) : instantMs(until);
 }
 
-function endProblems(
-  call: CallState,
-  suspension: Suspension,
-  input: PlainRecord,
-): readonly FieldProblem[] {
-  const { until, by } = input;
+function endProblems({
+  call,
+  suspension,
+  request: { fields },
+}: AtCall<CallRequest>): readonly FieldProblem[] {
+  const { until, by } = fields;
   if ((until === undefined) === (by === undefined))
     return [{ path: '/until', message: 'either this or "by" must be given' }];
   const path = until === undefined ? '/by' : '/until';
@@ -119,7 +99,7 @@ function endProblems(
     return [{ path, message: 'must be an instant such as "2026-01-31T12:00:00Z"' }];
   if (by !== undefined && !(typeof by === 'number' && Number.isSafeInteger(by) && by > 0))
     return [{ path, message: 'must be a positive whole number of milliseconds' }];
-  const wanted = wantedMs(suspension, input);
+  const wanted = wantedMs(suspension, fields);
   const latest = latestEndMs(call, suspension);
   if (wanted > latest)
     return [{ path, message: `the deadline can be moved to ${isoOf(latest)} at most` }];

@@ -1,6 +1,6 @@
 /**
- * Judges inbox events. The entries of the inbox enter the transcript before the next model call of a turn; when no turn
- * runs, they start one. Accepts `unknown`, never throws.
+ * Reads and judges inbox events. The entries of the inbox enter the transcript before the next model call of a turn;
+ * when no turn runs, they start one. Pure; never throws.
  */
 
 import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
@@ -14,19 +14,18 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
-import { plainInput } from '../input/plain-input.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { contentDigest } from '../memory/duplicates.js';
 import { remembered } from '../memory/memory.js';
 import { isSameDigest } from '../memory/packed-requests.js';
 import type { ConversationState } from '../state/state.js';
-import type { Refusal } from './messages.js';
+import type { Judged, Parsed, Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
 
 const KIND = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** The rules for the shape of an event; clients apply them before they send one. */
-export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
-  const input = plainInput(received);
+export function inboxFieldProblems(input: unknown): readonly FieldProblem[] {
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "eventId"' }];
   const { eventId, kind, payload, agent } = input;
   const problems: FieldProblem[] = [...textProblems(input)];
@@ -48,17 +47,24 @@ export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
   return problems;
 }
 
-/** With code `duplicate`, `reply` is the reply to the first attempt. */
-export interface InboxRefusal extends Omit<Refusal, 'reply'> {
-  readonly reply?: InboxEventReply;
+export type InboxRefusal = Refusal<InboxEventReply>;
+
+export function parseInboxEvent(input: unknown): Parsed<PlainRecord, InboxRefusal> {
+  const problems = inboxFieldProblems(input);
+  return problems.length > 0 || !isRecord(input)
+    ? { refusal: { code: 'invalid_request', message: 'The event breaks a rule', problems } }
+    : { request: input };
 }
 
-/** Why an event cannot be accepted, or undefined. */
-export function judgeInbox(state: ConversationState, received: unknown): InboxRefusal | undefined {
-  const input = plainInput(received);
-  const problems = inboxFieldProblems(input);
-  if (problems.length > 0 || !isRecord(input))
-    return { code: 'invalid_request', message: 'The event breaks a rule', problems };
+export function judgeInboxEvent(
+  state: ConversationState,
+  input: PlainRecord,
+): Judged<PlainRecord, InboxRefusal> {
+  const refusal = inboxRefusal(state, input);
+  return refusal === undefined ? { accepted: input } : { refusal };
+}
+
+function inboxRefusal(state: ConversationState, input: PlainRecord): InboxRefusal | undefined {
   const { eventId, kind, payload, agent } = input;
   const known = remembered(state, { operation: 'inbox', requestId: String(eventId) });
   if (known?.operation === 'inbox')

@@ -1,10 +1,9 @@
-/** Judges whether a message may be accepted, and gives the refusal for its sender. Accepts `unknown`, never throws. */
+/** Reads and judges messages. Pure; never throws. */
 
 import { outputSchemaProblem } from '../../json-schema/output-format.js';
 import { ON_BUSY } from '../../protocol/conversation/agents.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { textOf, type UserPart } from '../../protocol/conversation/messages.js';
-import type { FailureCode } from '../../protocol/failures/failures.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
@@ -12,18 +11,13 @@ import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
 import { onBusyOf } from '../calls/busy.js';
 import { attachmentProblems, messageDigest, messageParts } from '../input/attachments.js';
-import { plainInput } from '../input/plain-input.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { isSameRequest, REUSED } from '../memory/duplicates.js';
 import { rememberedMessage } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
+import type { Judged, Parsed, Refusal } from './judged.js';
 
-export interface Refusal {
-  readonly code: FailureCode;
-  readonly message: string;
-  readonly problems?: readonly FieldProblem[];
-  /** With code `duplicate`: the reply to the first attempt. */
-  readonly reply?: SendMessageReply;
-}
+export type MessageRefusal = Refusal<SendMessageReply>;
 
 /** Limit of the text that may wait behind a turn. Roll-overs carry the queue in one payload of at most 2 MiB. */
 const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
@@ -64,12 +58,22 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   return problems;
 }
 
-/** Why a message cannot be accepted, or undefined. */
-export function judgeMessage(state: ConversationState, received: unknown): Refusal | undefined {
-  const input = plainInput(received);
+export function parseMessage(input: unknown): Parsed<PlainRecord, MessageRefusal> {
   const problems = messageFieldProblems(input);
-  if (problems.length > 0 || !isRecord(input))
-    return { code: 'invalid_request', message: 'The message breaks a rule', problems };
+  return problems.length > 0 || !isRecord(input)
+    ? { refusal: { code: 'invalid_request', message: 'The message breaks a rule', problems } }
+    : { request: input };
+}
+
+export function judgeMessage(
+  state: ConversationState,
+  input: PlainRecord,
+): Judged<PlainRecord, MessageRefusal> {
+  const refusal = messageRefusal(state, input);
+  return refusal === undefined ? { accepted: input } : { refusal };
+}
+
+function messageRefusal(state: ConversationState, input: PlainRecord): MessageRefusal | undefined {
   const { requestId, output } = input;
   if (typeof requestId === 'string') {
     const known = rememberedMessage(state, requestId);
@@ -96,7 +100,7 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
 function knownRefusal(
   known: { readonly digest: string; readonly reply: SendMessageReply },
   digest: string,
-): Refusal {
+): MessageRefusal {
   return isSameRequest(known.digest, digest)
     ? { code: 'duplicate', message: 'Accepted before', reply: known.reply }
     : { code: 'invalid_request', message: 'The message breaks a rule', problems: [REUSED] };
@@ -117,7 +121,7 @@ function bytesOf(parts: readonly UserPart[], output: unknown): number {
 export function misplacedRefusal(
   state: ConversationState,
   agent: unknown,
-): Omit<Refusal, 'reply'> | undefined {
+): Refusal<never> | undefined {
   if (state.closed)
     return {
       code: 'conversation_closed',

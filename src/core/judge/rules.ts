@@ -1,22 +1,26 @@
-/** Judges the revocation of a remembered decision. Never throws. Pure. */
+/** Judges the revocation of a remembered decision. Pure; never throws. */
+import type { RuleRevoked } from '../../protocol/log/events.js';
+import { actorFrom } from '../../protocol/values/actors.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { plainInput } from '../input/plain-input.js';
 import type { ConversationState } from '../state/state.js';
-import type { Refusal } from './messages.js';
+import type { Judged, Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
 
-/**
- * Why a rule cannot be revoked, or undefined. Every actor may revoke: the only effect is that its calls need an
- * approval again.
- */
-export function refuseRevocation(state: ConversationState, received: unknown): Refusal | undefined {
-  const input = plainInput(received);
-  const ruleId = isRecord(input) ? input['ruleId'] : undefined;
+/** Every actor may revoke: the only effect is that calls of the rule need an approval again. */
+export function judgeRevocation(
+  state: ConversationState,
+  input: unknown,
+): Judged<RuleRevoked, Refusal<never>> {
+  const { ruleId, actor }: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
   if (typeof ruleId !== 'string' || ruleId === '') {
     const message = 'must be a non-empty string';
-    return { code: 'invalid_request', message, problems: [{ path: '/ruleId', message }] };
+    const problems = [{ path: '/ruleId', message }];
+    return { refusal: { code: 'invalid_request', message, problems } };
   }
-  return state.rules?.some((rule) => rule.ruleId === ruleId) === true
-    ? misplacedRefusal(state, undefined)
-    : { code: 'unknown_rule', message: `No rule "${ruleId.slice(0, 200)}"` };
+  if (state.rules?.some((rule) => rule.ruleId === ruleId) !== true)
+    return { refusal: { code: 'unknown_rule', message: `No rule "${ruleId.slice(0, 200)}"` } };
+  const refusal = misplacedRefusal(state, undefined);
+  return refusal === undefined
+    ? { accepted: { type: 'rule_revoked', ruleId, actor: actorFrom(actor) } }
+    : { refusal };
 }

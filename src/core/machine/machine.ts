@@ -10,14 +10,7 @@
 
 import type { CheckDefinitionResult } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
-import type { Verdict } from '../../protocol/calls/resolutions.js';
-import { isAccepted } from '../../protocol/calls/resolutions.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
-import type {
-  CancelTurnReply,
-  CloseConversationReply,
-  SendMessageReply,
-} from '../../protocol/conversation/conversation.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import type {
   CanonicalEvent,
@@ -26,9 +19,7 @@ import type {
   ResolutionRefused,
   RollOverReason,
 } from '../../protocol/log/events.js';
-import { actorFrom, SYSTEM_ACTOR } from '../../protocol/values/actors.js';
-import { isRecord } from '../../protocol/values/json.js';
-import { wellFormedJson } from '../../protocol/values/well-formed.js';
+import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type {
   CallModelResult,
   CheckAnswerResult,
@@ -43,17 +34,11 @@ import type { Loss } from '../calls/results.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
 import { type Offloaded, withStored } from '../context/offloaded.js';
 import { needsOffload, turnTooLongText } from '../context/request-window.js';
-import { decide, decideCall, isUnchecked } from '../decide/decide.js';
+import { decide, decideCall } from '../decide/decide.js';
 import { type ExternalEffect, isInternal } from '../decide/effects.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
 import { type ModelCallEnd, modelEndedEvents } from '../events/model-calls.js';
-import { messageRefusedEvent, resolutionRefusedEvent } from '../events/refusals.js';
-import {
-  answerCheckedEvents,
-  editCheckedEvents,
-  expiryEvents,
-  resolutionEvents,
-} from '../events/resolutions.js';
+import { answerCheckedEvents, editCheckedEvents, expiryEvents } from '../events/resolutions.js';
 import { summarizedEvents } from '../events/summaries.js';
 import {
   notPlannedEvents,
@@ -65,20 +50,24 @@ import {
   toolFinishedEvents,
   toolLostEvents,
 } from '../events/tool-runs.js';
-import { cancelEvents, closeEvents, INTERRUPTED, messageEvent } from '../events/turns.js';
+import { closeEvents } from '../events/turns.js';
 import { plainInput } from '../input/plain-input.js';
-import { judgeCancel } from '../judge/cancels.js';
-import type { Refusal } from '../judge/messages.js';
-import { judgeMessage } from '../judge/messages.js';
-import { judgeResolution } from '../judge/resolutions.js';
-import { rememberedMessage } from '../memory/memory.js';
 import { isRecorded } from '../memory/refusals.js';
 import type { CallState, ConversationState, TurnState } from '../state/state.js';
+import { callOf } from '../state/state.js';
+import {
+  type RefusalOf,
+  type SignalVerb,
+  type Taken,
+  VERBS,
+  type VerbName,
+} from '../verbs/table.js';
+import type { Verb, Weighed } from '../verbs/verb.js';
 import { Committer, type MachineOptions } from './committer.js';
 
-export type MessageOutcome =
-  | { readonly accepted: true; readonly reply: SendMessageReply }
-  | { readonly accepted: false; readonly refusal: Refusal };
+type TakenBy<Reply, Refused> =
+  | { readonly accepted: true; readonly reply: Reply }
+  | { readonly accepted: false; readonly refusal: Refused };
 
 type StepOf = Pick<TurnState, 'turnId' | 'step'>;
 
@@ -122,86 +111,55 @@ export class ConversationMachine {
     return decide(this.state).filter((effect): effect is ExternalEffect => !isInternal(effect));
   }
 
-  refuseMessage(input: unknown): Refusal | undefined {
-    return judgeMessage(this.state, input);
+  /** Why a request cannot be accepted now, or undefined. Changes nothing. */
+  refusalOf<Name extends VerbName>(name: Name, input: unknown): RefusalOf<Name> | undefined {
+    const weighed: Weighed<unknown, unknown> = VERBS[name].weigh(
+      this.state,
+      plainInput(input),
+      this.nowMs,
+    );
+    return 'refusal' in weighed ? (weighed.refusal as RefusalOf<Name>) : undefined;
   }
 
-  sendMessage(input: unknown): MessageOutcome {
-    const plain = plainInput(input);
-    const refusal = this.refuseMessage(plain);
-    if (refusal !== undefined) return { accepted: false, refusal };
-    const seq = this.state.lastSeq + 1;
-    const message = messageEvent(this.state, plain, this.#log.turnToken);
-    const { turn } = this.state;
-    this.#log.commit([message]);
-    if (message.onBusy === 'interrupt' && turn !== undefined && turn.cancel === undefined) {
-      const by = { turnId: turn.turnId, actor: message.actor, reason: INTERRUPTED };
-      this.#log.commit(cancelEvents(this.state, by));
-    }
-    const reply = rememberedMessage(this.state, message.requestId)?.reply;
-    this.#log.settle();
-    const { turnId, messageId } = message;
-    return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
+  /** Judges a request and, where it is accepted, records it with all that follows. */
+  take<Name extends VerbName>(name: Name, input: unknown): Taken<Name> {
+    const verb: Verb<unknown, unknown> = VERBS[name];
+    return this.#take(verb, plainInput(input)) as Taken<Name>;
   }
 
   /**
-   * Accepts a message that came as a signal. Signals have no reply, so a refusal is written to the log (`refuse`); a
-   * duplicate is dropped.
+   * Takes a request that came as a signal. Signals have no reply, so a refusal is written to the log; a repeated request
+   * is dropped. A late answer expires its call first, so that the order in which the platform delivers timers does not
+   * matter.
    */
-  sendMessageBySignal(input: unknown): void {
+  takeSignal<Name extends SignalVerb>(name: Name, input: unknown): Taken<Name> {
     const plain = plainInput(input);
-    const outcome = this.sendMessage(plain);
-    if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.state.closed) return;
-    this.refuse(wellFormedJson(messageRefusedEvent(plain, outcome.refusal.code)));
+    const verb: Verb<unknown, unknown> = VERBS[name];
+    const taken = this.#take(verb, plain);
+    const refused = taken.accepted ? undefined : verb.refusedSignal(plain, taken.refusal);
+    if (refused !== undefined) this.#refuse(refused);
+    return taken as Taken<Name>;
+  }
+
+  #take<Reply, Refused>(verb: Verb<Reply, Refused>, plain: unknown): TakenBy<Reply, Refused> {
+    const weighed = verb.weigh(this.state, plain, this.nowMs);
+    if ('refusal' in weighed) return { accepted: false, refusal: weighed.refusal };
+    if (weighed.expires !== undefined) this.deadlinePassed(weighed.expires);
+    const { events, reply: replyTo } = weighed.record(this.state, this.#log.turnToken);
+    const seq = this.state.lastSeq + 1;
+    this.#log.commit(events);
+    const reply = replyTo(this.state, seq);
+    this.#log.settle();
+    return { accepted: true, reply };
   }
 
   /** Records a refused signal, up to a limit for each call or message; the rest are counted with the next event. */
-  refuse(refused: MessageRefused | ResolutionRefused): void {
+  #refuse(refused: MessageRefused | ResolutionRefused): void {
+    if (refused.type === 'message_refused' && this.state.closed) return;
+    if (refused.type === 'resolution_refused' && refused.verdict === 'expired')
+      this.deadlinePassed(refused.toolCallId);
     if (isRecorded(this.state, refused)) this.#log.commit([refused]);
     else this.#log.countRefusal();
-  }
-
-  judgeResolution(input: unknown): Verdict | undefined {
-    const judged = judgeResolution(this.state, input, this.nowMs);
-    return judged.verdict === 'acceptable' ? undefined : judged;
-  }
-
-  resolve(input: unknown): Verdict {
-    const judged = judgeResolution(this.state, input, this.nowMs);
-    if (judged.verdict !== 'acceptable') return judged;
-    const { verdict: _ok, call: before, suspension, ...accepted } = judged;
-    const { toolCallId } = before.plan;
-    if (accepted.late === true) this.deadlinePassed(toolCallId);
-    const call = this.state.calls[toolCallId] ?? before;
-    const { kind } = suspension;
-    const seq = this.record(resolutionEvents(this.state, call, { kind, ...accepted }));
-    const unchecked = isUnchecked(call, accepted.resolution) ? { checked: false as const } : {};
-    const verdict = accepted.late === true ? 'accepted_late' : 'accepted';
-    return { verdict, toolCallId, seq, ...unchecked };
-  }
-
-  /**
-   * Accepts a resolution that came as a signal. Signals have no reply, so a refusal is written to the log (`refuse`); a
-   * duplicate is dropped. A late one expires its call first, so that the order in which the platform delivers timers
-   * does not matter.
-   */
-  resolveBySignal(input: unknown): Verdict {
-    const plain = plainInput(input);
-    const verdict = this.resolve(plain);
-    if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
-    const refused = wellFormedJson(resolutionRefusedEvent(plain, verdict));
-    if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
-    this.refuse(refused);
-    return verdict;
-  }
-
-  cancelTurn(input: unknown): CancelTurnReply {
-    const judged = judgeCancel(this.state, input);
-    if ('reply' in judged) return judged.reply;
-    const seq = this.state.lastSeq + 1;
-    this.#log.commit(cancelEvents(this.state, judged.cancel));
-    this.#log.settle();
-    return { cancelled: true, turnId: judged.cancel.turnId, seq };
   }
 
   /** Handles the end of the turn's time. Safe to repeat, and when the turn has ended in the meantime. */
@@ -213,16 +171,10 @@ export class ConversationMachine {
     this.#log.settle();
   }
 
-  close(
-    reason: 'requested' | 'idle' | 'workflow_cancelled',
-    input?: unknown,
-  ): CloseConversationReply {
-    if (!this.state.closed) {
-      const fields = plainInput(input);
-      const actor = isRecord(fields) ? actorFrom(fields['actor']) : SYSTEM_ACTOR;
-      this.#log.commit(closeEvents(this.state, { reason, actor }));
-    }
-    return { closed: true, seq: this.state.lastSeq };
+  /** Closes the conversation for a reason other than a request. */
+  close(reason: 'idle' | 'workflow_cancelled'): void {
+    if (!this.state.closed)
+      this.#log.commit(closeEvents(this.state, { reason, actor: SYSTEM_ACTOR }));
   }
 
   /**
@@ -364,7 +316,7 @@ export class ConversationMachine {
   }
 
   #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
-    const call = Object.hasOwn(this.state.calls, callId) ? this.state.calls[callId] : undefined;
+    const call = callOf(this.state, callId);
     if (call === undefined || (call.result !== undefined && call.background !== 'late')) return;
     this.#log.commit(events(call));
     this.#log.settle();

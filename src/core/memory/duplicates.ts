@@ -8,8 +8,8 @@ import type { AcceptedVerdict, Verdict } from '../../protocol/calls/resolutions.
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { awaitsCheck } from '../decide/decide.js';
-import { plainInput } from '../input/plain-input.js';
 import type { ConversationState } from '../state/state.js';
+import { callOf } from '../state/state.js';
 import { rememberedResolution } from './memory.js';
 import { isSameDigest } from './packed-requests.js';
 
@@ -17,8 +17,7 @@ import { isSameDigest } from './packed-requests.js';
  * Digest of the content of a resolution. The `argsDigest` is not part of it: it says which state of the call the
  * resolution is meant for, and is compared separately where the request has one.
  */
-export function resolutionDigest(received: unknown): string {
-  const input = plainInput(received);
+export function resolutionDigest(input: unknown): string {
   return fingerprint(canonicalJson(isRecord(input) ? input['resolution'] : undefined));
 }
 
@@ -38,9 +37,8 @@ export function isSameRequest(known: string, digest: string): boolean {
  */
 export function isSameResolution(
   known: { readonly digest?: string; readonly argsDigest?: string },
-  received: unknown,
+  input: unknown,
 ): boolean {
-  const input = plainInput(received);
   const meantFor = isRecord(input) ? input['argsDigest'] : undefined;
   return (
     known.digest !== undefined &&
@@ -56,13 +54,13 @@ function isMeantFor(known: string | undefined, meantFor: unknown): boolean {
 /** The verdict for a resolution whose id this call has accepted before; undefined when the id is new. */
 export function repeatVerdict(
   state: ConversationState,
-  received: unknown,
+  input: unknown,
   of: { readonly requestId: string; readonly toolCallId: string },
 ): Extract<Verdict, { verdict: 'duplicate' | 'invalid' }> | undefined {
   const known = rememberedResolution(state, of.requestId, of.toolCallId);
   if (known === undefined) return undefined;
-  if (!isSameResolution(known, received)) return { verdict: 'invalid', problems: [REUSED] };
-  const call = Object.hasOwn(state.calls, of.toolCallId) ? state.calls[of.toolCallId] : undefined;
+  if (!isSameResolution(known, input)) return { verdict: 'invalid', problems: [REUSED] };
+  const call = callOf(state, of.toolCallId);
   const isUnchecked = call !== undefined && awaitsCheck(call, of.requestId);
   return duplicateOf(isUnchecked ? { ...known.reply, checked: false } : known.reply);
 }

@@ -232,6 +232,14 @@ export interface ConversationState {
 
 const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];
 
+/** The open call with this id. Ids come from outside, so names such as `constructor` must not be found. */
+export function callOf(
+  { calls }: Pick<ConversationState, 'calls'>,
+  toolCallId: string,
+): CallState | undefined {
+  return Object.hasOwn(calls, toolCallId) ? calls[toolCallId] : undefined;
+}
+
 export function isFinal(status: CallStatus): status is FinalCallStatus {
   return FINAL.includes(status);
 }

@@ -8,7 +8,7 @@ import type { ToolCallView } from '../../protocol/workflow/messaging.js';
 import { needsPreflight } from '../calls/preflight.js';
 import { tombstoneOf } from '../memory/memory.js';
 import type { CallState, ConversationState } from '../state/state.js';
-import { isFinal, shownCalls } from '../state/state.js';
+import { callOf, isFinal, shownCalls } from '../state/state.js';
 import { contextShown } from './view.js';
 
 export function snapshotOf(state: ConversationState): ConversationSnapshot {
@@ -92,7 +92,7 @@ function attended(entries: readonly { readonly detached?: true }[]): number {
 
 /** One call of the conversation; null when it is unknown or forgotten. */
 export function toolCallView(state: ConversationState, toolCallId: string): ToolCallView | null {
-  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  const call = callOf(state, toolCallId);
   if (call !== undefined)
     return { toolCallId, name: call.plan.name, status: call.status, turnId: call.turnId };
   const ended = tombstoneOf(state, toolCallId);

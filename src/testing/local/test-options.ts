@@ -1,5 +1,5 @@
 /** Options and errors of `testConversation`. */
-import type { Refusal } from '../../core/judge/messages.js';
+import type { Refusal } from '../../core/judge/judged.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { OutputGiven } from '../../json-schema/output-format.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';

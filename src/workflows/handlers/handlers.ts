@@ -3,6 +3,7 @@
  * `unknown`, mutate through the machine, wake the main loop and return; the reply leaves before any consequence of it.
  * Validators refuse updates, so refusals leave no history.
  */
+import { ApplicationFailure } from '@temporalio/common';
 import {
   defineQuery,
   defineSignal,
@@ -11,86 +12,65 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import { takeInboxSignal } from '../../core/machine/inbox.js';
+import type { Refusal } from '../../core/judge/judged.js';
+import type { ConversationMachine } from '../../core/machine/machine.js';
+import { type RefusalOf, SIGNAL_VERBS, VERBS, type VerbName } from '../../core/verbs/table.js';
 import { snapshotOf, toolCallView } from '../../core/view/snapshot.js';
-import { isAccepted } from '../../protocol/calls/resolutions.js';
+import type { FailureCode } from '../../protocol/failures/failures.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../../protocol/workflow/messaging.js';
+import type { EventLogOfRun } from '../log/event-log.js';
 import { transcriptSlice } from '../transcript/transcript-window.js';
-import { registerClaims } from './claims.js';
-import { type HandlerOptions, refuse, throwRefusal } from './handler.js';
-import { registerOffers } from './offers.js';
-import { registerBatches, registerCalls, registerInbox, registerRules } from './tool-calls.js';
+
+export interface HandlerOptions {
+  readonly machine: ConversationMachine;
+  readonly log: EventLogOfRun;
+  /** Called when an input may have changed the state. */
+  readonly wake: () => void;
+  readonly requestRollOver: () => void;
+  /** Takes one part of a recovery. */
+  readonly recover: (input: unknown) => void;
+  readonly countSignal: () => void;
+  readonly countUpdate: () => void;
+}
 
 /** Registers every handler. Must be called synchronously in the first activation. */
 export function registerHandlers(options: HandlerOptions): void {
-  registerUpdates(options);
-  registerCalls(options);
-  registerClaims(options);
-  registerOffers(options);
-  registerBatches(options);
-  registerInbox(options);
-  registerRules(options);
+  for (const name of Object.keys(VERBS)) registerVerb(name as VerbName, options);
   registerSignals(options);
   registerQueries(options);
 }
 
-function registerUpdates(options: HandlerOptions): void {
-  const { machine, wake, countUpdate } = options;
+/** The update of a verb. A refusal is a failure of the validator, so it leaves no history. */
+function registerVerb(name: VerbName, { machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
-    defineUpdate<unknown, [unknown]>(UPDATES.sendMessage),
+    defineUpdate<unknown, [unknown]>(UPDATES[name]),
     (input) => {
       countUpdate();
-      const outcome = machine.sendMessage(input);
-      if (!outcome.accepted) throwRefusal(outcome.refusal);
+      const taken = machine.take(name, input);
+      if (!taken.accepted) return throwRefusal(taken.refusal);
       wake();
-      return outcome.reply;
+      return taken.reply;
     },
     {
-      description: 'Start or continue the conversation with a message: {text, requestId, actor}',
+      description: VERBS[name].description,
       validator: (input) => {
-        const refusal = machine.refuseMessage(input);
+        const refusal = machine.refusalOf(name, input);
         if (refusal !== undefined) throwRefusal(refusal);
       },
     },
   );
-  setHandler(
-    defineUpdate<unknown, [unknown]>(UPDATES.resolveToolCall),
-    (input) => {
-      countUpdate();
-      const verdict = machine.resolve(input);
-      if (!isAccepted(verdict)) refuse('verdict', verdict.verdict, verdict);
-      wake();
-      return verdict;
-    },
-    {
-      description: 'Answer a waiting call: {toolCallId, resolution, actor, requestId}',
-      validator: (input) => {
-        const verdict = machine.judgeResolution(input);
-        if (verdict !== undefined) refuse('verdict', verdict.verdict, verdict);
-      },
-    },
-  );
-  setHandler(
-    defineUpdate<unknown, [unknown]>(UPDATES.cancelTurn),
-    (input) => {
-      countUpdate();
-      const reply = machine.cancelTurn(input);
-      wake();
-      return reply;
-    },
-    { description: 'Stop the running turn: {turnId?, reason?, actor}' },
-  );
-  setHandler(
-    defineUpdate<unknown, [unknown]>(UPDATES.closeConversation),
-    (input) => {
-      countUpdate();
-      const reply = machine.close('requested', isRecord(input) ? input : {});
-      wake();
-      return reply;
-    },
-    { description: 'Close the conversation: {actor}' },
-  );
+}
+
+function throwRefusal(refusal: RefusalOf<VerbName>): never {
+  if ('verdict' in refusal) return refuse('verdict', refusal.verdict, refusal);
+  const { code, message, problems, reply }: Refusal = refusal;
+  const detail = reply ?? { message, ...(problems === undefined ? {} : { problems }) };
+  return refuse(code, message, detail);
+}
+
+function refuse(code: FailureCode, message: string, detail: unknown): never {
+  throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details: [detail] });
 }
 
 function registerSignals(options: HandlerOptions): void {
@@ -103,18 +83,10 @@ function registerSignals(options: HandlerOptions): void {
     };
     setHandler(defineSignal<[unknown]>(name), handler, { description });
   };
-  signal(SIGNALS.sendMessage, 'The same as the update, with no reply', (input) => {
-    machine.sendMessageBySignal(input);
-  });
-  signal(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
-    machine.resolveBySignal(input);
-  });
-  signal(SIGNALS.inboxEvent, 'The same as the update, with no reply', (input) => {
-    takeInboxSignal(machine, input);
-  });
-  signal(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
-    machine.cancelTurn(input);
-  });
+  for (const name of SIGNAL_VERBS)
+    signal(SIGNALS[name], 'The same as the update, with no reply', (input) => {
+      machine.takeSignal(name, input);
+    });
   signal(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
     options.requestRollOver();
   });

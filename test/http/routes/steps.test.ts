@@ -1,8 +1,10 @@
 /** The client calls of a step over HTTP: handed over as one continuation, given back as one set. */
+
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { cancelTurn } from '../../support/builders/verbs.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
@@ -106,7 +108,7 @@ describe('the calls of a step', () => {
       ready: true,
       toolCalls: [{ requiresClientExecution: false, wasExecuted: true }, {}, {}],
     });
-    add(() => m.machine.cancelTurn({}));
+    add(() => cancelTurn(m.machine, {}));
     expect(await read()).toMatchObject({
       ready: false,
       toolCalls: [{ requiresClientExecution: false }, {}, { requiresClientExecution: false }],

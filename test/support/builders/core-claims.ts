@@ -1,8 +1,10 @@
 /** Claims in random schedules, chosen by two numbers. */
-import { claimToolCall, leaseLost } from '../../../src/core/machine/claims.js';
+
+import type { TimerEffect } from '../../../src/core/decide/effects.js';
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';
 import { actor } from './core-builders.js';
+import { claimToolCall, leaseLost } from './verbs.js';
 
 /** The fields that the holder of a call sends. */
 export function asHolder(entry: Pick<Suspension, 'claim'> | undefined): Record<string, unknown> {
@@ -29,4 +31,15 @@ export function loseSomeLease(m: MachineUnderTest, pick: number, variant: number
   const { toolCallId = 'nobody', claim } = held[pick % Math.max(1, held.length)] ?? {};
   const seq = (claim?.seq ?? 0) - (variant % 4 === 0 ? 1 : 0);
   leaseLost(m.machine, { toolCallId, claimId: claim?.claimId ?? 'none', seq });
+}
+
+/** The timer of a claim timeout. */
+export function claimTimer(toolCallId: string, deadline: string): TimerEffect {
+  return { type: 'await_claim', toolCallId, kind: 'client_execution', name: 'tool', deadline };
+}
+
+/** The timer that announces a deadline, `ends`. */
+export function warning(toolCallId: string, ends: string): TimerEffect {
+  const of = { toolCallId, kind: 'elicitation', name: 'tool' } as const;
+  return { type: 'await_warning', ...of, deadline: ends, ends };
 }

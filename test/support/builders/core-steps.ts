@@ -1,11 +1,11 @@
 /** Steps of random schedules beside messages and answers: rules remembered and revoked, deadlines moved. */
-import { extendToolCall } from '../../../src/core/machine/extensions.js';
-import { revokeRule } from '../../../src/core/machine/rules.js';
+
 import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
 import type { Remember } from '../../../src/protocol/calls/rules.js';
 import type { PendingCall, SuspensionKind } from '../../../src/protocol/calls/suspensions.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';
 import { actor } from './core-builders.js';
+import { extendToolCall, revokeRule } from './verbs.js';
 
 /** The inputs that may end each kind of wait. */
 export const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {

@@ -5,11 +5,11 @@
 
 import { applyAll } from '../../../src/core/apply/apply.js';
 import { type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
-import type { MessageOutcome } from '../../../src/core/machine/machine.js';
 import { ConversationMachine, startedState } from '../../../src/core/machine/machine.js';
 import { timerFired } from '../../../src/core/machine/timers.js';
 import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
+import type { Taken } from '../../../src/core/verbs/table.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
@@ -20,6 +20,7 @@ import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events
 import type { Json } from '../../../src/protocol/values/json.js';
 import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import { actor, conversationStarted, VirtualClock } from '../builders/core-builders.js';
+import { resolve, sendMessage } from '../builders/verbs.js';
 
 export class MachineUnderTest {
   readonly clock: VirtualClock;
@@ -77,10 +78,10 @@ export class MachineUnderTest {
     );
   }
 
-  trySend(text: string, fields: Record<string, unknown> = {}): MessageOutcome {
+  trySend(text: string, fields: Record<string, unknown> = {}): Taken<'sendMessage'> {
     this.#requests += 1;
     const requestId = `message-${this.#requests}`;
-    return this.machine.sendMessage({ text, requestId, actor: actor('ann'), ...fields });
+    return sendMessage(this.machine, { text, requestId, actor: actor('ann'), ...fields });
   }
 
   send(text: string, fields: Record<string, unknown> = {}): SendMessageReply {
@@ -119,7 +120,7 @@ export class MachineUnderTest {
   ): Verdict {
     this.#requests += 1;
     const requestId = `resolution-${this.#requests}`;
-    return this.machine.resolve({
+    return resolve(this.machine, {
       toolCallId,
       resolution,
       requestId,

@@ -1,5 +1,5 @@
 /** A call that waits for a client to claim it, for tests of claims. */
-import { claimToolCall, leaseLost } from '../../../src/core/machine/claims.js';
+
 import type { ClaimVerdict } from '../../../src/protocol/calls/claims.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import {
@@ -12,6 +12,7 @@ import {
   plannedCall,
   RUN_MS,
 } from '../builders/core-builders.js';
+import { claimToolCall, leaseLost } from '../builders/verbs.js';
 import { aMachineWith, type MachineUnderTest } from './core-driver.js';
 
 export const GRACE_MS = 15_000;

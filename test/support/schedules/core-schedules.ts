@@ -3,10 +3,9 @@
  * roll-overs through JSON, a clock that jumps. A step is three numbers; their meaning depends on the choices that the
  * state offers.
  */
+
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../../src/core/decide/effects.js';
-import { claimToolCall, leaseLost } from '../../../src/core/machine/claims.js';
-import { takeInboxSignal } from '../../../src/core/machine/inbox.js';
 import { timerFired } from '../../../src/core/machine/timers.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import { ON_BUSY } from '../../../src/protocol/conversation/agents.js';
@@ -31,6 +30,15 @@ import {
   revokeSomeRule,
 } from '../builders/core-steps.js';
 import { inFullContext, someSummary, summaryOfAll } from '../builders/core-summaries.js';
+import {
+  cancelTurn,
+  claimToolCall,
+  closeConversation,
+  leaseLost,
+  resolve,
+  resolveBySignal,
+  takeInboxSignal,
+} from '../builders/verbs.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 
 const WEIGHTS = {
@@ -129,7 +137,7 @@ export class ScheduleRunner {
         this.#resolve(step);
         return;
       case 'repeat':
-        if (this.#sent.length > 0) m.machine.resolve(this.#sent[pick % this.#sent.length]);
+        if (this.#sent.length > 0) resolve(m.machine, this.#sent[pick % this.#sent.length]);
         return;
       case 'clock':
         // Backwards, too: a workflow's clock never does, a virtual one of a test may.
@@ -137,7 +145,7 @@ export class ScheduleRunner {
         if (pick % 2 === 0) m.advance(0);
         return;
       case 'cancel':
-        m.machine.cancelTurn(pick % 2 === 0 ? {} : { turnId: this.#someTurn(variant) });
+        cancelTurn(m.machine, pick % 2 === 0 ? {} : { turnId: this.#someTurn(variant) });
         return;
       case 'stray':
         this.#stray(pick, variant);
@@ -149,7 +157,7 @@ export class ScheduleRunner {
         m.restart();
         return;
       case 'close':
-        m.machine.close('requested');
+        closeConversation(m.machine);
         return;
       case 'inbox':
         takeInboxSignal(m.machine, { eventId: `e${pick % 9}`, kind: 'news', payload: variant % 3 });
@@ -167,7 +175,7 @@ export class ScheduleRunner {
         loseSomeLease(m, pick, variant);
         return;
       case 'garbage':
-        m.machine.resolveBySignal(GARBAGE[pick % GARBAGE.length]);
+        resolveBySignal(m.machine, GARBAGE[pick % GARBAGE.length]);
         claimToolCall(m.machine, GARBAGE[pick % GARBAGE.length]);
         leaseLost(m.machine, GARBAGE[pick % GARBAGE.length]);
         return;
@@ -308,8 +316,8 @@ export class ScheduleRunner {
         : {}),
     };
     this.#sent.push(input);
-    if (kind === 'signal') m.machine.resolveBySignal(input);
-    else m.machine.resolve(input);
+    if (kind === 'signal') resolveBySignal(m.machine, input);
+    else resolve(m.machine, input);
   }
 
   /** Outcomes that were never requested. */

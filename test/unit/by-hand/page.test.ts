@@ -9,6 +9,7 @@ import {
   plannedCall,
   turn,
 } from '../../support/builders/core-builders.js';
+import { resolveBySignal } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
 import {
   aMachine,
@@ -42,7 +43,7 @@ describe('the page of a conversation in the Temporal UI', () => {
     expect(optionOf(words, '--namespace')).toBe('default');
     expect(optionOf(words, '--workflow-id')).toBe('conversation:default:order-42');
     expect(optionOf(words, '--name')).toBe('resolveToolCall');
-    const verdict = m.machine.resolveBySignal(JSON.parse(optionOf(words, '--input')));
+    const verdict = resolveBySignal(m.machine, JSON.parse(optionOf(words, '--input')));
     expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
   });
 

@@ -4,6 +4,7 @@ import { requestersOf } from '../../../src/core/calls/audience.js';
 import { actorOf } from '../../../src/http/request/parse.js';
 import { ResolutionSchema, ResolveSchema } from '../../../src/http/request/schemas.js';
 import { answer, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { resolve } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
@@ -30,7 +31,7 @@ describe('the lines for a pending call', () => {
       const { actor, ...answer } =
         'type' in body ? { resolution: ResolutionSchema.parse(body) } : ResolveSchema.parse(body);
       const by = actorOf(actor);
-      const verdict = m.machine.resolve({ toolCallId: 'c', requestId: 'r', ...answer, actor: by });
+      const verdict = resolve(m.machine, { toolCallId: 'c', requestId: 'r', ...answer, actor: by });
       expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
     },
   );

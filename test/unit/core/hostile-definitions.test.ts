@@ -2,8 +2,7 @@
  * Workers' reports on the definition of a tool, and their new offers after a deploy, in every state of a call: due,
  * late, repeated, and malformed.
  */
-import { claimToolCall } from '../../../src/core/machine/claims.js';
-import { changeSuspension } from '../../../src/core/machine/offers.js';
+
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import { MAX_OFFER_BYTES } from '../../../src/protocol/limits/limits.js';
 import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
@@ -18,6 +17,12 @@ import {
   modelCalls,
   plannedCall,
 } from '../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  changeSuspension,
+  claimToolCall,
+  closeConversation,
+} from '../../support/builders/verbs.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
@@ -210,12 +215,12 @@ stateTable<Input>('a call that', {}, INPUTS, {
   },
   'was stopped with its turn': {
     build: () =>
-      after(calling({ executor: 'human', ...ANSWERED }), (m) => m.machine.cancelTurn({})),
+      after(calling({ executor: 'human', ...ANSWERED }), (m) => cancelTurn(m.machine, {})),
     cells: GONE,
   },
   'was closed with its conversation': {
     build: () =>
-      after(calling({ executor: 'human', ...ANSWERED }), (m) => m.machine.close('requested')),
+      after(calling({ executor: 'human', ...ANSWERED }), (m) => closeConversation(m.machine)),
     cells: GONE,
   },
 });

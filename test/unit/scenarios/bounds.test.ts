@@ -2,10 +2,10 @@
  * Every entry of the engine gets 3 MB, which exceeds every payload of Temporal: each entry refuses it with the field
  * and the bound, or cuts it with a marker, and the recorded size stays far below.
  */
+
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkMessage, stampActor, transportProblems } from '../../../src/client/api/checks.js';
-import { takeInboxEvent } from '../../../src/core/machine/inbox.js';
 import { defineAgent, defineTool } from '../../../src/index.js';
 import {
   MAX_MODEL_ANSWER_BYTES,
@@ -14,6 +14,7 @@ import {
 import { utf8Bytes } from '../../../src/protocol/values/json.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 import { actor, gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { takeInboxEvent } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 

@@ -1,4 +1,5 @@
 /** How each call of a step is shown while it goes through its states: running, waiting, or over. */
+
 import { describe, expect, it } from 'vitest';
 import { snapshotOf, toolCallView } from '../../../src/core/view/snapshot.js';
 import {
@@ -11,6 +12,7 @@ import {
   plannedCall,
   result,
 } from '../../support/builders/core-builders.js';
+import { cancelTurn } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
@@ -92,7 +94,7 @@ describe('every call of a step', () => {
   it('that was denied or stopped says so', () => {
     const m = aMachineWith(modelCalls([gatedCall('gated'), plannedCall('server')]));
     m.resolve('gated', DENY);
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     expect(shown(m)).toMatchObject({ gated: 'denied', server: 'cancelled' });
     expect(snapshotOf(m.state).status).toBe('idle');
   });

@@ -1,4 +1,5 @@
 /** Actors who may resolve a call: inside and outside its audience, in the order of the verdicts. */
+
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import type { Audience } from '../../../../src/protocol/values/audience.js';
@@ -13,6 +14,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { resolveBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -137,8 +139,8 @@ describe('an approval with an audience', () => {
     ...promise('G67'),
   }, () => {
     const m = gatedFor({ users: ['ben'], requireVerified: true });
-    m.machine.resolveBySignal({ toolCallId: 'c', resolution: APPROVE, actor: { id: 'ben' } });
-    m.machine.resolveBySignal({ toolCallId: 'c', resolution: APPROVE });
+    resolveBySignal(m.machine, { toolCallId: 'c', resolution: APPROVE, actor: { id: 'ben' } });
+    resolveBySignal(m.machine, { toolCallId: 'c', resolution: APPROVE });
     expect(m.types()).toEqual(['resolution_refused', 'resolution_refused']);
     expect(m.last('resolution_refused')).toMatchObject({ verdict: 'forbidden' });
     expect(m.pending).toHaveLength(1);

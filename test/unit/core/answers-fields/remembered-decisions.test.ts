@@ -1,6 +1,6 @@
 /** Remembered decisions: their matches, their use, their end, and how they are refused and revoked. */
+
 import { describe, expect, it } from 'vitest';
-import { revokeRule } from '../../../../src/core/machine/rules.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import { foldView } from '../../../../src/core/view/view.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
@@ -15,6 +15,7 @@ import {
   modelCalls,
   modelSays,
 } from '../../../support/builders/core-builders.js';
+import { closeConversation, revokeRule } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -150,7 +151,7 @@ describe('a decision that is remembered', () => {
     m.resolve('c3', yes({ for: 'conversation' }));
     m.tool('c3').model(modelSays('done'));
     m.rollOver();
-    m.machine.close('requested');
+    closeConversation(m.machine);
     m.reopen();
     m.send('once more');
     m.model(modelCalls([gated('c4')]));

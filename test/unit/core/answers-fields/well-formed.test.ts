@@ -1,10 +1,16 @@
 /** A conversation admits no text that UTF-8 cannot hold, by any way in. */
+
 import { describe, expect, it } from 'vitest';
-import { judgeClaim } from '../../../../src/core/judge/claims.js';
-import { judgeExtension } from '../../../../src/core/judge/extensions.js';
 import { inboxFieldProblems } from '../../../../src/core/judge/inbox.js';
 import { NOT_WELL_FORMED } from '../../../../src/protocol/values/well-formed.js';
 import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  refuseClaim,
+  refuseExtension,
+  resolveBySignal,
+  sendMessageBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -45,9 +51,9 @@ describe('a lone surrogate', () => {
 
   it('in a signal is refused, and the log contains none', promise('G246'), () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
-    m.machine.sendMessageBySignal({ text: LONE, requestId: LONE, actor: { id: LONE } });
-    m.machine.resolveBySignal({ toolCallId: 'q', resolution: answer(LONE), requestId: LONE });
-    m.machine.resolveBySignal({ toolCallId: LONE, resolution: answer(1) });
+    sendMessageBySignal(m.machine, { text: LONE, requestId: LONE, actor: { id: LONE } });
+    resolveBySignal(m.machine, { toolCallId: 'q', resolution: answer(LONE), requestId: LONE });
+    resolveBySignal(m.machine, { toolCallId: LONE, resolution: answer(1) });
     expect(m.types()).toEqual(['message_refused', 'resolution_refused', 'resolution_refused']);
     expect(JSON.stringify(m.events)).not.toContain('\\ud800');
     expectInvariants(m);
@@ -57,14 +63,13 @@ describe('a lone surrogate', () => {
     const event = { eventId: 'e', kind: 'k', payload: { deep: [LONE] } };
     expect(inboxFieldProblems(event)).toEqual(at('/payload/deep/0'));
     const m = aMachineWith(modelCalls([plannedCall('c', { executor: 'client' })]));
-    const nowMs = m.clock.now();
     const claim = { toolCallId: 'c', requestId: LONE, actor: { id: 'ann' } };
-    expect(judgeClaim(m.machine.state, claim, nowMs)).toEqual({
+    expect(refuseClaim(m.machine, claim)).toEqual({
       verdict: 'invalid',
       problems: at('/requestId'),
     });
     const move = { toolCallId: 'c', requestId: LONE, by: 1_000 };
-    expect(judgeExtension(m.machine.state, move, nowMs)).toMatchObject({
+    expect(refuseExtension(m.machine, move)).toMatchObject({
       verdict: 'invalid',
       problems: expect.arrayContaining(at('/requestId')) as unknown[],
     });
@@ -72,7 +77,7 @@ describe('a lone surrogate', () => {
 
   it('in the reason of a stop does not prevent the stop: U+FFFD takes its place', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
-    expect(m.machine.cancelTurn({ reason: LONE, actor: { id: LONE } })).toMatchObject({
+    expect(cancelTurn(m.machine, { reason: LONE, actor: { id: LONE } })).toMatchObject({
       cancelled: true,
     });
     expect(m.events.find(({ type }) => type === 'cancel_requested')).toMatchObject({

@@ -1,8 +1,7 @@
 /** All client calls of a step as one batch: exact, ordered, accepted whole or not at all. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeBatch } from '../../../../src/core/judge/batches.js';
-import { refuseBatch, resolveBatch } from '../../../../src/core/machine/batches.js';
 import type { BatchResult, BatchVerdict } from '../../../../src/protocol/calls/batches.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_ANSWER_BYTES, MAX_BATCH_BYTES } from '../../../../src/protocol/limits/limits.js';
@@ -19,6 +18,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { refuseBatch, resolveBatch } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -326,7 +326,7 @@ it('no malformed batch is accepted, and none throws', () => {
         { stepId: STEP, results: junk },
         { stepId: STEP, results: [junk, more], requestId: more, actor: junk },
       ])
-        expect(judgeBatch(m.state, input, m.clock.now()).verdict).not.toBe('acceptable');
+        expect(refuseBatch(m.machine, input)).toBeDefined();
     }),
   );
 });

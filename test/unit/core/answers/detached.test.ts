@@ -1,4 +1,5 @@
 /** Detached calls: the turn continues without them, and their outcome is new input. */
+
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
@@ -13,6 +14,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -125,11 +127,11 @@ describe('a detached call', () => {
 
   it('outlives a cancel of its turn, but not the conversation', promise('G83'), () => {
     const m = detachedCall();
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.machine.modelAborted(m.state.turn ?? { turnId: '', step: 0 });
     expect(m.state.turn).toBeUndefined();
     expect(m.pending).toHaveLength(1);
-    m.machine.close('requested', {});
+    closeConversation(m.machine, {});
     expect(m.last('inbox_event').result).toMatchObject({ status: 'cancelled' });
     expect(m.resolve('x', result(1)).verdict).toBe('stale');
     expect(m.all('inbox_event')).toHaveLength(1);

@@ -1,4 +1,5 @@
 /** Approvals with edited input: accepted at once, checked by a worker, and run only then. */
+
 import { describe, expect, it } from 'vitest';
 import type { Executor } from '../../../../src/protocol/calls/executors.js';
 import type { ApprovalPlan } from '../../../../src/protocol/calls/plan.js';
@@ -12,6 +13,7 @@ import {
   gatedCall,
   modelCalls,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -177,7 +179,7 @@ describe('an approval with edited input', () => {
   it('is over when its turn is cancelled; a later outcome of the check has no effect', () => {
     const m = gated();
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     checked(m, 'r1', { cents: 5 });
     expect(m.all('input_edited')).toEqual([]);
     expect(m.all('tool_result')).toHaveLength(1);

@@ -1,10 +1,7 @@
 /** A gated call runs after its approval and in no other way, for every input from every source (S50). */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resolveBatch } from '../../../../src/core/machine/batches.js';
-import { extendToolCall } from '../../../../src/core/machine/extensions.js';
-import { takeInboxEvent, takeInboxSignal } from '../../../../src/core/machine/inbox.js';
-import { revokeRule } from '../../../../src/core/machine/rules.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
 import {
@@ -16,6 +13,15 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import {
+  extendToolCall,
+  resolve,
+  resolveBatch,
+  resolveBySignal,
+  revokeRule,
+  takeInboxEvent,
+  takeInboxSignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -54,8 +60,8 @@ const SOURCES: readonly [string, Source][] = [
     `a resolution of type ${resolution.type}`,
     (m) => m.resolve('c', resolution),
   ]),
-  ['a resolution with fields of the state', (m) => m.machine.resolve(CRAFTED)],
-  ['the same as a signal', (m) => m.machine.resolveBySignal(CRAFTED)],
+  ['a resolution with fields of the state', (m) => resolve(m.machine, CRAFTED)],
+  ['the same as a signal', (m) => resolveBySignal(m.machine, CRAFTED)],
   [
     'an approval with a field of the state',
     (m) => m.resolve('c', { type: 'approve', approver: 'x' } as unknown as Resolution),

@@ -1,4 +1,5 @@
 /** Second, unknown, repeated and late answers: each has one verdict, and none changes anything. */
+
 import { describe, expect, it } from 'vitest';
 import {
   ANSWER_MS,
@@ -12,6 +13,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation, resolveBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -36,12 +38,12 @@ const ends: [string, (m: MachineUnderTest) => unknown, Record<string, unknown>][
   ['expired', (m) => m.advance(ANSWER_MS), { verdict: 'expired' }],
   [
     'cancelled with its turn',
-    (m) => m.machine.cancelTurn({ actor: actor('cleo') }),
+    (m) => cancelTurn(m.machine, { actor: actor('cleo') }),
     { verdict: 'stale', why: 'already_resolved', status: 'cancelled', by: 'cleo' },
   ],
   [
     'closed with its conversation',
-    (m) => m.machine.close('requested', { actor: actor('dan') }),
+    (m) => closeConversation(m.machine, { actor: actor('dan') }),
     { verdict: 'stale', why: 'already_resolved', status: 'cancelled', by: 'dan' },
   ],
 ];
@@ -68,7 +70,7 @@ describe('a call that has been', () => {
       expect(m.resolve('q', answer('second'))).toMatchObject(expected);
       if (!m.state.closed) m.rollOver();
       expect(m.resolve('q', answer('second'))).toMatchObject(expected);
-      m.machine.close('requested');
+      closeConversation(m.machine);
       m.reopen();
       expect(m.resolve('q', answer('second'))).toMatchObject(expected);
     });
@@ -109,7 +111,7 @@ describe('a resolution', () => {
     expect(m.resolve('c1', APPROVE, { requestId: 'click-1' })).toEqual(again);
     m.tool('c1').model(modelSays('ok')).rollOver();
     expect(m.resolve('c1', APPROVE, { requestId: 'click-1' })).toEqual(again);
-    m.machine.close('requested');
+    closeConversation(m.machine);
     m.reopen();
     expect(m.resolve('c1', APPROVE, { requestId: 'click-1' })).toEqual(again);
     expect(m.all('resolution')).toHaveLength(1);
@@ -152,7 +154,7 @@ describe('a signal sent by hand, with no request id', () => {
 
   it('approves as an unverified actor', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
-    expect(m.machine.resolveBySignal(signal)).toMatchObject({ verdict: 'accepted' });
+    expect(resolveBySignal(m.machine, signal)).toMatchObject({ verdict: 'accepted' });
     expect(m.last('resolution')).toMatchObject({
       actor: { id: 'ops', verified: false, channel: 'temporal' },
       requestId: expect.stringMatching(/^digest:/) as string,
@@ -161,16 +163,16 @@ describe('a signal sent by hand, with no request id', () => {
 
   it('and sent twice counts once: the second is dropped without a record', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
-    m.machine.resolveBySignal(signal);
-    expect(m.machine.resolveBySignal({ ...signal })).toMatchObject({ verdict: 'duplicate' });
+    resolveBySignal(m.machine, signal);
+    expect(resolveBySignal(m.machine, { ...signal })).toMatchObject({ verdict: 'duplicate' });
     expect(m.types()).toEqual(['resolution', 'suspension']);
   });
 
   it('by another person is another answer, refused and recorded with its verdict', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
-    m.machine.resolveBySignal(signal);
+    resolveBySignal(m.machine, signal);
     m.mark();
-    m.machine.resolveBySignal({ ...signal, actor: { id: 'dev' } });
+    resolveBySignal(m.machine, { ...signal, actor: { id: 'dev' } });
     expect(m.types()).toEqual(['resolution_refused']);
     const { detail, ...refused } = m.last('resolution_refused');
     expect(refused).toMatchObject({ toolCallId: 'c1', verdict: 'stale', actor: { id: 'dev' } });
@@ -179,9 +181,9 @@ describe('a signal sent by hand, with no request id', () => {
 
   it('has the same digest in any order of its fields', () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
-    m.machine.resolveBySignal({ toolCallId: 'c1', resolution: { type: 'deny', reason: 'no' } });
+    resolveBySignal(m.machine, { toolCallId: 'c1', resolution: { type: 'deny', reason: 'no' } });
     expect(
-      m.machine.resolveBySignal({ resolution: { reason: 'no', type: 'deny' }, toolCallId: 'c1' }),
+      resolveBySignal(m.machine, { resolution: { reason: 'no', type: 'deny' }, toolCallId: 'c1' }),
     ).toMatchObject({ verdict: 'duplicate' });
   });
 });

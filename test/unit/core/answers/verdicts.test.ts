@@ -2,6 +2,7 @@
  * Every resolution has one verdict: the matrix of types and kinds, the order of precedence, the fields that are
  * refused.
  */
+
 import { describe, expect, it } from 'vitest';
 import type {
   Resolution,
@@ -20,6 +21,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { resolve } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -184,7 +186,7 @@ describe('a resolution with', () => {
         problems: [{ path: '/requestId' }],
       });
     for (const toolCallId of [undefined, null, 7, ''])
-      expect(m.machine.resolve({ toolCallId, resolution: APPROVE })).toMatchObject({
+      expect(resolve(m.machine, { toolCallId, resolution: APPROVE })).toMatchObject({
         verdict: 'invalid',
         problems: [{ path: '/toolCallId' }],
       });

@@ -1,6 +1,6 @@
 /** A call that no client claims: the claim timeout, and its effects. */
+
 import { describe, expect, it } from 'vitest';
-import { extendToolCall } from '../../../../src/core/machine/extensions.js';
 import {
   ANSWER_MS,
   APPROVAL_MS,
@@ -11,6 +11,7 @@ import {
   modelSays,
   result,
 } from '../../../support/builders/core-builders.js';
+import { extendToolCall } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';

@@ -1,12 +1,6 @@
 /** Claims: which client runs a call that many may see, and the effects of a lost lease. */
+
 import { describe, expect, it } from 'vitest';
-import { resolveBatch } from '../../../../src/core/machine/batches.js';
-import {
-  claimToolCall,
-  leaseLost,
-  refuseClaim,
-  refuseLeaseLoss,
-} from '../../../../src/core/machine/claims.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
 import {
   ANSWER_MS,
@@ -19,6 +13,13 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import {
+  claimToolCall,
+  leaseLost,
+  refuseClaim,
+  refuseLeaseLoss,
+  resolveBatch,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';

@@ -2,11 +2,10 @@
  * Clocks that meet: a moved deadline and the claim timeout, a warning and the end that it announces, a limit and a
  * stop.
  */
+
 import { describe, expect, it } from 'vitest';
 import type { TimerEffect } from '../../../../src/core/decide/effects.js';
 import { isTimer } from '../../../../src/core/decide/effects.js';
-import { claimToolCall } from '../../../../src/core/machine/claims.js';
-import { extendToolCall } from '../../../../src/core/machine/extensions.js';
 import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
@@ -19,6 +18,7 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, claimToolCall, extendToolCall } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -92,7 +92,7 @@ describe('the time limit of a turn that stops already', () => {
     });
     m.tool('c');
     const limit = timer(m, 'await_turn_limit');
-    m.machine.cancelTurn({ actor: actor('ann') });
+    cancelTurn(m.machine, { actor: actor('ann') });
     m.mark();
     m.clock.advance(MINUTE_MS);
     timerFired(m.machine, limit);

@@ -1,10 +1,7 @@
 /** The clocks of a call: its total time, the warning before the end, and moving a deadline. */
+
 import { describe, expect, it } from 'vitest';
-import {
-  extendToolCall,
-  refuseExtension,
-  warningDue,
-} from '../../../../src/core/machine/extensions.js';
+import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_WAIT_MS } from '../../../../src/protocol/limits/limits.js';
 import {
@@ -20,6 +17,8 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
+import { warning } from '../../../support/builders/core-claims.js';
+import { extendToolCall, refuseExtension } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -81,7 +80,7 @@ describe('the warning before the end of a wait', () => {
     m.rollOver().restart();
     expect(m.effectTypes()).toEqual(['await_deadline']);
     const ends = m.pending[0]?.deadline ?? '';
-    warningDue(m.machine, { toolCallId: 'q', ends });
+    timerFired(m.machine, warning('q', ends));
     expect(m.types()).toEqual(['rolled_over']);
     expectInvariants(m);
   });
@@ -91,8 +90,8 @@ describe('the warning before the end of a wait', () => {
     const ends = m.pending[0]?.deadline ?? '';
     m.resolve('q', answer('yes'));
     m.mark();
-    warningDue(m.machine, { toolCallId: 'q', ends });
-    warningDue(m.machine, { toolCallId: 'nobody', ends });
+    timerFired(m.machine, warning('q', ends));
+    timerFired(m.machine, warning('nobody', ends));
     expect(m.types()).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 /** Deadlines: the outcome without an answer, and the winner when the answer and the deadline meet. */
+
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { MAX_WAIT_MS } from '../../../../src/protocol/limits/limits.js';
@@ -12,6 +13,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { resolveBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -171,7 +173,7 @@ describe('an answer that meets the deadline (S14)', promise('G47', 'S14'), () =>
     const m = question();
     m.clock.advance(ANSWER_MS + 1_001);
     const resolution: Resolution = answer('blue');
-    m.machine.resolveBySignal({ toolCallId: 'q', resolution, requestId: 'late' });
+    resolveBySignal(m.machine, { toolCallId: 'q', resolution, requestId: 'late' });
     expect(m.types()).toEqual(['expired', 'tool_result', 'resolution_refused']);
     expect(m.last('resolution_refused')).toMatchObject({
       toolCallId: 'q',

@@ -2,6 +2,7 @@
  * Finished steps of the running turn that a roll-over in its middle offloads: decisions without them, and when
  * offloading is due.
  */
+
 import { describe, expect, it } from 'vitest';
 import {
   carriedBytes,
@@ -31,6 +32,7 @@ import {
   OFFLOAD_TURN_BYTES,
 } from '../../../../src/protocol/limits/limits.js';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { aTurn, running, Shelf } from '../../../support/fakes/stored-transcripts.js';
 import { promise } from '../../../support/promise.js';
 import { aConversationState } from '../../../support/samples/transcripts.js';
@@ -140,7 +142,7 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     expect([droppedAtRollOver(next), visibleFrom(next)]).toEqual([0, 0]);
     expect(carriedBytes(next)).toBeLessThan(64 * KB);
     // A stop of the turn does not wait for a store.
-    over.machine.cancelTurn({ actor: { id: 'ann' }, requestId: 'stop' });
+    cancelTurn(over.machine, { actor: { id: 'ann' }, requestId: 'stop' });
     expect(over.effectTypes()).toEqual(['abort_model']);
     over.machine.endForCapacity();
     expect(over.state.turn?.cancel).toBeDefined();

@@ -1,4 +1,5 @@
 /** When old turns are summarised, which ones, and the effects (2.A.5). */
+
 import { describe, expect, it } from 'vitest';
 import { summarizable } from '../../../../src/core/context/summaries.js';
 import { SummaryPause } from '../../../../src/core/machine/summary-pause.js';
@@ -12,6 +13,7 @@ import {
   USAGE,
 } from '../../../support/builders/core-builders.js';
 import { fullContext, summaryOfAll } from '../../../support/builders/core-summaries.js';
+import { closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -146,7 +148,7 @@ describe('a summary', () => {
     for (const throughMessageId of ids)
       expect(m.machine.summarized(1, { ...summaryOfAll(before), throughMessageId })).toBe(false);
     expect(m.machine.summarized(2, summaryOfAll(before))).toBe(false);
-    m.machine.close('requested');
+    closeConversation(m.machine);
     expect(m.machine.summarized(1, summaryOfAll(before))).toBe(false);
     expect(m.all('summary')).toEqual([]);
   });
@@ -157,7 +159,7 @@ describe('a summary', () => {
     m.machine.summarized(1, summaryOfAll(m.state));
     m.rollOver();
     expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
-    m.machine.close('requested');
+    closeConversation(m.machine);
     m.reopen();
     expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
     expect(m.state.forgotten).toBe(2);

@@ -1,4 +1,5 @@
 /** Stopping a turn in each of its phases, closing a conversation. */
+
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import {
@@ -10,6 +11,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation, resolveBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -25,8 +27,8 @@ const CANCELLED = {
 describe('cancelling (S41)', () => {
   it('an idle conversation is no error and records nothing', promise('S41'), () => {
     const m = aMachine();
-    expect(m.machine.cancelTurn({})).toEqual({ cancelled: false });
-    expect(m.machine.cancelTurn({ turnId: 'turn_other_1' })).toEqual({ cancelled: false });
+    expect(cancelTurn(m.machine, {})).toEqual({ cancelled: false });
+    expect(cancelTurn(m.machine, { turnId: 'turn_other_1' })).toEqual({ cancelled: false });
     expect(m.types()).toEqual([]);
   });
 
@@ -36,12 +38,12 @@ describe('cancelling (S41)', () => {
     const m = aMachine();
     m.send('tell me a story');
     m.mark();
-    expect(m.machine.cancelTurn({ actor: actor('cleo'), reason: 'boring' })).toEqual({
+    expect(cancelTurn(m.machine, { actor: actor('cleo'), reason: 'boring' })).toEqual({
       cancelled: true,
       turnId: turn(1),
       seq: 4,
     });
-    expect(m.machine.cancelTurn({})).toEqual({ cancelled: true, turnId: turn(1) });
+    expect(cancelTurn(m.machine, {})).toEqual({ cancelled: true, turnId: turn(1) });
     expect(m.types()).toEqual(['cancel_requested']);
     expect(m.last('cancel_requested')).toMatchObject({ actor: { id: 'cleo' }, reason: 'boring' });
     expect(m.effects()).toEqual([{ type: 'abort_model', turnId: turn(1), step: 1 }]);
@@ -65,7 +67,7 @@ describe('cancelling (S41)', () => {
   it('while the model streams drops the calls of an answer that was complete before the stop reached it', () => {
     const m = aMachine();
     m.send('go');
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.mark();
     m.model(modelCalls([plannedCall('never'), gatedCall('nor this')], 'I will'));
     expect(m.types()).toEqual(['model_call', 'assistant_message', 'turn_ended']);
@@ -82,7 +84,7 @@ describe('cancelling (S41)', () => {
     ]) {
       const m = aMachine();
       m.send('go');
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       m.mark();
       end(m);
       expect(m.types()).toEqual(['turn_ended']);
@@ -106,7 +108,7 @@ describe('cancelling (S41)', () => {
     );
     m.tool('t', 'kept');
     m.mark();
-    m.machine.cancelTurn({ turnId: turn(1), actor: actor('cleo') });
+    cancelTurn(m.machine, { turnId: turn(1), actor: actor('cleo') });
     expect(m.types()).toEqual([
       'cancel_requested',
       'tool_result',
@@ -139,7 +141,7 @@ describe('cancelling (S41)', () => {
       modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]),
     );
     m.resolve('q', answer(1), { requestId: 'r' });
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.mark();
     m.machine.answerChecked({ toolCallId: 'q', requestId: 'r' }, { ok: true, value: 1 });
     expect(m.types()).toEqual([]);
@@ -154,7 +156,7 @@ describe('cancelling (S41)', () => {
       m.send('two');
       m.send('three');
       m.mark();
-      expect(m.machine.cancelTurn({ turnId: turn(2) })).toMatchObject({
+      expect(cancelTurn(m.machine, { turnId: turn(2) })).toMatchObject({
         cancelled: true,
         turnId: turn(2),
       });
@@ -164,7 +166,7 @@ describe('cancelling (S41)', () => {
         status: 'cancelled',
         steps: 0,
       });
-      expect(m.machine.cancelTurn({ turnId: turn(2) })).toEqual({ cancelled: false });
+      expect(cancelTurn(m.machine, { turnId: turn(2) })).toEqual({ cancelled: false });
       if (phase === 'tools') m.tool('s');
       expect(m.effectTypes()).toEqual(['call_model']);
       m.model(modelSays('one'));
@@ -179,7 +181,7 @@ describe('cancelling (S41)', () => {
     m.model(modelCalls([plannedCall('q', { executor: 'human' })]));
     m.send('two');
     m.mark();
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     expect(m.types()).toEqual(['cancel_requested', 'tool_result', 'turn_ended', 'turn_started']);
     expect(m.state.turn).toMatchObject({ turnId: turn(2), phase: 'model' });
     expect(m.effectTypes()).toEqual(['call_model']);
@@ -195,8 +197,8 @@ describe('cancelling (S41)', () => {
       '__colloquy_undecodable_payload__',
       7,
     ])
-      expect(m.machine.cancelTurn(input)).toEqual({ cancelled: false });
-    expect(m.machine.cancelTurn(undefined)).toMatchObject({ cancelled: true });
+      expect(cancelTurn(m.machine, input)).toEqual({ cancelled: false });
+    expect(cancelTurn(m.machine, undefined)).toMatchObject({ cancelled: true });
   });
 });
 
@@ -209,7 +211,7 @@ const phases: [string, () => MachineUnderTest][] = [
     () => {
       const m = aMachine();
       m.send('go');
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       return m;
     },
   ],
@@ -228,7 +230,7 @@ describe('closing a conversation', () => {
   for (const [phase, build] of phases)
     it(`that is ${phase} ends every call and every accepted turn: no caller waits without end`, () => {
       const m = build();
-      const reply = m.machine.close('requested', { actor: actor('dan') });
+      const reply = closeConversation(m.machine, { actor: actor('dan') });
       expect(reply).toEqual({ closed: true, seq: m.events.at(-1)?.seq });
       expect(m.events.at(-1)).toMatchObject({ type: 'conversation_closed', actor: { id: 'dan' } });
       const ended = m.all('turn_ended').map((event) => event.turnId);
@@ -244,13 +246,13 @@ describe('closing a conversation', () => {
 
       m.mark();
       m.machine.close('idle');
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       m.machine.modelCompleted({ turnId: turn(1), step: 1 }, modelSays('late'));
       m.tool('s');
       m.machine.deadlinePassed('q');
       expect(m.trySend('hello?')).toMatchObject({ refusal: { code: 'conversation_closed' } });
       expect(m.types()).toEqual([]);
-      m.machine.resolveBySignal({ toolCallId: 'q', resolution: answer(1) });
+      resolveBySignal(m.machine, { toolCallId: 'q', resolution: answer(1) });
       expect(m.types()).toEqual(['resolution_refused']);
     });
 

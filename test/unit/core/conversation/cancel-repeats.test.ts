@@ -1,4 +1,5 @@
 /** A cancel that comes twice, and turns that a terminated run left open. */
+
 import { expect, it } from 'vitest';
 import { openingOf } from '../../../../src/core/machine/opening.js';
 import {
@@ -6,16 +7,17 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, sendMessage } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine } from '../../../support/schedules/core-driver.js';
 
 it('a late copy of a cancel does not stop the next turn', promise('G118'), () => {
   const m = aMachine();
-  m.machine.sendMessage({ text: 'one' });
-  const first = m.machine.cancelTurn({ requestId: 'stop-1' });
+  sendMessage(m.machine, { text: 'one' });
+  const first = cancelTurn(m.machine, { requestId: 'stop-1' });
   m.machine.modelAborted({ turnId: first.turnId ?? '', step: 1 });
-  m.machine.sendMessage({ text: 'two' });
-  expect(m.machine.cancelTurn({ requestId: 'stop-1' })).toEqual(first);
+  sendMessage(m.machine, { text: 'two' });
+  expect(cancelTurn(m.machine, { requestId: 'stop-1' })).toEqual(first);
   expect(m.machine.state.turn?.cancel).toBeUndefined();
 });
 
@@ -23,8 +25,8 @@ it('a turn that a terminated run left open is ended when its conversation is ope
   ...promise('G199'),
 }, () => {
   const m = aMachine();
-  m.machine.sendMessage({ text: 'one' });
-  m.machine.sendMessage({ text: 'two', onBusy: 'queue' });
+  sendMessage(m.machine, { text: 'one' });
+  sendMessage(m.machine, { text: 'two', onBusy: 'queue' });
   const turnId = m.machine.state.turn?.turnId ?? '';
   m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([plannedCall('slow')]));
   const { state, events } = openingOf(m.machine.state, conversationStarted(), m.clock.iso());

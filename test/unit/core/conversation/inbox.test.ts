@@ -1,7 +1,6 @@
 /** New input without a user: late results, events of other systems. */
+
 import { describe, expect, it } from 'vitest';
-import { judgeInbox } from '../../../../src/core/judge/inbox.js';
-import { takeInboxEvent, takeInboxSignal } from '../../../../src/core/machine/inbox.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
   ANSWER_MS,
@@ -15,6 +14,13 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import {
+  closeConversation,
+  judgeInbox,
+  resolveBySignal,
+  takeInboxEvent,
+  takeInboxSignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -112,7 +118,7 @@ describe('a result that comes after the deadline', () => {
   it('is judged by its arrival: the expiry is applied first', () => {
     const m = aMachineWith(modelCalls([external()]));
     m.clock.advance(ANSWER_MS + MINUTE_MS);
-    const verdict = m.machine.resolveBySignal({
+    const verdict = resolveBySignal(m.machine, {
       toolCallId: 'x',
       resolution: result(1),
       requestId: 'r',
@@ -159,7 +165,7 @@ describe('a result that comes after the deadline', () => {
 
   it('is too late for a conversation that was closed', () => {
     const m = expiredCall();
-    m.machine.close('requested', {});
+    closeConversation(m.machine, {});
     expect(m.resolve('x', result(1)).verdict).toBe('expired');
   });
 });
@@ -187,7 +193,7 @@ describe('an event of another system', () => {
     takeInboxEvent(m.machine, settled);
     m.mark();
     const other = { ...settled, payload: { cents: 6 } };
-    expect(judgeInbox(m.state, other)).toMatchObject({
+    expect(judgeInbox(m.machine, other)).toMatchObject({
       code: 'invalid_request',
       problems: [{ path: '/eventId' }],
     });
@@ -245,8 +251,8 @@ describe('an event of another system', () => {
     m.send('hello');
     for (let index = 0; index < 100; index += 1)
       takeInboxEvent(m.machine, { ...settled, eventId: `e${index}` });
-    expect(judgeInbox(m.state, settled)?.code).toBe('queue_full');
-    m.machine.close('requested', {});
-    expect(judgeInbox(m.state, settled)?.code).toBe('conversation_closed');
+    expect(judgeInbox(m.machine, settled)?.code).toBe('queue_full');
+    closeConversation(m.machine, {});
+    expect(judgeInbox(m.machine, settled)?.code).toBe('conversation_closed');
   });
 });

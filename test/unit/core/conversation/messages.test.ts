@@ -1,4 +1,5 @@
 /** Messages: accepted, queued, refused, repeated. */
+
 import { describe, expect, it } from 'vitest';
 import {
   actor,
@@ -7,6 +8,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { closeConversation, sendMessageBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 
@@ -60,7 +62,7 @@ describe('a message', () => {
     expect(m.trySend('one', { requestId: 'job-1' })).toMatchObject(again);
     m.model(modelSays('done')).rollOver();
     expect(m.trySend('one', { requestId: 'job-1' })).toMatchObject(again);
-    m.machine.close('requested');
+    closeConversation(m.machine);
     expect(m.trySend('one', { requestId: 'job-1' })).toMatchObject(again);
     expect(m.all('user_message')).toHaveLength(1);
   });
@@ -133,8 +135,8 @@ describe('a message', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     const { updatedAt } = m.state;
     m.clock.advance(60_000);
-    m.machine.sendMessageBySignal({ text: 'now?', requestId: 'r1', actor: { id: 'ops' } });
-    m.machine.sendMessageBySignal({ text: 'hello', requestId: 'message-1' });
+    sendMessageBySignal(m.machine, { text: 'now?', requestId: 'r1', actor: { id: 'ops' } });
+    sendMessageBySignal(m.machine, { text: 'hello', requestId: 'message-1' });
     expect(m.types()).toEqual(['message_refused']);
     expect(m.last('message_refused')).toMatchObject({
       requestId: 'r1',

@@ -1,4 +1,5 @@
 /** A message that is queued already when a call becomes pending for a person does not wait for that person. */
+
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
@@ -12,6 +13,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { sendMessageBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -140,14 +142,14 @@ describe('a message that was left as a signal', () => {
   it('is answered while a question is open, like any other', promise('G114'), () => {
     const m = working();
     m.model(modelCalls([question()]));
-    m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
+    sendMessageBySignal(m.machine, { text: 'by the way?', requestId: 'r', ...left });
     expect(m.last('user_message').onBusy).toBe('steer');
     expect(detachedIn(m)).toEqual(['q']);
   });
 
   it('waits where the agent would reject it, until a question opens; else it follows the agent’s setting', () => {
     const m = working();
-    m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
+    sendMessageBySignal(m.machine, { text: 'by the way?', requestId: 'r', ...left });
     expect(m.state.queue).toHaveLength(1);
     m.model(modelCalls([question()]));
     expect(detachedIn(m)).toEqual(['q']);

@@ -1,15 +1,17 @@
 /** Refused signals are recorded; a call that no worker took did not run. */
+
 import { describe, expect, it } from 'vitest';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { sendMessage, sendMessageBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine } from '../../../support/schedules/core-driver.js';
 
 describe('a message that comes as a signal', () => {
   it('and is refused leaves its request id and the reason in the log', promise('G119'), () => {
     const m = aMachine();
-    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
-    m.machine.sendMessageBySignal({ text: 'two', requestId: 'r2' });
-    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
+    sendMessageBySignal(m.machine, { text: 'one', requestId: 'r1' });
+    sendMessageBySignal(m.machine, { text: 'two', requestId: 'r2' });
+    sendMessageBySignal(m.machine, { text: 'one', requestId: 'r1' });
     const refused = m.events.filter((event) => event.type === 'message_refused');
     expect(refused).toMatchObject([{ requestId: 'r2', code: 'busy' }]);
   });
@@ -17,7 +19,7 @@ describe('a message that comes as a signal', () => {
   it('does not keep an idle conversation alive when it is refused', () => {
     const m = aMachine();
     const { updatedAt } = m.machine.state;
-    m.machine.sendMessageBySignal(null);
+    sendMessageBySignal(m.machine, null);
     expect(m.machine.state.updatedAt).toBe(updatedAt);
   });
 });
@@ -25,7 +27,7 @@ describe('a message that comes as a signal', () => {
 describe('a call on a queue without pollers', () => {
   it('ends as not run, with any declared effects of the tool', promise('G122'), () => {
     const m = aMachine();
-    m.machine.sendMessage({ text: 'go' });
+    sendMessage(m.machine, { text: 'go' });
     const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
     const turnId = m.machine.state.turn?.turnId ?? '';
     m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
@@ -55,7 +57,7 @@ describe('a call that is held open with an older server', () => {
     promise('G152'),
     (effects, loss) => {
       const m = aMachine();
-      m.machine.sendMessage({ text: 'go' });
+      sendMessage(m.machine, { text: 'go' });
       const turnId = m.machine.state.turn?.turnId ?? '';
       m.machine.modelCompleted(
         { turnId, step: 1 },

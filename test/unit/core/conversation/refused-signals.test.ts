@@ -2,16 +2,22 @@
  * Messages and answers that come as signals and are refused: the log has a few of them for each call or turn, and the
  * number of the rest.
  */
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../../src/core/apply/apply.js';
-import { takeInboxSignal } from '../../../../src/core/machine/inbox.js';
 import {
   MAX_RECORDED_REFUSALS,
   MAX_REFUSED_CALLS,
   MAX_REFUSED_MESSAGES,
 } from '../../../../src/protocol/limits/limits.js';
 import { gatedCall, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import {
+  resolveBySignal,
+  sendMessage,
+  sendMessageBySignal,
+  takeInboxSignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -34,7 +40,7 @@ function denied(): MachineUnderTest {
 }
 
 function refuse(m: MachineUnderTest, toolCallId: string, times: number): void {
-  for (let nth = 0; nth < times; nth += 1) m.machine.resolveBySignal(approve(toolCallId, nth));
+  for (let nth = 0; nth < times; nth += 1) resolveBySignal(m.machine, approve(toolCallId, nth));
 }
 
 describe('answers that come as signals and are refused', () => {
@@ -56,7 +62,7 @@ describe('answers that come as signals and are refused', () => {
   }, () => {
     const m = denied();
     refuse(m, 'a', 10);
-    expect(m.machine.resolveBySignal(approve('a', 11)).verdict).toBe('stale');
+    expect(resolveBySignal(m.machine, approve('a', 11)).verdict).toBe('stale');
     m.resolve('b', { type: 'approve' });
     expect(m.events.filter((event) => event.unrecordedRefusals !== undefined)).toMatchObject([
       { type: 'resolution', toolCallId: 'b', unrecordedRefusals: 8 },
@@ -66,7 +72,7 @@ describe('answers that come as signals and are refused', () => {
 
   it('are counted in an event whose effect stays the same, also for the model', () => {
     const m = aMachine();
-    m.machine.sendMessage({ text: 'go' });
+    sendMessage(m.machine, { text: 'go' });
     const turnId = m.machine.state.turn?.turnId ?? '';
     let { state } = m;
     const known = m.events.length;
@@ -89,7 +95,7 @@ describe('answers that come as signals and are refused', () => {
 
   it('that name no call share the three of unknown calls', () => {
     const m = denied();
-    for (const garbage of [null, 7, {}]) m.machine.resolveBySignal(garbage);
+    for (const garbage of [null, 7, {}]) resolveBySignal(m.machine, garbage);
     refuse(m, 'nobody', 1);
     expect(m.all('resolution_refused').map(({ toolCallId }) => toolCallId)).toEqual(['', '', '']);
     m.resolve('b', { type: 'approve' });
@@ -164,7 +170,7 @@ describe('messages that come as signals and are refused', () => {
     promise('G29'),
     (_what, nth, recorded) => {
       const m = busy();
-      for (let n = 0; n < 1_000; n += 1) m.machine.sendMessageBySignal(nth(n));
+      for (let n = 0; n < 1_000; n += 1) sendMessageBySignal(m.machine, nth(n));
       expect(m.all('message_refused')).toHaveLength(recorded);
       m.model(modelSays('done'));
       expect(countedIn(m)).toBe(1_000 - recorded);
@@ -175,7 +181,7 @@ describe('messages that come as signals and are refused', () => {
 
   it('and events of other systems that are refused share the bound', () => {
     const m = busy();
-    for (let n = 0; n < 15; n += 1) m.machine.sendMessageBySignal(message(`m-${n}`));
+    for (let n = 0; n < 15; n += 1) sendMessageBySignal(m.machine, message(`m-${n}`));
     for (let n = 0; n < 15; n += 1) takeInboxSignal(m.machine, foreignEvent(`e-${n}`));
     expect(recordedIds(m).slice(-5)).toEqual(['e-0', 'e-1', 'e-2', 'e-3', 'e-4']);
     expect(recordedIds(m)).toHaveLength(MAX_REFUSED_MESSAGES);
@@ -183,19 +189,19 @@ describe('messages that come as signals and are refused', () => {
 
   it('are recorded again in the next turn, the first of which brings the number of the rest', () => {
     const m = busy();
-    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    for (let n = 0; n < 5; n += 1) sendMessageBySignal(m.machine, message('same'));
     m.model(modelSays('done'));
     m.send('the next');
-    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    for (let n = 0; n < 5; n += 1) sendMessageBySignal(m.machine, message('same'));
     expect(recordedIds(m)).toEqual(Array.from({ length: 6 }, () => 'same'));
     expect(Object.keys(m.state.refusedMessages?.byId ?? {})).toHaveLength(1);
   });
 
   it('stay counted over a roll-over', () => {
     const m = busy();
-    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    for (let n = 0; n < 5; n += 1) sendMessageBySignal(m.machine, message('same'));
     m.rollOver();
-    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    for (let n = 0; n < 5; n += 1) sendMessageBySignal(m.machine, message('same'));
     expect(recordedIds(m)).toHaveLength(MAX_RECORDED_REFUSALS);
   });
 });
@@ -226,9 +232,9 @@ describe('signals of any kind, in any order', () => {
             turns += 1;
           } else {
             refused += 1;
-            if (kind === 'message') m.machine.sendMessageBySignal(message(`m-${id}`));
+            if (kind === 'message') sendMessageBySignal(m.machine, message(`m-${id}`));
             else if (kind === 'event') takeInboxSignal(m.machine, foreignEvent(`e-${id}`));
-            else m.machine.resolveBySignal(approve(id, refused));
+            else resolveBySignal(m.machine, approve(id, refused));
           }
         }
         m.model(modelSays('done'));

@@ -1,4 +1,5 @@
 /** A conversation that was closed, or whose run was terminated, is opened again: its log continues. */
+
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { withoutOldest } from '../../../../src/core/context/transcript.js';
@@ -11,6 +12,7 @@ import {
   modelSays,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -27,7 +29,7 @@ describe('opening a closed conversation again', () => {
     m.model(modelCalls([plannedCall('c1')]))
       .tool('c1')
       .model(modelSays('done'));
-    m.machine.close('requested');
+    closeConversation(m.machine);
     const before = m.state;
     m.mark();
     m.reopen();
@@ -61,7 +63,7 @@ describe('opening a closed conversation again', () => {
       m.send(text);
       m.model(modelSays('done'));
     }
-    m.machine.close('requested');
+    closeConversation(m.machine);
     const before = withoutOldest(m.state, 4);
     const { seq: _seq, at: _at, ...started } = m.last('conversation_started');
     const opening = openingOf(before, { ...started, droppedMessages: 4 }, m.clock.iso());

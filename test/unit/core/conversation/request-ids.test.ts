@@ -2,9 +2,8 @@
  * A request id names one request: the same content again is a repeat, other content under it is refused and changes
  * nothing.
  */
+
 import { describe, expect, it } from 'vitest';
-import { resolveBatch } from '../../../../src/core/machine/batches.js';
-import { extendToolCall } from '../../../../src/core/machine/extensions.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
 import { asks, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
 import {
@@ -19,6 +18,12 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import {
+  extendToolCall,
+  resolveBatch,
+  resolveBySignal,
+  sendMessageBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -97,7 +102,7 @@ describe('a request id that a call has seen', () => {
     m.resolve('c', APPROVE, ID);
     m.mark();
     const input = { toolCallId: 'c', resolution: result(7), actor: actor('ben'), ...ID };
-    expect(m.machine.resolveBySignal(input).verdict).toBe('invalid');
+    expect(resolveBySignal(m.machine, input).verdict).toBe('invalid');
     expect(m.types()).toEqual(['resolution_refused']);
   });
 
@@ -130,7 +135,7 @@ describe('a request id that a conversation has seen', () => {
       accepted: false,
       refusal: { code: 'invalid_request', problems: REUSED.problems },
     });
-    m.machine.sendMessageBySignal({ text: 'good bye', ...ID });
+    sendMessageBySignal(m.machine, { text: 'good bye', ...ID });
     expect(m.last('message_refused')).toMatchObject({ requestId: 'one', code: 'invalid_request' });
     expectInvariants(m);
   });

@@ -1,4 +1,5 @@
 /** Messages that come while a turn runs, and act on it (S42). */
+
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { textOf } from '../../../../src/protocol/conversation/messages.js';
@@ -9,6 +10,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 
@@ -116,7 +118,7 @@ describe('a message that steers', () => {
   it('is not lost when the turn ends without another model call', promise('G112'), () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     m.send('by the way', { onBusy: 'steer' });
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.send('next');
     expect(outline(m.state.transcript).slice(-2)).toEqual(['user: by the way', 'user: next']);
   });
@@ -124,7 +126,7 @@ describe('a message that steers', () => {
   it('does not join a turn that is being stopped: it waits for one of its own', () => {
     const m = aMachine();
     m.send('one');
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     expect(m.send('two', { onBusy: 'steer' })).toMatchObject({ turnId: turn(2), ahead: 1 });
     m.model({ ...modelSays(''), aborted: true });
     expect(m.last('turn_started').turnId).toBe(turn(2));

@@ -1,6 +1,7 @@
 /**
  * Every answer to a question that code asks in mid-run, and every end of a run, in every state of such a question.
  */
+
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { asks, CODE, NUMBER } from '../../../support/builders/core-asks.js';
 import {
@@ -12,6 +13,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
@@ -63,7 +65,7 @@ const INPUTS = {
   checkFails: happening((m) => m.checkFails('c')),
   deadline: happening((m) => m.machine.deadlinePassed('c')),
   cancel: {
-    enter: (m) => (m.machine.cancelTurn({}).cancelled ? 'cancelled' : 'nothing'),
+    enter: (m) => (cancelTurn(m.machine, {}).cancelled ? 'cancelled' : 'nothing'),
     refused: 'cancelled: cancel_requested tool_result tool_result turn_ended',
   },
 } satisfies Record<string, TableInput>;

@@ -1,5 +1,5 @@
 /** Every input that concerns a call, in every state of a call. */
-import { resolveBatch } from '../../../../src/core/machine/batches.js';
+
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { SYSTEM_ACTOR } from '../../../../src/protocol/values/actors.js';
@@ -16,6 +16,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation, resolveBatch } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
@@ -228,7 +229,7 @@ stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'was cancelled': {
     build: () => {
       const m = calling({ executor: 'human' });
-      m.machine.cancelTurn({ actor: SYSTEM_ACTOR });
+      cancelTurn(m.machine, { actor: SYSTEM_ACTOR });
       return m;
     },
     cells: {},
@@ -236,7 +237,7 @@ stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'is of a closed conversation': {
     build: () => {
       const m = calling({ executor: 'human' });
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: {},

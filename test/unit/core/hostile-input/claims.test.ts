@@ -1,5 +1,6 @@
 /** Every way to claim, renew, lose or ignore a claim, in every state of its offer. */
-import { claimTimedOut, claimToolCall, leaseLost } from '../../../../src/core/machine/claims.js';
+
+import { timerFired } from '../../../../src/core/machine/timers.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -10,6 +11,8 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { claimTimer } from '../../../support/builders/core-claims.js';
+import { claimToolCall, leaseLost } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import {
@@ -62,10 +65,10 @@ const INPUTS = {
   lostOfOther: losing(() => ({ claimId: 'claim_1_x' })),
   lostOfGarbage: losing(() => ({ toolCallId: {}, seq: 'now' })),
   grace: happening((m) => {
-    claimTimedOut(m.machine, { toolCallId: 'c', deadline: wait(m)?.claimBy ?? m.clock.iso() });
+    timerFired(m.machine, claimTimer('c', wait(m)?.claimBy ?? m.clock.iso()));
   }),
   oldGrace: happening((m) => {
-    claimTimedOut(m.machine, { toolCallId: 'c', deadline: '2020-01-01T00:00:00.000Z' });
+    timerFired(m.machine, claimTimer('c', '2020-01-01T00:00:00.000Z'));
   }),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;

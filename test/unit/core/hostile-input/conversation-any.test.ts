@@ -1,12 +1,8 @@
 /** Any JSON may come over the wire, and any value in process: nothing throws, nothing is corrupted. */
+
 import { beforeAll, describe, expect, it } from 'vitest';
-import { receivedAtMs } from '../../../../src/core/input/instants.js';
-import { judgeMessage } from '../../../../src/core/judge/messages.js';
-import {
-  judgeResolution,
-  resolutionRequestId,
-  resolverOf,
-} from '../../../../src/core/judge/resolutions.js';
+import { plainInput } from '../../../../src/core/input/plain-input.js';
+import { actorFrom } from '../../../../src/protocol/values/actors.js';
 import { UNDECODABLE } from '../../../../src/protocol/workflow/messaging.js';
 import {
   APPROVE,
@@ -15,6 +11,22 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  closeConversation,
+  judgeResolution,
+  refuseBatch,
+  refuseClaim,
+  refuseExtension,
+  refuseLeaseLoss,
+  refuseMessage,
+  refuseOffer,
+  refuseRevocation,
+  resolve,
+  resolveBySignal,
+  sendMessage,
+  sendMessageBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -183,36 +195,32 @@ const machines: readonly [string, () => MachineUnderTest][] = [
     'closed',
     () => {
       const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
   ],
 ];
 
 const entries: readonly [string, (m: MachineUnderTest, input: unknown) => unknown][] = [
-  ['sendMessage', (m, input) => m.machine.sendMessage(input)],
+  ['sendMessage', (m, input) => sendMessage(m.machine, input)],
   [
     'sendMessageBySignal',
     (m, input) => {
-      m.machine.sendMessageBySignal(input);
+      sendMessageBySignal(m.machine, input);
     },
   ],
-  ['refuseMessage', (m, input) => m.machine.refuseMessage(input)],
-  ['resolve', (m, input) => m.machine.resolve(input)],
-  ['judgeResolution', (m, input) => m.machine.judgeResolution(input)],
-  ['resolveBySignal', (m, input) => m.machine.resolveBySignal(input)],
-  ['cancelTurn', (m, input) => m.machine.cancelTurn(input)],
-  ['close', (m, input) => m.machine.close('requested', input)],
-  ['judgeMessage of the core', (m, input) => judgeMessage(m.state, input)],
-  ['judgeResolution of the core', (m, input) => judgeResolution(m.state, input, m.clock.now())],
-  [
-    'the readers of single fields',
-    (m, input) => [
-      resolutionRequestId(input),
-      receivedAtMs(input, m.clock.now()),
-      resolverOf(input),
-    ],
-  ],
+  ['refuseMessage', (m, input) => refuseMessage(m.machine, input)],
+  ['resolve', (m, input) => resolve(m.machine, input)],
+  ['judgeResolution', (m, input) => judgeResolution(m.machine, input)],
+  ['resolveBySignal', (m, input) => resolveBySignal(m.machine, input)],
+  ['cancelTurn', (m, input) => cancelTurn(m.machine, input)],
+  ['close', (m, input) => closeConversation(m.machine, input)],
+  ['refuseClaim', (m, input) => refuseClaim(m.machine, input)],
+  ['refuseExtension', (m, input) => refuseExtension(m.machine, input)],
+  ['refuseBatch', (m, input) => refuseBatch(m.machine, input)],
+  ['refuseOffer', (m, input) => refuseOffer(m.machine, input)],
+  ['refuseLeaseLoss', (m, input) => refuseLeaseLoss(m.machine, input)],
+  ['refuseRevocation', (m, input) => refuseRevocation(m.machine, input)],
 ];
 
 describe('a conversation that is', () => {
@@ -256,7 +264,7 @@ describe('the accepted part of a hostile input', () => {
       shared(),
     ])
       expect(
-        m.machine.resolve({ toolCallId: 'q', resolution: { type: 'answer', value } }),
+        resolve(m.machine, { toolCallId: 'q', resolution: { type: 'answer', value } }),
       ).toMatchObject({
         verdict: 'invalid',
         problems: [{ path: '/resolution/value', message: 'must be JSON, nested at most 64 deep' }],
@@ -265,7 +273,7 @@ describe('the accepted part of a hostile input', () => {
 
   it('is a copy: a later change to the answer does not change the record', () => {
     const value = { sizes: [1], left: undefined, zero: -0 };
-    m.machine.resolve({ toolCallId: 'q', resolution: { type: 'answer', value } });
+    resolve(m.machine, { toolCallId: 'q', resolution: { type: 'answer', value } });
     value.sizes.push(2);
     expect(m.last('tool_result').result.envelope).toStrictEqual({
       ok: true,
@@ -275,7 +283,7 @@ describe('the accepted part of a hostile input', () => {
 
   it('leaves prototypes alone', promise('G130'), () => {
     const resolution = JSON.parse('{"type":"approve","__proto__":{"polluted":true}}') as unknown;
-    expect(m.machine.resolve({ toolCallId: 'g', resolution })).toMatchObject({
+    expect(resolve(m.machine, { toolCallId: 'g', resolution })).toMatchObject({
       verdict: 'invalid',
       problems: [{ path: '/resolution/__proto__' }],
     });
@@ -300,6 +308,6 @@ describe('the accepted part of a hostile input', () => {
       [{ verified: true }, { id: 'anonymous', verified: false, channel: 'temporal' }],
     ];
     for (const [claimed, recorded] of claims)
-      expect(resolverOf({ actor: claimed })).toEqual(recorded);
+      expect(actorFrom(plainInput(claimed))).toEqual(recorded);
   });
 });

@@ -2,9 +2,7 @@
  * Every entry of a conversation in every state of it: its replies and its events. `conversation-any.test.ts` has
  * malformed input.
  */
-import { extendToolCall } from '../../../../src/core/machine/extensions.js';
-import { takeInboxEvent } from '../../../../src/core/machine/inbox.js';
-import { revokeRule } from '../../../../src/core/machine/rules.js';
+
 import {
   APPROVE,
   actor,
@@ -14,6 +12,13 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  closeConversation,
+  extendToolCall,
+  revokeRule,
+  takeInboxEvent,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -24,7 +29,8 @@ import { stateTable, type TableInput } from '../../../support/schedules/state-ta
 
 const closing = (reason: 'requested' | 'idle' | 'workflow_cancelled'): TableInput => ({
   enter: (m) => {
-    m.machine.close(reason);
+    if (reason === 'requested') closeConversation(m.machine);
+    else m.machine.close(reason);
     return 'closed';
   },
   refused: 'closed',
@@ -69,7 +75,7 @@ const INPUTS = {
     refused: 'unknown_rule',
   },
   cancel: {
-    enter: (m) => (m.machine.cancelTurn({}).cancelled ? 'cancelled' : 'nothing'),
+    enter: (m) => (cancelTurn(m.machine, {}).cancelled ? 'cancelled' : 'nothing'),
     refused: 'nothing',
   },
   close: closing('requested'),
@@ -89,7 +95,7 @@ const waiting = (): MachineUnderTest => {
   return m;
 };
 const closed = (m: MachineUnderTest): MachineUnderTest => {
-  m.machine.close('requested');
+  closeConversation(m.machine);
   return m;
 };
 const detached = (): MachineUnderTest =>
@@ -173,7 +179,7 @@ stateTable<Input>('a conversation that', promise('G129'), INPUTS, {
   'is being stopped': {
     build: () => {
       const m = speaking();
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       return m;
     },
     cells: {

@@ -1,7 +1,7 @@
 /**
  * Every event that other systems may send, with every length of the inbox and in every phase of its conversation.
  */
-import { takeInboxEvent, takeInboxSignal } from '../../../../src/core/machine/inbox.js';
+
 import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import {
   ANSWER_MS,
@@ -11,6 +11,11 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import {
+  closeConversation,
+  takeInboxEvent,
+  takeInboxSignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -168,7 +173,7 @@ stateTable<Input>('an inbox that', promise('G129'), INPUTS, {
   'was closed unread': {
     build: () => {
       const m = deliver(speaking());
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: {

@@ -1,7 +1,13 @@
 /** Every way to send a message and to cancel one, with every length of the queue of messages. */
+
 import type { OnBusy } from '../../../../src/protocol/conversation/agents.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../../src/protocol/limits/limits.js';
 import { modelSays, turn } from '../../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  closeConversation,
+  sendMessageBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
@@ -15,7 +21,7 @@ const sending = (fields: Record<string, unknown>): TableInput => ({
 });
 const signalling = (input: unknown): TableInput => ({
   enter: (m) => {
-    m.machine.sendMessageBySignal(input);
+    sendMessageBySignal(m.machine, input);
     return undefined;
   },
   refused: '-',
@@ -23,7 +29,7 @@ const signalling = (input: unknown): TableInput => ({
 /** A turn by its place behind the first. */
 const cancelling = (ordinal: number): TableInput => ({
   enter: (m) =>
-    m.machine.cancelTurn({ turnId: turn(ordinal) }).cancelled ? 'cancelled' : 'nothing',
+    cancelTurn(m.machine, { turnId: turn(ordinal) }).cancelled ? 'cancelled' : 'nothing',
   refused: 'nothing',
 });
 
@@ -175,7 +181,7 @@ stateTable<Input>('a queue that', promise('G129'), INPUTS, {
   'was closed': {
     build: () => {
       const m = behind(1);
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: {

@@ -3,8 +3,8 @@
  * the log may change. The other tables of this kind show that every single input has the same effect after a
  * roll-over.
  */
+
 import { describe, expect, it } from 'vitest';
-import { takeInboxEvent } from '../../../../src/core/machine/inbox.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import {
@@ -17,6 +17,13 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import {
+  cancelTurn,
+  closeConversation,
+  resolve,
+  sendMessage,
+  takeInboxEvent,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -53,7 +60,7 @@ const STATES: readonly [string, () => MachineUnderTest][] = [
     'is being stopped',
     () => {
       const m = speaking();
-      m.machine.cancelTurn({ requestId: 'stop' });
+      cancelTurn(m.machine, { requestId: 'stop' });
       return m;
     },
   ],
@@ -129,21 +136,23 @@ describe.each(STATES)('a conversation that %s', (_name, build) => {
     const [message] = m.all('user_message');
     m.rollOver().mark();
     if (resolution !== undefined && !reverted)
-      expect(m.machine.resolve(resolution)).toMatchObject({
+      expect(resolve(m.machine, resolution)).toMatchObject({
         verdict: 'duplicate',
         first: { seq: resolution.seq },
       });
     if (message !== undefined)
-      expect(m.machine.sendMessage({ text: 'hello', requestId: message.requestId })).toMatchObject({
-        accepted: false,
-        refusal: { code: 'duplicate', reply: { turnId: message.turnId } },
-      });
+      expect(sendMessage(m.machine, { text: 'hello', requestId: message.requestId })).toMatchObject(
+        {
+          accepted: false,
+          refusal: { code: 'duplicate', reply: { turnId: message.turnId } },
+        },
+      );
     expect(m.types()).toEqual([]);
   });
 
   it('comes to the same end as without a roll-over', () => {
     const ends = [build(), build().rollOver()].map((m) => {
-      m.machine.close('requested');
+      closeConversation(m.machine);
       m.resolve('c', result('too late'));
       expectInvariants(m);
       return m.events.filter(({ type }) => type !== 'rolled_over').map(({ type }) => type);

@@ -1,5 +1,5 @@
 /** Every way to make, match and revoke a remembered decision, with any decisions remembered already. */
-import { revokeRule } from '../../../../src/core/machine/rules.js';
+
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { MAX_RULES } from '../../../../src/protocol/limits/limits.js';
@@ -11,6 +11,7 @@ import {
   modelCalls,
   modelSays,
 } from '../../../support/builders/core-builders.js';
+import { closeConversation, revokeRule } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
@@ -209,7 +210,7 @@ stateTable<Input>('rules that', promise('G129'), INPUTS, {
   'were closed with their conversation': {
     build: () => {
       const m = waiting(YES);
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: { ...DECIDED, revoke: 'conversation_closed' },

@@ -2,7 +2,8 @@
  * Every way to answer, extend, announce or end a wait, in every state of a wait: in time, late, at its edge, and
  * over.
  */
-import { extendToolCall, warningDue } from '../../../../src/core/machine/extensions.js';
+
+import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import {
   ANSWER_MS,
@@ -15,6 +16,13 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { warning } from '../../../support/builders/core-claims.js';
+import {
+  cancelTurn,
+  closeConversation,
+  extendToolCall,
+  resolveBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
@@ -50,7 +58,7 @@ const signalling = (fields: (m: MachineUnderTest) => Record<string, unknown>): T
       requestId: 'new',
       actor: actor('ben'),
     };
-    return m.machine.resolveBySignal({ ...input, ...fields(m) }).verdict;
+    return resolveBySignal(m.machine, { ...input, ...fields(m) }).verdict;
   },
   refused: 'stale: resolution_refused',
 });
@@ -87,10 +95,10 @@ const INPUTS = {
   timer: happening((m) => m.machine.deadlinePassed('c', wait(m)?.deadline ?? m.clock.iso())),
   oldTimer: happening((m) => m.machine.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
   warning: happening((m) => {
-    warningDue(m.machine, { toolCallId: 'c', ends: wait(m)?.deadline ?? m.clock.iso() });
+    timerFired(m.machine, warning('c', wait(m)?.deadline ?? m.clock.iso()));
   }),
   oldWarning: happening((m) => {
-    warningDue(m.machine, { toolCallId: 'c', ends: '2020-01-01T00:00:00.000Z' });
+    timerFired(m.machine, warning('c', '2020-01-01T00:00:00.000Z'));
   }),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;
@@ -276,7 +284,7 @@ stateTable<Input>('a wait that', promise('G129'), INPUTS, {
   'was stopped with its turn': {
     build: () => {
       const m = open();
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       return m;
     },
     cells: {},
@@ -284,7 +292,7 @@ stateTable<Input>('a wait that', promise('G129'), INPUTS, {
   'was closed with its conversation': {
     build: () => {
       const m = open();
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: {},

@@ -1,4 +1,5 @@
 /** Every input that may start, steer, stop or end a turn, in every phase of a turn. */
+
 import {
   APPROVE,
   answer,
@@ -9,6 +10,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -25,7 +27,7 @@ const sending = (onBusy: string): TableInput => ({
   refused: 'busy',
 });
 const cancelling = (input: unknown): TableInput => ({
-  enter: (m) => (m.machine.cancelTurn(input).cancelled ? 'cancelled' : 'nothing'),
+  enter: (m) => (cancelTurn(m.machine, input).cancelled ? 'cancelled' : 'nothing'),
   refused: 'nothing',
 });
 /** The id of the model call in progress, or of the last one. */
@@ -57,7 +59,7 @@ const INPUTS = {
   timeOfOtherTurn: happening((m) => m.machine.turnTimePassed('turn_other_1')),
   close: {
     enter: (m) => {
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return 'closed';
     },
     refused: 'closed',
@@ -76,7 +78,7 @@ const step = (settings = {}): MachineUnderTest =>
     { settings },
   );
 const stopped = (m: MachineUnderTest): MachineUnderTest => {
-  m.machine.cancelTurn({});
+  cancelTurn(m.machine, {});
   return m;
 };
 
@@ -207,7 +209,7 @@ stateTable<Input>('a turn that', promise('G129', 'S41'), INPUTS, {
   'ended with its conversation': {
     build: () => {
       const m = step();
-      m.machine.close('requested');
+      closeConversation(m.machine);
       return m;
     },
     cells: {

@@ -2,18 +2,12 @@
  * The memory of a conversation gives the same replies before and after a roll-over, and is small at any length of the
  * conversation.
  */
+
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeBatch } from '../../../../src/core/judge/batches.js';
 import { judgeCancel } from '../../../../src/core/judge/cancels.js';
-import { judgeClaim } from '../../../../src/core/judge/claims.js';
-import { judgeExtension } from '../../../../src/core/judge/extensions.js';
-import { judgeInbox } from '../../../../src/core/judge/inbox.js';
-import { judgeMessage } from '../../../../src/core/judge/messages.js';
-import { judgeResolution } from '../../../../src/core/judge/resolutions.js';
-import { takeInboxEvent } from '../../../../src/core/machine/inbox.js';
 import { takenCallIds } from '../../../../src/core/memory/memory.js';
 import { withPackedMemory } from '../../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
@@ -32,6 +26,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { judgeIn, judgeInbox, takeInboxEvent } from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
@@ -55,7 +50,7 @@ function idsIn(events: readonly CanonicalEvent[], name: string): readonly string
 /** The replies to every request that the conversation may remember, except first acceptances. */
 function repliesOf(state: ConversationState, m: MachineUnderTest): unknown {
   const { events } = m;
-  const nowMs = m.clock.now();
+  const at = { state, nowMs: m.clock.now() };
   const callIds = [...idsIn(events, 'toolCallId'), 'nobody', '__proto__'];
   const requestIds = [...idsIn(events, 'requestId'), 'never-used'];
   const turnIds = idsIn(events, 'turnId');
@@ -66,32 +61,29 @@ function repliesOf(state: ConversationState, m: MachineUnderTest): unknown {
     views: callIds.map((toolCallId) => toolCallView(state, toolCallId)),
     taken: [...takenCallIds(state, callIds)].sort(),
     resolutions: asked.flatMap((of) =>
-      RESOLUTIONS.map((resolution) => {
-        const by = { resolution, actor: actor('user-1') };
-        const judged = judgeResolution(state, { ...of, ...by }, nowMs);
-        return judged.verdict === 'acceptable' ? judged.verdict : judged;
-      }),
+      RESOLUTIONS.map((resolution) =>
+        judgeIn(at, 'resolveToolCall', { ...of, resolution, actor: actor('user-1') }),
+      ),
     ),
     claims: asked.flatMap((of) =>
       ['user-0', 'user-1', 'user-2'].map((id) =>
-        judgeClaim(state, { ...of, actor: actor(id) }, nowMs),
+        judgeIn(at, 'claimToolCall', { ...of, actor: actor(id) }),
       ),
     ),
-    extensions: asked.map((of) => {
-      const judged = judgeExtension(state, { ...of, by: 60_000, actor: actor('user-1') }, nowMs);
-      return judged.verdict === 'acceptable' ? judged.verdict : judged;
-    }),
+    extensions: asked.map((of) =>
+      judgeIn(at, 'extendToolCall', { ...of, by: 60_000, actor: actor('user-1') }),
+    ),
     messages: requestIds.flatMap((requestId) =>
-      ['text 0', 'text 7'].map((text) => judgeMessage(state, { text, requestId })),
+      ['text 0', 'text 7'].map((text) => judgeIn(at, 'sendMessage', { text, requestId })),
     ),
     inbox: Array.from({ length: 9 }, (_, index) =>
       [0, 1, 2].map((payload) =>
-        judgeInbox(state, { eventId: `e${index}`, kind: 'news', payload }),
+        judgeIn(at, 'inboxEvent', { eventId: `e${index}`, kind: 'news', payload }),
       ),
     ),
     cancels: requestIds.map((requestId) => judgeCancel(state, { requestId, turnId: 'none' })),
     batches: turnIds.map((turnId) =>
-      judgeBatch(state, { stepId: `${turnId}.1`, results: [], actor: actor('ann') }, nowMs),
+      judgeIn(at, 'resolveBatch', { stepId: `${turnId}.1`, results: [], actor: actor('ann') }),
     ),
   };
 }
@@ -160,10 +152,12 @@ describe('the memory of a conversation', () => {
       accepted: false,
       refusal: { code: 'invalid_request' },
     });
-    expect(judgeInbox(m.state, { eventId: 'e', kind: 'news', payload: 2 })?.code).toBe(
+    expect(judgeInbox(m.machine, { eventId: 'e', kind: 'news', payload: 2 })?.code).toBe(
       'invalid_request',
     );
-    expect(judgeInbox(m.state, { eventId: 'e', kind: 'news', payload: 1 })?.code).toBe('duplicate');
+    expect(judgeInbox(m.machine, { eventId: 'e', kind: 'news', payload: 1 })?.code).toBe(
+      'duplicate',
+    );
   });
 });
 
@@ -204,7 +198,7 @@ describe('a conversation of a thousand turns', () => {
     expect(deflateSync(text).length).toBeLessThan(34 * 1024);
     const first = m.all('user_message').at(-900);
     expect(
-      judgeMessage(m.state, { text: 'message 101', requestId: idOf('message 101') }),
+      judgeIn(m, 'sendMessage', { text: 'message 101', requestId: idOf('message 101') }),
     ).toMatchObject({
       code: 'duplicate',
       reply: { turnId: first?.turnId, seq: first?.seq },

@@ -1,4 +1,5 @@
 /** Results of reads that come with an answer: taken where the call is due for its first run, else dropped. */
+
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import type { CallModelResult } from '../../../../src/protocol/workflow/activities.js';
@@ -13,6 +14,7 @@ import {
   turn,
 } from '../../../support/builders/core-builders.js';
 import { aRead, withResults } from '../../../support/builders/core-reads.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -194,7 +196,7 @@ describe('a result is dropped', () => {
   }, () => {
     const outcome = withResults(modelCalls([aRead('r')], 'half'), [read(0, 'r')]);
     const cancelled = running();
-    cancelled.machine.cancelTurn({ actor: actor('ann') });
+    cancelTurn(cancelled.machine, { actor: actor('ann') });
     const interrupted = running({ onBusy: 'interrupt' });
     interrupted.send('something else');
     const late = running({ budgets: { timeMs: 1_000 } });

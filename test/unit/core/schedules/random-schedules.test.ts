@@ -1,7 +1,9 @@
 /** Any inputs in any order: the invariants of the core hold after every step, and every schedule comes to rest. */
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
+import { closeConversation, resolve } from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -117,7 +119,7 @@ describe('any schedule', () => {
         fc.property(schedule, schedule, fc.boolean(), (before, after, closed) => {
           const runner = runAll(before);
           const { m } = runner;
-          if (closed) m.machine.close('requested');
+          if (closed) closeConversation(m.machine);
           m.reopen('chain0000009');
           expectInvariants(m);
           for (const step of after) runner.run(step);
@@ -152,7 +154,7 @@ describe('any schedule', () => {
       fc.assert(
         fc.property(schedule, (steps) => {
           const { m } = runAll(steps);
-          m.machine.close('requested');
+          closeConversation(m.machine);
           // Answers of a rule have no sender.
           const resolutions = m.all('resolution').filter(({ rule }) => rule === undefined);
           const reverted = new Set(
@@ -166,7 +168,7 @@ describe('any schedule', () => {
           );
           const before = m.events.length;
           for (const event of resolutions) {
-            const again = m.machine.resolve(event);
+            const again = resolve(m.machine, event);
             const same = resolutions.filter(
               (entry) =>
                 entry.requestId === event.requestId &&

@@ -1,4 +1,5 @@
 /** Answers to the questions that a tool asks: refusals, checks, further questions, approvals before them. */
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../../src/core/calls/ask.js';
@@ -15,6 +16,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { resolve } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -187,9 +189,9 @@ describe('the second question of a call', () => {
   it('can have the same answer by hand, without a request id', () => {
     const m = asked();
     const by = { toolCallId: 'c', resolution: answer(1), actor: actor('ben') };
-    expect(m.machine.resolve(by).verdict).toBe('accepted');
+    expect(resolve(m.machine, by).verdict).toBe('accepted');
     asks(m, 'c');
-    expect(m.machine.resolve({ ...by, ...digest(m) }).verdict).toBe('accepted');
+    expect(resolve(m.machine, { ...by, ...digest(m) }).verdict).toBe('accepted');
     m.tool('c');
     expectInvariants(m);
   });

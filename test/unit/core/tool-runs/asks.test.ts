@@ -2,6 +2,7 @@
  * Questions that the code of a server tool asks in mid-run: one at a time, each with its own answer, over days and
  * runs.
  */
+
 import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../../src/core/calls/ask.js';
 import { MAX_ASK_STATE_BYTES } from '../../../../src/protocol/limits/limits.js';
@@ -16,6 +17,7 @@ import {
   modelSays,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -133,7 +135,7 @@ describe('a tool that asks', () => {
 
   it('is ended by a cancel while it asks; a later answer is stale', () => {
     const m = asked();
-    m.machine.cancelTurn({ actor: actor('ann') });
+    cancelTurn(m.machine, { actor: actor('ann') });
     expect(m.last('tool_result').result.status).toBe('cancelled');
     expect(m.resolve('c', answer(1)).verdict).toBe('stale');
     expectInvariants(m);
@@ -141,7 +143,7 @@ describe('a tool that asks', () => {
 
   it('that was cancelled while it ran opens no question', () => {
     const m = aMachineWith(modelCalls([plannedCall('c')]));
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     asks(m, 'c');
     expect(m.all('tool_asked')).toEqual([]);
   });

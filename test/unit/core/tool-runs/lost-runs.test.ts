@@ -1,4 +1,5 @@
 /** Runs that may not be repeated and were lost: reconciling, held calls, the model's result. */
+
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
@@ -8,6 +9,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -119,7 +121,7 @@ describe('a lost run of a tool that may run once', () => {
   it('is ended by a cancel while it is reconciled, and by one while it is held', () => {
     for (const over of [{ reconcile: true }, { onOutcomeUnknown: 'hold' }] as const) {
       const m = lost(over);
-      m.machine.cancelTurn({});
+      cancelTurn(m.machine, {});
       expect(m.last('tool_result').result.status).toBe('cancelled');
       expectInvariants(m);
     }

@@ -1,4 +1,5 @@
 /** Calls that the model's provider has run: shown, and nothing else. A8, A13, N22, S19. */
+
 import { describe, expect, it } from 'vitest';
 import { toolCallView } from '../../../../src/core/view/snapshot.js';
 import type { CallModelResult } from '../../../../src/protocol/workflow/activities.js';
@@ -9,6 +10,7 @@ import {
   plannedCall,
   providerCall,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
@@ -118,7 +120,7 @@ describe('a call that the provider has run', () => {
   it('is dropped with the answer of a turn that was stopped', () => {
     const m = aMachine();
     m.send('hello');
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.model(searched(modelSays('It rains.'), 'ws_1'));
     expect(m.all('tool_call')).toEqual([]);
     expect(m.last('turn_ended')).toMatchObject({ status: 'cancelled', text: 'It rains.' });

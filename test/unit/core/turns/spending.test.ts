@@ -1,4 +1,5 @@
 /** The spending of attempts of a model call, as counted for its step, its turn and its conversation. */
+
 import { describe, expect, it } from 'vitest';
 import { foldView } from '../../../../src/core/view/view.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
@@ -12,6 +13,7 @@ import {
   plannedCall,
   USAGE,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -42,7 +44,7 @@ const stopped = (usage: Usage): CallModelResult => ({
 });
 
 function stop(m: MachineUnderTest): MachineUnderTest {
-  m.machine.cancelTurn({ requestId: 'stop', actor: { id: 'ann' } });
+  cancelTurn(m.machine, { requestId: 'stop', actor: { id: 'ann' } });
   return m;
 }
 

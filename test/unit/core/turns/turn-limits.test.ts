@@ -1,4 +1,5 @@
 /** The limits of a turn, and failures that end it: checked before the spend, and named when reached. */
+
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import {
@@ -11,6 +12,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -122,7 +124,7 @@ describe('a turn with a budget', () => {
 
   it('of time yields to a person who stops the turn first', () => {
     const m = running({ budgets: { timeMs: MINUTE_MS } });
-    m.machine.cancelTurn({});
+    cancelTurn(m.machine, {});
     m.advance(MINUTE_MS);
     m.machine.turnTimePassed(turn(1));
     m.model({ ...modelSays('Once'), aborted: true });

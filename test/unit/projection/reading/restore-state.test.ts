@@ -1,4 +1,5 @@
 /** The state that a closed conversation is opened again with: its whole content, with references to its blobs. */
+
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
 import { piecesOf } from '../../../../src/core/context/offloaded.js';
@@ -18,6 +19,7 @@ import { utf8Bytes } from '../../../../src/protocol/values/json.js';
 import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
 import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
 import { modelCalls, modelSays, plannedCall } from '../../../support/builders/core-builders.js';
+import { closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { KEY } from '../../../support/samples/log-events.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
@@ -74,7 +76,7 @@ async function idsIn({ blobs }: Stores): Promise<readonly string[]> {
 }
 
 function seedIn(m: MachineUnderTest): CarriedState {
-  m.machine.close('requested');
+  closeConversation(m.machine);
   const seed = restoreStateOf(m.events);
   if (seed === undefined) throw new Error('the log is empty');
   return JSON.parse(JSON.stringify(seed)) as CarriedState;

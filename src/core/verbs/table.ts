@@ -1,0 +1,169 @@
+/**
+ * Every kind of request that a conversation takes: how it is read, judged and recorded. The machine, the workflow's
+ * handlers, recovery after a reset and the test kit all use this table.
+ */
+import type { ClaimedVerdict } from '../../protocol/calls/claims.js';
+import type { ChangeSuspensionReply } from '../../protocol/calls/definitions.js';
+import type { ExtendedVerdict } from '../../protocol/calls/extensions.js';
+import type {
+  CancelTurnReply,
+  CloseConversationReply,
+} from '../../protocol/conversation/conversation.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { actorFrom } from '../../protocol/values/actors.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { claimedReply } from '../apply/waits.js';
+import { cancelEvents, closeEvents } from '../events/turns.js';
+import { judgeBatch, parseBatch } from '../judge/batches.js';
+import { parseCallRequest } from '../judge/calls.js';
+import { type JudgedCancel, judgeCancel } from '../judge/cancels.js';
+import { judgeClaim, judgeLeaseLoss } from '../judge/claims.js';
+import { judgeExtension } from '../judge/extensions.js';
+import { judgeInboxEvent, parseInboxEvent } from '../judge/inbox.js';
+import type { Judged } from '../judge/judged.js';
+import { judgeMessage, parseMessage } from '../judge/messages.js';
+import { judgeOffer } from '../judge/offers.js';
+import { judgeResolution, parseResolution } from '../judge/resolutions.js';
+import { judgeRevocation } from '../judge/rules.js';
+import { recordInboxEvent, recordMessage } from './messages.js';
+import { refusedInboxEvent, refusedMessage, refusedResolution } from './refused-signals.js';
+import { recordBatch, recordResolution } from './resolutions.js';
+import { verb } from './verb.js';
+
+/** Reads nothing: the judge takes the whole input. */
+const whole = (input: unknown): { readonly request: unknown } => ({ request: input });
+
+export const VERBS = {
+  sendMessage: verb({
+    description: 'Start or continue the conversation with a message: {text, requestId, actor}',
+    parse: parseMessage,
+    judge: judgeMessage,
+    record: recordMessage,
+    refusedSignal: refusedMessage,
+  }),
+  resolveToolCall: verb({
+    description: 'Answer a waiting call: {toolCallId, resolution, actor, requestId}',
+    parse: parseResolution,
+    judge: judgeResolution,
+    record: recordResolution,
+    expires: ({ late, call }) => (late === true ? call.plan.toolCallId : undefined),
+    refusedSignal: refusedResolution,
+  }),
+  cancelTurn: verb({
+    description: 'Stop the running turn: {turnId?, reason?, actor}',
+    parse: whole,
+    judge: (state, input): Judged<JudgedCancel, never> => ({ accepted: judgeCancel(state, input) }),
+    record: (state, judged) => {
+      if ('reply' in judged) return { events: [], reply: (): CancelTurnReply => judged.reply };
+      const { turnId } = judged.cancel;
+      return {
+        events: cancelEvents(state, judged.cancel),
+        reply: (_, seq): CancelTurnReply => ({ cancelled: true, turnId, seq }),
+      };
+    },
+    refusedSignal: () => undefined,
+  }),
+  closeConversation: verb({
+    description: 'Close the conversation: {actor}',
+    parse: whole,
+    judge: (_, input): Judged<StampedActor, never> => ({
+      accepted: actorFrom(isRecord(input) ? input['actor'] : undefined),
+    }),
+    record: (state, actor) => ({
+      events: state.closed ? [] : closeEvents(state, { reason: 'requested', actor }),
+      reply: ({ lastSeq }): CloseConversationReply => ({ closed: true, seq: lastSeq }),
+    }),
+  }),
+  extendToolCall: verb({
+    description: 'Move the deadline of a waiting call: {toolCallId, until | by, actor, requestId}',
+    parse: parseCallRequest,
+    judge: judgeExtension,
+    record: (_, event) => ({
+      events: [event],
+      reply: (__, seq): ExtendedVerdict => {
+        const { toolCallId, deadline } = event;
+        return { verdict: 'accepted', toolCallId, deadline, seq };
+      },
+    }),
+  }),
+  claimToolCall: verb({
+    description: 'Say that you run a waiting call: {toolCallId, actor, leaseMs, requestId}',
+    parse: parseCallRequest,
+    judge: judgeClaim,
+    record: (_, event) => ({
+      events: [event],
+      reply: ({ updatedAt }, seq): ClaimedVerdict => claimedReply({ ...event, at: updatedAt, seq }),
+    }),
+  }),
+  leaseLost: verb({
+    description: 'From the watch of leases: {toolCallId, claimId, seq}',
+    parse: whole,
+    judge: judgeLeaseLoss,
+    record: (_, event) => ({
+      events: [event],
+      reply: (__, seq) => ({ lost: true as const, seq }),
+    }),
+  }),
+  changeSuspension: verb({
+    description: 'From the watch of definitions: {toolCallId, offer}',
+    parse: whole,
+    judge: judgeOffer,
+    record: (_, event) => ({
+      events: [event],
+      reply: (__, seq): ChangeSuspensionReply => ({ changed: true, seq }),
+    }),
+  }),
+  resolveBatch: verb({
+    description:
+      'Answer all open client calls of a step: {stepId, results: [{toolCallId, resultJson | errorMessage}], actor, requestId}',
+    parse: parseBatch,
+    judge: judgeBatch,
+    record: recordBatch,
+  }),
+  inboxEvent: verb({
+    description: 'Input of another system: {eventId, kind, payload, actor}',
+    parse: parseInboxEvent,
+    judge: judgeInboxEvent,
+    record: recordInboxEvent,
+    refusedSignal: refusedInboxEvent,
+  }),
+  revokeRule: verb({
+    description: 'Forget a remembered decision: {ruleId, actor}',
+    parse: whole,
+    judge: judgeRevocation,
+    record: (_, event) => ({
+      events: [event],
+      reply: (__, seq) => ({ ruleId: event.ruleId, seq }),
+    }),
+  }),
+};
+
+export type VerbName = keyof typeof VERBS;
+
+/** Verbs whose requests may also come as signals. */
+export const SIGNAL_VERBS = ['sendMessage', 'resolveToolCall', 'cancelTurn', 'inboxEvent'] as const;
+
+export type SignalVerb = (typeof SIGNAL_VERBS)[number];
+
+type WeighedBy<Name extends VerbName> = ReturnType<(typeof VERBS)[Name]['weigh']>;
+
+export type RefusalOf<Name extends VerbName> = Extract<
+  WeighedBy<Name>,
+  { readonly refusal: unknown }
+>['refusal'];
+
+export type ReplyOf<Name extends VerbName> = ReturnType<
+  ReturnType<Extract<WeighedBy<Name>, { readonly record: unknown }>['record']>['reply']
+>;
+
+/** The outcome of a request. */
+export type Taken<Name extends VerbName> =
+  | { readonly accepted: true; readonly reply: ReplyOf<Name> }
+  | { readonly accepted: false; readonly refusal: RefusalOf<Name> };
+
+/** The verdict of a verb whose replies and refusals are verdicts. */
+export function verdictOf<Name extends VerbName>(
+  taken: Taken<Name>,
+): ReplyOf<Name> | RefusalOf<Name> {
+  return taken.accepted ? taken.reply : taken.refusal;
+}

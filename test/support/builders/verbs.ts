@@ -1,0 +1,78 @@
+/** Requests to a conversation machine, one function for each verb, with the verdict or the reply as its result. */
+import { ConversationMachine } from '../../../src/core/machine/machine.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
+import {
+  type RefusalOf,
+  type ReplyOf,
+  type SignalVerb,
+  type Taken,
+  type VerbName,
+  verdictOf,
+} from '../../../src/core/verbs/table.js';
+
+type Take<Result> = (machine: ConversationMachine, input: unknown) => Result;
+
+function verdicts<Name extends VerbName>(name: Name): Take<ReplyOf<Name> | RefusalOf<Name>> {
+  return (machine, input) => verdictOf(machine.take(name, input));
+}
+
+function outcomes<Name extends VerbName>(name: Name): Take<Taken<Name>> {
+  return (machine, input) => machine.take(name, input);
+}
+
+/** The reply of a verb that never refuses. */
+function replies<Name extends VerbName>(name: Name): Take<ReplyOf<Name>> {
+  return (machine, input) => {
+    const taken = machine.take(name, input);
+    if (!taken.accepted) throw new Error(`${name} was refused`);
+    return taken.reply;
+  };
+}
+
+function signals<Name extends SignalVerb>(name: Name): Take<ReplyOf<Name> | RefusalOf<Name>> {
+  return (machine, input) => verdictOf(machine.takeSignal(name, input));
+}
+
+function refusals<Name extends VerbName>(name: Name): Take<RefusalOf<Name> | undefined> {
+  return (machine, input) => machine.refusalOf(name, input);
+}
+
+export const sendMessage = outcomes('sendMessage');
+export const sendMessageBySignal = signals('sendMessage');
+export const refuseMessage = refusals('sendMessage');
+export const resolve = verdicts('resolveToolCall');
+export const resolveBySignal = signals('resolveToolCall');
+export const judgeResolution = refusals('resolveToolCall');
+export const cancelTurn = replies('cancelTurn');
+export const extendToolCall = verdicts('extendToolCall');
+export const refuseExtension = refusals('extendToolCall');
+export const claimToolCall = verdicts('claimToolCall');
+export const refuseClaim = refusals('claimToolCall');
+export const leaseLost = verdicts('leaseLost');
+export const refuseLeaseLoss = refusals('leaseLost');
+export const resolveBatch = verdicts('resolveBatch');
+export const refuseBatch = refusals('resolveBatch');
+export const changeSuspension = verdicts('changeSuspension');
+export const refuseOffer = refusals('changeSuspension');
+export const takeInboxEvent = outcomes('inboxEvent');
+export const takeInboxSignal = signals('inboxEvent');
+export const judgeInbox = refusals('inboxEvent');
+export const revokeRule = outcomes('revokeRule');
+export const refuseRevocation = refusals('revokeRule');
+
+export function closeConversation(
+  machine: ConversationMachine,
+  input?: unknown,
+): ReplyOf<'closeConversation'> {
+  return replies('closeConversation')(machine, input);
+}
+
+/** The refusal of a request to a conversation in this state, or `acceptable`. */
+export function judgeIn<Name extends VerbName>(
+  { state, nowMs = 0 }: { readonly state: ConversationState; readonly nowMs?: number },
+  name: Name,
+  input: unknown,
+): RefusalOf<Name> | 'acceptable' {
+  const machine = new ConversationMachine({ state, now: () => nowMs, onEvent: () => undefined });
+  return machine.refusalOf(name, input) ?? 'acceptable';
+}
