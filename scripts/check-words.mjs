@@ -30,6 +30,7 @@ const CHECKED = [
   'test/storm',
   'test/support',
   'test/unit',
+  'test/workflows',
 ];
 
 /** A sentence that starts so has no subject, or a person where a thing of the code acts. */

@@ -1,4 +1,6 @@
-/** The lines of `colloquy dev` for calls that wait, against a real API: the commands are pasted into a shell. */
+/**
+ * The lines of `colloquy dev` for waiting calls, against a real API: the test pastes the printed commands into a shell.
+ */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { WaitingLines } from '../../src/cli/dev/waiting-lines.js';
 import { createApp } from '../../src/http/app.js';
@@ -15,7 +17,7 @@ import { type DevServer, startDevServer } from '../support/servers/dev-server.js
 import { until } from '../support/until.js';
 import { HOSTILE } from '../support/waits-by-hand.js';
 
-/** On a shared server workers list conversations of other tests, too. */
+/** A server of this file's own: on the shared one workers also list conversations of other tests. */
 let server: DevServer;
 beforeAll(async () => {
   server = await startDevServer();
@@ -31,7 +33,7 @@ async function linesFor({ engine }: ShopTalk): Promise<WaitingLines> {
 
 const { signal } = new AbortController();
 
-test('every command that is printed answers its call, whoever may, until nothing waits', {
+test('every printed command answers its call, as any permitted actor, until no call waits', {
   ...promise('G262'),
 }, async () => {
   const shop = await waitingShop({ cents: 900 }, { address: server.address });
@@ -46,7 +48,7 @@ test('every command that is printed answers its call, whoever may, until nothing
   expect(await recordedAnswers(shop)).toEqual(expectedAnswers('api', 'anonymous'));
 });
 
-test('a call is printed once, and again when somebody holds it', promise('G262'), async () => {
+test('a call is printed once, and again when it is claimed', promise('G262'), async () => {
   const input = Object.fromEntries(HOSTILE.map((text) => [text, text]));
   const shop = await waitingShop(input, { address: server.address });
   const lines = await linesFor(shop);

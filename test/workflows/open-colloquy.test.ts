@@ -1,4 +1,4 @@
-/** `openColloquy`: one call gives the client, the worker and the API of an application, on a real server. */
+/** `openColloquy` on a real server: one call gives an application its client, worker and API. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -18,7 +18,7 @@ function options() {
   };
 }
 
-test('an application that opens once has a client, a worker and an API over one log, and closes all of it', async () => {
+test('an application that opens once has a client, a worker and an API over one log, and closes all of them', async () => {
   const given = options();
   const colloquy = await openColloquy(given);
   const agent = shop(script(calls('customer.ask', { question: 'A?' }), says('done')));
@@ -46,7 +46,7 @@ test('an application that opens once has a client, a worker and an API over one 
   if (waiting.status !== 'waiting') throw new Error(`the turn is ${waiting.status}`);
   const [call] = waiting.pending;
   if (call === undefined) throw new Error('no call waits');
-  // Another process of the application, which has the same options.
+  // Another process of the application, with the same options.
   const other = await openColloquy(given);
   onTestFinished(() => other.close());
   const verdict = await other.client.resolve(call, { type: 'answer', value: { answer: 'yes' } });
@@ -59,21 +59,21 @@ test('an application that opens once has a client, a worker and an API over one 
   ).toBeGreaterThan(4);
 });
 
-test('an application that cannot reach Temporal says where it looked, and leaves no log open', async () => {
+test('an application that cannot reach Temporal gets an error with the address, and no log stays open', async () => {
   const temporal = { address: '127.0.0.1:1' };
   await expect(openColloquy({ ...options(), temporal })).rejects.toThrow(
     'No Temporal server answers at 127.0.0.1:1',
   );
 });
 
-test('an application that names no store is told what a store may be', async () => {
+test('an application that names no store gets an error that lists the kinds of stores', async () => {
   const { store: _, ...rest } = options();
   await expect(openColloquy(rest as never)).rejects.toThrow(
     'openColloquy: store must be a sqlite file, a postgres:// address, or adapters, got undefined',
   );
 });
 
-test('an application whose store cannot be opened says which', async () => {
+test('an application whose store cannot be opened gets an error with the name of the store', async () => {
   const store = temporaryFolder();
   await expect(openColloquy({ ...options(), store })).rejects.toThrow(store);
 });

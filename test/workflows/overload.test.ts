@@ -1,6 +1,6 @@
 /**
- * Overload, as a conversation sees it: no task comes through for longer than callers wait, so that what they send becomes signals. Nothing that
- * is sent is lost, everybody is told in the end, and the log grows with what was taken, not with what was sent.
+ * Overload as a conversation experiences it: no task completes within the time that callers wait, so their inputs
+ * become signals. No input is lost, every caller gets a verdict, and the log grows with the accepted inputs only.
  */
 import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
@@ -13,7 +13,7 @@ import { promise } from '../support/promise.js';
 const ANSWERS = 40;
 const MESSAGES = 30;
 
-test('a crowd that answers while no task comes through is told one by one, and leaves a short log', {
+test('many answers while no task completes each get a verdict, and leave a short log', {
   ...promise('G31'),
   timeout: patient(120_000),
 }, async () => {
@@ -56,7 +56,7 @@ test('a crowd that answers while no task comes through is told one by one, and l
   const ofType = (type: string) => since.filter((event) => event.type === type);
   expect(ofType('resolution')).toHaveLength(1);
   expect(ofType('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
-  // Those that came before the answer found a turn that waited; whatever came, none began one.
+  // Messages before the answer found a waiting turn, and no message began a turn.
   expect(ofType('user_message')).toEqual([]);
   expect(ofType('message_refused')).toHaveLength(MAX_REFUSED_MESSAGES);
   const counted = since.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);

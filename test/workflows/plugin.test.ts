@@ -1,4 +1,4 @@
-/** `ColloquyPlugin`: agents beside a worker that an application already has, on a real server. */
+/** `ColloquyPlugin` on a real server: agents run beside a worker that the application already has. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -30,7 +30,7 @@ function options() {
 /** A worker of the application, with an activity of its own. */
 async function ownWorker(plugin: ColloquyPlugin<unknown>, taskQueue = `own-${randomUUID()}`) {
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-  // A worker that has never run keeps its connection.
+  // A worker that never ran does not close its connection.
   onTestFinished(() => connection.close().catch(() => undefined));
   const activities = { greet: async (name: string) => `Hello ${name}` };
   return await Worker.create({ connection, taskQueue, activities, plugins: [plugin] });
@@ -57,13 +57,13 @@ test("agents are served while the application's worker runs, and no longer", asy
   expect((await conversation.send('again')).status).toBe('queued');
 });
 
-test('a store that cannot be opened fails the run before anything is polled', async () => {
+test('a store that cannot be opened fails the run before the worker polls', async () => {
   const eventLog = temporaryFolder();
   const worker = await ownWorker(new ColloquyPlugin({ ...options(), eventLog }) as never);
   await expect(worker.run()).rejects.toThrow(eventLog);
 });
 
-test('the task queue of the worker itself is refused', async () => {
+test('the plugin refuses the task queue of the worker itself', async () => {
   const given = options();
   const worker = await ownWorker(new ColloquyPlugin(given) as never, given.taskQueue);
   await expect(worker.run()).rejects.toThrow(

@@ -1,4 +1,7 @@
-/** The page of the Temporal UI on a real server: its commands are pasted into a shell, and its text is given to the UI. */
+/**
+ * The page of the Temporal UI on a real server: the test pastes its commands into a shell, and has the UI render its
+ * text.
+ */
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,7 +38,7 @@ async function pageOf({ engine, talk }: ShopTalk): Promise<string> {
   return currentDetails ?? '';
 }
 
-test('every command on the page answers its call as it is printed, whoever may, until nothing waits', {
+test('every command on the page answers its call as printed, as any permitted actor, until no call waits', {
   ...promise('G260'),
 }, async () => {
   const shop = await waitingShop({ cents: 900 }, { address: server.address });
@@ -46,7 +49,7 @@ test('every command on the page answers its call as it is printed, whoever may, 
   expect(await recordedAnswers(shop)).toEqual(expectedAnswers('temporal', 'operator'));
 });
 
-test('whatever a call holds, the UI renders our lists and code, and nothing of it', {
+test('the UI renders our lists and code, and no markup from the contents of a call', {
   ...promise('G261'),
 }, async () => {
   const rendered = async (input: Json): Promise<string> => {

@@ -14,7 +14,7 @@ function resultOf(log: readonly CanonicalEvent[], callId: string): unknown {
   return event?.type === 'tool_result' ? event.result : undefined;
 }
 
-test('an approved tool runs once, with the arguments that were approved and the name of who approved', {
+test('an approved tool runs once, with the approved arguments and the name of the approver', {
   ...promise('G50', 'S3', 'A11', 'C31'),
 }, async () => {
   const services = ledger();
@@ -49,7 +49,7 @@ test('an approved tool runs once, with the arguments that were approved and the 
   ]);
 });
 
-test('a denied tool never runs, and the model reads the reason, or a standard one', {
+test('a denied tool never runs, and the model reads the given reason or the default one', {
   ...promise('G61', 'S4', 'C32'),
 }, async () => {
   const services = ledger();
@@ -113,7 +113,7 @@ test('a gated browser call has two phases: a second approval is stale, and only 
   });
 });
 
-test('an answer to an unknown, an answered or a cancelled call is told so and leaves no history', {
+test('an answer to an unknown, answered or cancelled call gets a verdict that says so and leaves no history', {
   ...promise('G41', 'A36'),
 }, async () => {
   const model = script(
@@ -151,7 +151,7 @@ test('an answer to an unknown, an answered or a cancelled call is told so and le
   expect((await engine.snapshot(talk)).seq).toBe(seq);
 });
 
-test('of two clients that answer at once one is accepted, and the other is told by whom', {
+test('two clients answer at once: one is accepted, the other gets `stale` with the name of the first', {
   ...promise('S17', 'A52'),
 }, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('thanks'));
@@ -174,7 +174,7 @@ test('of two clients that answer at once one is accepted, and the other is told 
   expect(log.filter(({ type }) => type === 'resolution')).toHaveLength(1);
 });
 
-test('ten answers at once are one answer', promise('G34'), async () => {
+test('ten simultaneous answers are recorded as one', promise('G34'), async () => {
   const model = script(calls('payments.refund', REFUND), says('refunded'));
   const services = ledger();
   const engine = await startEngine({ agents: [shop(model)], services });
@@ -192,7 +192,7 @@ test('ten answers at once are one answer', promise('G34'), async () => {
   expect(accepted).toHaveLength(1);
 });
 
-test('the verdict is there before the next model call has answered', {
+test('the verdict arrives before the next model call has answered', {
   ...promise('G46', 'S9', 'A35', 'A37', 'A38', 'A39'),
 }, async () => {
   const model = new HeldModel(script(calls('customer.ask', { question: 'A?' }), says('thanks')));
@@ -211,7 +211,7 @@ test('the verdict is there before the next model call has answered', {
   expect(acked).toBeLessThan(lines.lastIndexOf('ActivityTaskScheduled callModel'));
 });
 
-test('an answer of the wrong shape is refused with the field, and the call stays open', {
+test('an answer of the wrong shape is refused with the offending field, and the call stays open', {
   ...promise('G42'),
 }, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('thanks'));
@@ -231,7 +231,7 @@ test('an answer of the wrong shape is refused with the field, and the call stays
   expect(await talk.pending()).toHaveLength(1);
 });
 
-test('an answer that only a worker can judge is taken back when it is wrong, and the same caller may try again', {
+test('an answer that only a worker can judge is reverted when it is wrong, and the same caller may try again', {
   ...promise('G43'),
 }, async () => {
   const model = script(calls('customer.code', {}), says('thanks'));

@@ -1,4 +1,4 @@
-/** Who may decide, what they may change, and what is remembered of it: on a real server. */
+/** Approvals on a real server: who may decide, which edits are allowed, and which decisions are remembered. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Conversation } from '../../../src/client/index.js';
@@ -45,7 +45,7 @@ async function pendingId(talk: Conversation): Promise<string> {
   return pending.toolCallId;
 }
 
-test('who is outside the audience is told forbidden, which leaves no history; who is in it decides', async () => {
+test('an actor outside the audience gets `forbidden` and leaves no history; an actor inside it decides', async () => {
   const { engine, till } = await startTill(script(calls('pay', { cents: 5 }), says('done')));
   const { talk } = await engine.ask('pay 5');
   const id = await pendingId(talk);
@@ -64,7 +64,7 @@ test('who is outside the audience is told forbidden, which leaves no history; wh
   expect(till.paid).toEqual([5]);
 });
 
-test('an edited input is what runs; one that the tool or its policy refuses opens the call again', {
+test('an edited input is the one that runs; an edit that the tool or its policy refuses reopens the call', {
   ...promise('G48'),
 }, async () => {
   const { engine, till } = await startTill(script(calls('pay', { cents: 500 }), says('done')));
@@ -87,7 +87,7 @@ test('an edited input is what runs; one that the tool or its policy refuses open
   expect(till.paid).toEqual([50]);
 });
 
-test('a remembered decision decides the next call, is named where it does, and can be revoked', {
+test('a remembered decision decides the next call, is named there, and can be revoked', {
   ...promise('G49'),
 }, async () => {
   const payment = calls('pay', { cents: 7 });

@@ -1,4 +1,7 @@
-/** A tool that asks in mid-run: its run ends, and other workers, in other runs of the workflow, go on with the answers. */
+/**
+ * Tools that ask in mid-run: the activity ends at the question, and other workers in other workflow runs continue with
+ * the answers.
+ */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, inject, test } from 'vitest';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
@@ -26,7 +29,7 @@ async function rolledOver(engine: Engine, talk: Talk, runs: number): Promise<voi
   await until('it rolled over', count, { holds: (seen) => seen === runs });
 }
 
-/** The question that is open, once it is the nth of its call. */
+/** The open question of a call, once the call has asked `ask` times. */
 async function question(engine: Engine, talk: Talk, ask: number): Promise<PendingCall> {
   const pending = async (): Promise<PendingCall | undefined> =>
     (await engine.snapshot(talk)).pending[0];
@@ -37,7 +40,7 @@ async function question(engine: Engine, talk: Talk, ask: number): Promise<Pendin
   return found;
 }
 
-test('a tool asks, its worker is stopped, the conversation rolls over, and another worker takes the answer and asks the next', {
+test('a tool asks, its worker stops, the conversation rolls over, and another worker takes the answer and asks the next question', {
   ...promise('G52'),
 }, async () => {
   const runs = ledger();
@@ -85,7 +88,7 @@ test('a tool asks, its worker is stopped, the conversation rolls over, and anoth
   }
 });
 
-test('an answer that its form’s pattern refuses opens the question again, and the tool is not entered', async () => {
+test('an answer that does not match the pattern of the form reopens the question, and the tool is not run again', async () => {
   const runs = ledger();
   const engine = await engineWith(runs);
   const { talk } = await engine.ask('order tea');
@@ -99,7 +102,7 @@ test('an answer that its form’s pattern refuses opens the question again, and 
   await question(engine, talk, 2);
 });
 
-test('an answer by hand that does not name the second question is refused in the log; the page says how to', async () => {
+test('an answer by hand that does not name the second question is refused in the log, and accepted with its digest', async () => {
   const engine = await engineWith();
   const { talk } = await engine.ask('order tea');
   const signal = (fields: object) =>
@@ -121,7 +124,7 @@ test('an answer by hand that does not name the second question is refused in the
   await engine.idle(talk);
 });
 
-test('a tool that is stopped while it asks has been cancelled, and its answer is stale', async () => {
+test('a call that is cancelled while it asks ends as cancelled, and its answer is stale', async () => {
   const engine = await engineWith();
   const { talk } = await engine.ask('order tea');
   await talk.cancel();

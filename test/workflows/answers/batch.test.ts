@@ -1,4 +1,7 @@
-/** The client calls of a step as a front end of the batch kind has them: one continuation out, one exact set back. */
+/**
+ * The client calls of a step as a batch front end handles them: one set of calls goes out, exactly one set of results
+ * comes back.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/define/define-agent.js';
@@ -28,7 +31,7 @@ const search = defineTool({
   run: () => ['found'],
 });
 
-test('the client calls of a mixed step go out together and come back together, in one update', {
+test('the client calls of a mixed step go out together, and their results come back together in one update', {
   ...promise('G125', 'S38', 'X38'),
 }, async () => {
   const model = script(
@@ -82,7 +85,7 @@ test('the client calls of a mixed step go out together and come back together, i
     'WorkflowExecutionUpdateAccepted resolveBatch',
     'WorkflowExecutionUpdateCompleted',
   ]);
-  // One task takes the set, the other the set, and the one that takes the model's answer.
+  // Two tasks: one accepts the set, one handles the model's answer.
   expect(lines.filter((line) => line === 'WorkflowTaskCompleted')).toHaveLength(2);
   const log = await engine.log(talk);
   expect(log.filter(({ type }) => type === 'resolution')).toHaveLength(2);
@@ -93,7 +96,7 @@ test('the client calls of a mixed step go out together and come back together, i
   });
 });
 
-test('a set for a conversation that is closed is told what its log says', async () => {
+test('a set of results for a closed conversation gets its verdict from the log', async () => {
   const model = script(callsAll([{ name: 'selection.read', input: {} }]), says('Read.'));
   const agent = defineAgent({ name: 'ide', instructions: 'Help.', model, tools: [selection] });
   const engine = await startEngine({ agents: [agent] });

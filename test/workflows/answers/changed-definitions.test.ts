@@ -1,4 +1,4 @@
-/** Workers are replaced by others with changed tools while calls wait: on a real server, one after the other. */
+/** Workers are replaced by workers with changed tools while calls wait: on a real server, one after the other. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -38,7 +38,7 @@ function server(runs: unknown[], input: z.ZodType, more: object = {}): AnyTool {
   return order(input, { approval: 'required', run, ...more });
 }
 
-/** The call waits on workers with the first tools; then those with the others take their place. */
+/** Suspends the call on workers with the tools `before`, then replaces them by workers with the tools `after`. */
 async function deployed(
   before: readonly AnyTool[],
   after: readonly AnyTool[],
@@ -64,7 +64,7 @@ async function pending(
   return call as Suspension;
 }
 
-test('a server tool that reads its arguments in another way is not run, and says why', async () => {
+test('a server tool whose arguments have a new meaning is not run, and the result says why', async () => {
   const runs: unknown[] = [];
   const { engine, talk, id } = await deployed([server(runs, BEFORE)], [server(runs, RENAMED)]);
   expect((await talk.resolve(id, { type: 'approve' })).verdict).toBe('accepted');
@@ -85,7 +85,7 @@ test('a server tool that reads its arguments in another way is not run, and says
   await replays(engine, talk);
 });
 
-test('a server tool that carries its calls over runs what was approved anew', async () => {
+test('a server tool that migrates its pending calls runs once the migrated arguments are approved as well', async () => {
   const runs: unknown[] = [];
   const migrate = (raw: unknown) => ({ orderId: (raw as { order: string }).order });
   const { engine, talk, id } = await deployed(
@@ -103,7 +103,7 @@ test('a server tool that carries its calls over runs what was approved anew', as
   await replays(engine, talk);
 });
 
-test('a call of a client is offered after its approval where its arguments mean the same, else it ends', async () => {
+test('a client call is offered after its approval if its arguments mean the same, and ends otherwise', async () => {
   const client = (input: z.ZodType) => order(input, { executor: 'client', approval: 'required' });
   for (const now of [WIDER, RENAMED]) {
     const { engine, talk, id } = await deployed([client(BEFORE)], [client(now)]);
@@ -123,7 +123,7 @@ test('a call of a client is offered after its approval where its arguments mean 
   }
 });
 
-test('a form that only a worker can judge is offered anew with the answer that the new form refuses', async () => {
+test('a form that only a worker can judge is offered again, together with the answer that the new form refuses', async () => {
   const form = (output: z.ZodType) => order(BEFORE, { executor: 'human', output });
   const was = form(z.object({ day: z.string().refine((it) => it !== '') }));
   const { engine, talk, id } = await deployed([was], [form(z.object({ date: z.string() }))]);
@@ -142,7 +142,7 @@ test('a form that only a worker can judge is offered anew with the answer that t
   await replays(engine, talk);
 });
 
-test('a tool that asked in mid-run is not entered again with arguments that it reads in another way', async () => {
+test('a tool that asked in mid-run is not re-entered when its arguments have a new meaning', async () => {
   const runs: unknown[] = [];
   const asking = (input: z.ZodType) =>
     order(input, {
@@ -161,7 +161,7 @@ test('a tool that asked in mid-run is not entered again with arguments that it r
   await replays(engine, talk);
 });
 
-test('a form is offered anew by the watch, before anybody has answered, and judged by that alone', {
+test('the watch offers a changed form before any answer arrives, and answers are judged by the new form only', {
   ...promise('G218'),
 }, async () => {
   const form = (output: z.ZodType) => order(BEFORE, { executor: 'human', output });
@@ -185,7 +185,7 @@ test('a form is offered anew by the watch, before anybody has answered, and judg
   await replays(engine, talk);
 });
 
-test('an agent that workers do not serve is refused by name, and its calls end; it goes on when it is back', {
+test('an agent that no worker serves is refused by name and its calls end; it continues when its workers are back', {
   ...promise('G221'),
 }, async () => {
   const runs: unknown[] = [];
@@ -217,7 +217,7 @@ test('an agent that workers do not serve is refused by name, and its calls end; 
     },
   });
   expect(runs).toEqual([]);
-  // As two minutes later.
+  // Backdates the publication, as if the workers had been away for two minutes or more.
   const database = new DatabaseSync(eventLog);
   database.exec("UPDATE agents SET published_at = '2020-01-01T00:00:00.000Z' WHERE name = 'shop'");
   database.close();
@@ -232,7 +232,7 @@ test('an agent that workers do not serve is refused by name, and its calls end; 
     code: 'agent_not_served',
     message: expect.stringMatching(/2020-01-01/) as string,
   });
-  // Conversations of other tests on the same server may be listed, too.
+  // The list may contain conversations of other tests on the same server.
   const listed = async (engine: Engine): Promise<boolean> => {
     const { conversations } = await engine.opened.log.list({ attention: 'agent_not_served' });
     return conversations.some(({ conversationId }) => conversationId === talk.id);
@@ -248,7 +248,7 @@ test('an agent that workers do not serve is refused by name, and its calls end; 
   const turn = await api
     .conversation(talk.id, { agent: 'shop' })
     .send('And now?', { onBusy: 'queue' });
-  // The turn that was under way has gone on, too.
+  // The turn that was running has continued as well.
   expect(await turn.result({ timeout: '50s' })).toMatchObject({
     status: 'completed',
     text: 'Here I am.',

@@ -1,4 +1,7 @@
-/** Claims on a real server: holding costs no history, a lost lease is offered again, progress is shown and never recorded. */
+/**
+ * Claims on a real server: renewals cost no history, a call whose lease is lost is offered again, progress is shown and
+ * never recorded.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ClaimOutcome } from '../../../src/client/index.js';
@@ -79,7 +82,7 @@ test('a lease that is not renewed is lost, and the call is offered again', {
   ...promise('G71'),
 }, async () => {
   const { engine, talk } = await offered();
-  // By plain Temporal, too: the row is written with the log.
+  // A claim by a plain Temporal update writes the same lease row, with the log.
   const plain = await engine.update<{ claimId: string }>(talk, 'claimToolCall', {
     toolCallId: 'call_1',
     actor: { id: 'ann' },
@@ -104,7 +107,7 @@ test('a lease that is not renewed is lost, and the call is offered again', {
   expect(await engine.history.count(engine.workflowId(talk))).toBe(length);
 });
 
-test('a claim survives a roll-over, and is renewed by update where no store is at hand', {
+test('a claim survives a roll-over, and is renewed by update when the client has no store', {
   ...promise('G71'),
 }, async () => {
   const { engine, talk } = await offered();
@@ -130,7 +133,7 @@ test('a claim survives a roll-over, and is renewed by update where no store is a
   });
 });
 
-test('progress of the holder reaches watchers, renews the lease, and leaves nothing behind', {
+test('progress of the claim holder reaches watchers, renews the lease, and is never recorded', {
   ...promise('G72', 'S20', 'A16'),
 }, async () => {
   const { engine, talk } = await offered();

@@ -1,4 +1,4 @@
-/** On a real server: the time-skipping one gets stuck when a timer fires while an update is on its way. */
+/** Needs a real server: the time-skipping one gets stuck when a timer fires while an update is in flight. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const quick = defineTool({
   timeouts: { answer: '1s' },
 });
 
-test('answers around the deadline: each call has one end, and every verdict tells which', {
+test('answers around the deadline: each call ends once, and every verdict matches that end', {
   ...promise('G259', 'S14'),
 }, async () => {
   const model = script(
@@ -32,7 +32,7 @@ test('answers around the deadline: each call has one end, and every verdict tell
   const { talk } = await engine.ask();
   const { pending } = await engine.snapshot(talk);
   const deadline = Date.parse(pending[0]?.deadline ?? '');
-  // From 30 ms before to 30 ms after.
+  // Sends the answers from 30 ms before the deadline to 30 ms after it.
   const verdicts = await Promise.all(
     pending.map(async ({ toolCallId }, index) => {
       const due = deadline - 30 + (60 * index) / QUESTIONS;

@@ -7,7 +7,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { promise } from '../../support/promise.js';
 
-test('a deadline is moved by update, once for one request, and refusals leave no history', {
+test('an update moves a deadline, once per request id, and refused extensions leave no history', {
   ...promise('G73'),
 }, async () => {
   const model = script(calls('cart.read', {}), says('done'));
@@ -37,7 +37,7 @@ test('a deadline is moved by update, once for one request, and refusals leave no
   expect(await talk.extend('call_1', { by: '1h' })).toMatchObject({ verdict: 'stale' });
 });
 
-test('the end of a wait is announced by a timer of its own, and then the default answer is given', {
+test('a timer of its own announces the end of a wait, and the default answer follows', {
   ...promise('G74'),
 }, async () => {
   const ask = defineTool({
@@ -45,7 +45,7 @@ test('the end of a wait is announced by a timer of its own, and then the default
     description: 'Ask for the size.',
     executor: 'human',
     input: z.object({}),
-    // Wide, so that a loaded machine warns in time.
+    // A wide margin, so that the warning also comes in time on a loaded machine.
     timeouts: { answer: '6s' },
     warnBefore: '5.5s',
     onExpire: { default: 'M' },

@@ -1,4 +1,4 @@
-/** On a real server: nothing that can be sent to a conversation runs a gated tool, but its approval. */
+/** On a real server: approval is the only input that runs a gated tool. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/define/define-agent.js';
@@ -29,7 +29,7 @@ const RESOLUTIONS = [
   { type: 'approve', status: 'resolved' },
 ];
 
-test('no update, no signal and no method of the client runs a gated tool, but its approval', {
+test('no update, no signal and no method of the client runs a gated tool, except its approval', {
   ...promise('G123', 'S50'),
 }, async () => {
   const services = ledger();
@@ -44,7 +44,7 @@ test('no update, no signal and no method of the client runs a gated tool, but it
     { ...CRAFTED, eventId: 'tr:call_1', payload: { ok: true } },
     { ...CRAFTED, ruleId: 'rule_x', by: 1 },
   ];
-  // Those that end the call are no way to run it, and would end the test.
+  // These end the call, which cannot run it and would end the test.
   const ends: readonly string[] = [UPDATES.cancelTurn, UPDATES.closeConversation];
   const updates = [...Object.values(UPDATES), 'runTool', 'approve'].filter(
     (n) => !ends.includes(n),
@@ -75,7 +75,7 @@ test('no update, no signal and no method of the client runs a gated tool, but it
     .toEqual(['client']);
 });
 
-test('a policy of a later step knows what came from outside, on every way that asks it', {
+test('a policy in a later step receives the results that came from outside, on every path that evaluates it', {
   ...promise('G124'),
 }, async () => {
   const seen: (readonly [string, PolicyContext['results']])[] = [];

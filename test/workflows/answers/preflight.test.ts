@@ -6,7 +6,7 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { promise } from '../../support/promise.js';
 
-test('a client call is shaped, approved and executed in this order, all of the same payload', {
+test('a client call is shaped, approved and executed in this order, always with the same payload', {
   ...promise('G51', 'S37', 'X31'),
 }, async () => {
   const transfer = defineTool({

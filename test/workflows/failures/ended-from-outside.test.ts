@@ -15,7 +15,7 @@ async function anEngine(model: Parameters<typeof shop>[0]) {
   return { engine, log, source, sweep };
 }
 
-test('a conversation that was terminated while it waited is shown as closed, its turn as failed', async () => {
+test('a conversation terminated while it waited is shown as closed, and its turn as failed', async () => {
   const { engine, log, source, sweep } = await anEngine(
     script(calls('customer.ask', { question: 'A?' })),
   );
@@ -41,7 +41,7 @@ test('a conversation that was terminated while it waited is shown as closed, its
   });
 });
 
-test('runs that rolled over or were cancelled still tell their events', async () => {
+test('runs that rolled over or were cancelled still return their events', async () => {
   const { engine, source } = await anEngine(script(says('one'), says('two')));
   const { talk } = await engine.ask();
   const key = { tenant: 'default', conversationId: talk.id };

@@ -1,4 +1,7 @@
-/** A workflow task that one worker fails though its history can be replayed: another decides the next attempt from the history. */
+/**
+ * One worker fails a workflow task although its history can be replayed: another worker decides the next attempt from
+ * the history.
+ */
 import { expect, test } from 'vitest';
 import { says, scriptedBy } from '../../../src/model/scripted/scripted.js';
 import { shop } from '../../support/engine/agents.js';
@@ -10,12 +13,12 @@ import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
-/** As Temporal's API numbers it: what the SDK fails a task with whose history it does not agree with. */
+/** The cause in Temporal's API with which the SDK fails a task whose history does not match the code. */
 const NONDETERMINISTIC = 24;
-/** Measured: 0.5 to 1.2 s on a machine at more than ten times its load, the start of the worker included. */
+/** Measured: 0.5 to 1.2 s on a machine loaded tenfold, including the start of the worker. */
 const HEALED_MS = 10_000;
 
-test('an update whose task failed is answered by the next attempt, within seconds, and the run can be replayed', {
+test('an update whose task failed is answered by the next attempt within seconds, and the run can be replayed', {
   ...promise('G16'),
   timeout: patient(120_000),
 }, async () => {

@@ -1,4 +1,4 @@
-/** A deploy whose workflow code fails: what readers, callers and operators see of it, and that nothing is lost. */
+/** A deploy with failing workflow code: the view of readers, callers and operators, and proof that nothing is lost. */
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createApp } from '../../../src/http/app.js';
 import { serve } from '../../../src/http/listen.js';
@@ -16,7 +16,7 @@ import { until } from '../../support/until.js';
 
 const REFUND = calls('payments.refund', { paymentId: 'p1', cents: 500 });
 
-/** One pass of a sweep, and what it has logged. */
+/** Runs one pass of a sweep and returns its log lines. */
 async function swept(engine: Engine): Promise<readonly string[]> {
   const lines: string[] = [];
   const note = (message: string) => void lines.push(message);
@@ -31,7 +31,7 @@ async function swept(engine: Engine): Promise<readonly string[]> {
   return lines;
 }
 
-test('a conversation whose tasks fail is failing for every reader, takes answers and messages as signals, and goes on with the next deploy', {
+test('a conversation whose tasks fail is `failing` for every reader, takes answers and messages as signals, and continues after the next deploy', {
   ...promise('G20'),
   timeout: patient(120_000),
 }, async () => {
@@ -42,7 +42,7 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
     tuning: { workflowBundle: await badBundle('throws-after-answers') },
   });
   const talk = engine.begin();
-  // However long a busy machine takes to bring a worker up.
+  // Waits long enough for a busy machine to start a worker.
   const result = await (await talk.send('refund')).result({ timeout: '60s' });
   if (result.status !== 'waiting') throw new Error(`the turn is ${result.status}`);
   const [call] = result.pending;
@@ -100,9 +100,9 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
   await engine.log(talk);
   expect(await talk.snapshot()).not.toHaveProperty('trouble');
   await engine.stopWorker();
-  // Unless the worker's own sweep was first.
+  // Marks are removed here, unless the worker's own sweep did it first.
   await swept(engine);
-  // Other tests share the server, and its reports.
+  // Other tests share the server and its reports.
   const marked = await engine.opened.log.troubles({ limit: 100 });
   expect(marked.map(({ conversationId }) => conversationId)).not.toContain(talk.id);
 });

@@ -1,6 +1,6 @@
 /**
- * Queries of a run whose last task was started and is lost (decision 19): what they would be answered from is no part of the
- * history.
+ * Queries of a run whose last task was started and then lost (decision 19): their answers would depend on state that is
+ * not in the history.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,10 +16,16 @@ import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 
-/** As on real servers, and not on a dev server: a task and older queries wait in different places, so the task may be taken first. */
+/**
+ * Several partitions, as on real servers and unlike on a dev server: a task and older queries wait in different places,
+ * so the task may be taken first.
+ */
 const PARTITIONS = 8;
 const QUERIES = 8;
-/** What the worker still polls for when it stops; and a query goes to the worker that held the run first. */
+/**
+ * Outlasts the polls that a stopping worker leaves open, and the preference of queries for the worker that held the
+ * run.
+ */
 const WAIT_MS = 1_200;
 
 const TRIES = 12;
@@ -36,12 +42,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Lost {
-  /** Queries that were refused. */
+  /** The number of queries that were refused. */
   readonly refused: () => number;
 }
 
 /**
- * Takes the task of a message as a worker that dies with it. Queries that are taken before it are lost, too.
+ * Polls the task of a message in the role of a worker that dies with it. Queries polled before that task are lost as
+ * well.
  * @returns undefined when no query is left
  */
 async function loseTask(engine: Engine, talk: Conversation): Promise<Lost | undefined> {
@@ -68,7 +75,7 @@ async function loseTask(engine: Engine, talk: Conversation): Promise<Lost | unde
   }
 }
 
-/** The worker comes back, and with it queries that were asked before. Whatever it did with them, the run goes on as if they had not been. */
+/** Restarts the worker, which also receives the older queries. Its handling of them must not affect the run. */
 async function comesBack(engine: Engine, talk: Conversation): Promise<void> {
   await engine.startWorker();
   const third = { text: 'three', requestId: 'm3', onBusy: 'queue' };
@@ -80,7 +87,7 @@ async function comesBack(engine: Engine, talk: Conversation): Promise<void> {
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 }
 
-test('a query while a task is lost spoils nothing: it is refused, and what comes after can be replayed', {
+test('a query during a lost task does no harm: it is refused, and later input can be replayed', {
   ...promise('G17'),
   timeout: patient(240_000),
 }, async () => {
@@ -89,7 +96,8 @@ test('a query while a task is lost spoils nothing: it is refused, and what comes
   const talks: Conversation[] = [];
   for (let begun = 0; begun < TRIES; begun += 1) talks.push((await engine.ask()).talk);
   for (const talk of talks) await engine.idle(talk);
-  // The server may give all queries out before the task, or to the worker only when the task is over.
+  // The server may hand out all queries before the task, or pass them to the worker only after the task has ended; then
+  // the next conversation is tried.
   for (const talk of talks) {
     await engine.stopWorker();
     await sleep(WAIT_MS);

@@ -1,6 +1,7 @@
 /**
- * Readers are current again soon after a worker was lost with what it had not stored: another one looks when it starts, at what it replays,
- * and after it has refused an input. The lost worker's store is away here until it has ended, so that nothing it told is kept.
+ * Readers become current soon after a worker was lost with events that it had not stored: another worker checks at its
+ * start, during replay, and after it refused an input. The store of the lost worker is down until that worker has
+ * ended, so that none of its notifications is stored.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,10 @@ interface Scene {
   readonly talk: Conversation;
 }
 
-/** A conversation whose first question is answered and whose second is open, and no reader knows: the worker was lost with it. */
+/**
+ * A conversation with its first question answered and its second open. No reader knows of the second, because the
+ * worker was lost with it.
+ */
 async function lostWithAQuestion(): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
   const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
@@ -68,7 +72,7 @@ async function shown(log: EventLog, talk: Conversation): Promise<readonly string
   return head?.snapshot.pending.map(({ toolCallId }) => toolCallId) ?? [];
 }
 
-/** The same log; the names of its calls are noted. */
+/** Wraps the log and collects the names of its calls. */
 function noting(log: EventLog, called: string[]): EventLog {
   return new Proxy(log, {
     get(target, name) {
@@ -82,7 +86,7 @@ function noting(log: EventLog, called: string[]): EventLog {
   });
 }
 
-/** As if another worker led: the look at the start and the sweep are left to it. */
+/** Holds the leases of the sweep and of the start-up check, so that the worker under test leaves both to others. */
 async function leaveTheRestToOthers(log: EventLog): Promise<void> {
   for (const name of ['sweep', 'startup-check'])
     await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
@@ -94,7 +98,7 @@ async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
   });
 }
 
-test('a worker that starts has readers see what a lost one had not stored, and nobody has to ask', {
+test('a worker that starts makes events visible that a lost worker had not stored, without any request', {
   ...promise('G235'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
@@ -103,7 +107,7 @@ test('a worker that starts has readers see what a lost one had not stored, and n
   await isCurrent(log, talk);
 });
 
-test('a worker that nobody replaces is missed by the others, which have readers see what it had not stored', {
+test('when a worker is lost and not replaced, the others notice and make its unstored events visible', {
   ...promise('G233'),
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
@@ -117,7 +121,7 @@ test('a worker that nobody replaces is missed by the others, which have readers 
   const agents = [shop(script(...TWO_QUESTIONS))];
   const shared = { agents, services: ledger(), eventLog: { log, live } };
   const lost = await startEngine({ ...shared, workerLog: { log: store.log, live } });
-  // As if another worker led the sweep, whose next pass is far away.
+  // Holds the lease of the sweep, so that no sweep finds the events first.
   await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
   const { talk } = await lost.ask();
   await until('the first question is stored', () => shown(log, talk), {
@@ -130,29 +134,29 @@ test('a worker that nobody replaces is missed by the others, which have readers 
     workerLog: { log: noting(log, called), live },
   });
   await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
-  // Mostly over within a second. A check that fails, or one that the first worker makes for both, leaves no trace here.
+  // Usually over within a second. A check that fails, or that the first worker makes for both, leaves no trace here.
   const isChecked = (): boolean => called.includes('notOpen');
   await until('the check at the start is over', isChecked, { timeoutMs: 10_000 }).catch(
     () => undefined,
   );
-  // It works on, but nobody hears of it any more.
+  // The worker continues, but its writes fail.
   store.isDown = true;
   expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
   await isCurrent(log, talk);
 });
 
-test('a worker that replays a conversation has readers see all of it', {
+test('a worker that replays a conversation makes all of its events visible to readers', {
   ...promise('G236'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
   await leaveTheRestToOthers(log);
   await engine.startWorker();
-  // Somebody looks at it in the Temporal UI.
+  // The query of the Temporal UI makes the worker replay the run.
   await engine.query(talk.id, 'snapshot');
   await isCurrent(log, talk);
 });
 
-test('an answer to a question that is over is refused once: then readers see what is open instead', {
+test('an answer to a question that is over is refused once, after which readers see the open question', {
   ...promise('G236'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
@@ -163,7 +167,7 @@ test('an answer to a question that is over is refused once: then readers see wha
   await isCurrent(log, talk);
 });
 
-test('a worker that holds the run says so after each refusal, and leaves no history of it', {
+test('a worker that holds the run publishes a hint after each refusal, and leaves no history of it', {
   ...promise('G236'),
 }, async () => {
   const hints: Hint[] = [];

@@ -1,4 +1,7 @@
-/** A run that no present code replays, and the way out: what was thrown away is known to the new run before anything is scheduled. */
+/**
+ * Repair of a run that the present code cannot replay: the new run knows of the discarded work before it schedules
+ * anything.
+ */
 import { expect, inject, test } from 'vitest';
 import { type Diagnosis, diagnose } from '../../../src/cli/operate/doctor.js';
 import { diagnosisText } from '../../../src/cli/operate/doctor-command.js';
@@ -29,7 +32,7 @@ function repairDeps(engine: Engine): RepairDeps {
 
 async function examine(engine: Engine): Promise<Diagnosis> {
   const source = createWorkflowSource(engine.temporal);
-  // Other tests share the server: only what has a mark here is looked at.
+  // Other tests share the server, so only conversations marked in this store are examined.
   const { reported: _all, ...own } = source;
   return await diagnose({
     address: engine.address,
@@ -41,7 +44,7 @@ async function examine(engine: Engine): Promise<Diagnosis> {
   });
 }
 
-test('a run that does not replay is reset to the longest prefix that does, and a tool with effects once of the thrown part is not run again', {
+test('a run that does not replay is reset to the longest prefix that does, and a tool with effects `once` in the discarded part is not run again', {
   ...promise('G21'),
   timeout: patient(180_000),
 }, async () => {
@@ -59,7 +62,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
     tuning: { workflowBundle: await badBundle('starts-more-timers') },
   });
   const talk = engine.begin();
-  // However long a busy machine takes.
+  // Waits long enough for a busy machine.
   const said = async (text: string) =>
     await (await talk.send(text, { onBusy: 'queue' })).result({ timeout: '60s' });
   const result = await said('refund');
@@ -84,7 +87,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
   expect(found.error).toContain('TMPRL1100');
 
   await new TroubleWatch({ log: engine.opened.log }).found(key, found);
-  // The server counts attempts from one again after a signal, so a single look may find few.
+  // The server counts attempts from one again after a signal, so a single examination may find too few.
   const sick = await until('the doctor finds it', () => examine(engine), {
     holds: ({ ok }) => !ok,
   });
@@ -94,7 +97,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
     /FAILED {3}conversations: 1 conversations are failing[^]*failing {2}default.*TMPRL1100/,
   );
 
-  // The server keeps the signal back while a task of the run is being tried.
+  // The server holds the signal back while a task of the run is being tried.
   const plan = await until('the message is in the history', async () => {
     const found = await planRepair(repairDeps(engine), key);
     if (found.status !== 'reset') throw new Error(`the plan is ${found.status}`);
@@ -113,7 +116,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
   ]);
   expect(plan.inputs).toEqual([{ by: 'signal', name: 'sendMessage' }]);
   expect(plan.keptEvents).toBeGreaterThan(8);
-  // Dry: nothing has changed.
+  // Planning is a dry run: nothing has changed.
   expect((await engine.history.describe(engine.workflowId(talk))).runId).toBe(plan.runId);
 
   const repaired = await applyRepair(repairDeps(engine), key);
@@ -124,7 +127,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
     text: 'Bye',
   });
   expect(services.runs.map(({ name }) => name)).toEqual(['payments.refund', 'weather.lookup']);
-  // What readers were shown stands, and no second generation was opened.
+  // Events that readers have seen stay, and no second generation is opened.
   const after = await engine.log(talk);
   expect(after.slice(0, before.length)).toEqual(before);
   expect((await engine.opened.log.head(key))?.generation).toBe(1);

@@ -19,14 +19,14 @@ import { until } from '../../support/until.js';
 
 const QUESTION = calls('customer.ask', { question: 'A?' });
 
-/** A conversation of which the store has only the first turn, since its backup was put in place. */
+/** A conversation whose store holds only the first turn, because an old backup was restored. */
 interface Restored {
   readonly id: string;
-  /** With a worker on the store that was restored. */
+  /** An engine with a worker on the restored store. */
   readonly after: Engine;
-  /** What the backup has. */
+  /** The events in the backup. */
   readonly saved: readonly CanonicalEvent[];
-  /** What the store had before. */
+  /** The events in the store before the restore. */
   readonly all: readonly CanonicalEvent[];
 }
 
@@ -34,7 +34,7 @@ interface Life {
   readonly say: (text: string, options?: { readonly reopen?: boolean }) => Promise<unknown>;
   readonly rollOver: () => Promise<void>;
   readonly close: () => Promise<void>;
-  /** Has Temporal remove the runs before the current one. */
+  /** Has Temporal remove all runs before the current one. */
   readonly forget: () => Promise<void>;
 }
 
@@ -96,7 +96,7 @@ async function closed(engine: Engine, talk: Conversation): Promise<void> {
   await until('its run is over', isOver);
 }
 
-/** Sweeps until the stored log is so long. */
+/** Sweeps until the stored log is as long as it was before the restore. */
 async function sweptThrough({ id, after, all }: Restored): Promise<void> {
   const { log, live } = after.opened;
   const source = createWorkflowSource(after.temporal);
@@ -115,7 +115,7 @@ function keyOf(conversationId: string) {
   return { tenant: 'default', conversationId };
 }
 
-/** Temporal removes histories in the background. */
+/** Temporal removes histories in the background, so this waits until the run is gone. */
 async function removeRun(
   { temporal }: Engine,
   execution: { readonly workflowId: string; readonly runId: string },
@@ -143,7 +143,7 @@ const STORES = [
 ] as const;
 
 test.each(STORES)(
-  'a store that is restored from an old backup is refilled, over several roll-overs and a reopening: %s',
+  'a store restored from an old backup is refilled, over several roll-overs and a reopening: %s',
   promise('G228'),
   async (_, makeStore) => {
     const found = await restored(
@@ -166,23 +166,23 @@ test.each(STORES)(
     await sweptThrough(found);
     const read = await after.opened.log.read(keyOf(id));
     expect(read).toMatchObject({ generation: 1, events: all });
-    // One that began and was closed since the backup is there again, too.
+    // A conversation that began and was closed after the backup is restored as well.
     const meanwhile = keyOf(`meanwhile-${makeStore.name}`);
     const status = async () => (await after.opened.log.head(meanwhile))?.snapshot.status;
     await until('it is back', status, { holds: (is) => is === 'closed' });
     expect((await after.opened.log.read(meanwhile))?.events.map(({ type }) => type)).toContain(
       'turn_ended',
     );
-    // What waits can be listed, and answered.
+    // The open question can be listed and answered.
     const listed = await after.client.list({ pendingTool: 'customer.ask' });
     const ids = listed.conversations.map(({ conversationId }) => conversationId);
-    // Conversations of other tests on the server may be swept into the store, too.
+    // The sweep may also store conversations of other tests on the server.
     expect(ids.filter((listedId) => listedId === id)).toEqual([id]);
   },
 );
 
 test.each(STORES)(
-  'what no run has any more is marked in a restored store, and the conversation goes on, is closed and opened again: %s',
+  'events that no run has any more are marked as lost in a restored store, and the conversation continues, is closed and reopened: %s',
   { ...promise('G229'), timeout: patient(180_000) },
   async (_, makeStore) => {
     const found = await restored(makeStore, async ({ say, rollOver, forget }) => {
@@ -196,7 +196,7 @@ test.each(STORES)(
     });
     const { id, after, saved, all } = found;
     await sweptThrough(found);
-    // The last run began behind its predecessor’s last event.
+    // The last run began after the last event of its predecessor.
     const known = all.findLastIndex(({ type }) => type === 'rolled_over') + 1;
     const read = await after.opened.log.read(keyOf(id));
     expect(read?.events.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
@@ -206,7 +206,7 @@ test.each(STORES)(
     expect(lost).toBeGreaterThan(0);
     expect(saved.length + lost).toBeLessThanOrEqual(known);
     expect(read?.events.slice(saved.length + lost)).toEqual(all.slice(saved.length + lost));
-    // Readers are shown the conversation as it is.
+    // Readers see the conversation as the workflow does.
     const { generation: _generation, ...snapshot } = await after.snapshot({ id });
     expect(snapshot).toEqual(await after.query(id, 'snapshot'));
     const talk = after.client.conversation(id, { agent: 'shop' });

@@ -28,7 +28,7 @@ async function fileLog(): Promise<EventLog> {
   return log;
 }
 
-/** An engine whose worker writes to a store that can be down; clients read it as it is. */
+/** An engine whose worker writes to a store that can be down. Clients read the store directly. */
 async function engineWith(
   model: Parameters<typeof shop>[0],
 ): Promise<{ engine: Engine; store: BreakableLog; log: EventLog }> {
@@ -44,7 +44,7 @@ async function engineWith(
   return { engine, store, log };
 }
 
-test('while the store is down turns go on, answers are taken, and the log catches up when it is back', {
+test('while the store is down turns run and answers are taken, and the log catches up afterwards', {
   ...promise('G224'),
 }, async () => {
   const model = script(says('one'), calls('customer.ask', { question: 'A?' }), says('two'));
@@ -64,7 +64,7 @@ test('while the store is down turns go on, answers are taken, and the log catche
   ]);
 });
 
-test('a roll-over while the store is down carries what the store lacks, and nothing is missing afterwards', async () => {
+test('a roll-over while the store is down carries the unstored events, and none is missing afterwards', async () => {
   const model = script(says('one'), says('two'), says('three'));
   const { engine, store } = await engineWith(model);
   const { talk } = await engine.ask();
@@ -85,7 +85,7 @@ test('a roll-over while the store is down carries what the store lacks, and noth
   expect(await second.result()).toMatchObject({ status: 'completed', text: 'two' });
 });
 
-test('closing while the store is down still ends, and a sweep of another process completes the log', async () => {
+test('closing while the store is down still ends the workflow, and a sweep of another process completes the log', async () => {
   const { engine, store, log } = await engineWith(script(says('one')));
   const { talk } = await engine.ask();
   await engine.log(talk);
@@ -104,8 +104,8 @@ test('closing while the store is down still ends, and a sweep of another process
   expect(read?.events.at(-1)?.type).toBe('conversation_closed');
 });
 
-test('when every hint is lost a sweep brings the log up', promise('G257'), async () => {
-  // Of its own: the sweep looks for everything that runs there.
+test('when every hint is lost, a sweep brings the log up to date', promise('G257'), async () => {
+  // A server of this test's own, because the sweep looks at everything that runs there.
   const server = await startDevServer();
   onTestFinished(() => server.stop());
   const log = await fileLog();
@@ -130,7 +130,7 @@ test('when every hint is lost a sweep brings the log up', promise('G257'), async
     await sweep.pass();
     return (await log.head(key))?.lastSeq ?? 0;
   };
-  // The server lists a workflow a moment after it has begun.
+  // The server lists a workflow a moment after its start.
   await until('the sweep finds it', swept, { holds: (seq) => seq === 6 });
   await engine.send(talk, 'more');
   await engine.idle(talk);

@@ -25,8 +25,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** What a page, a job and a person in the Temporal UI do to one conversation at once. */
-test('messages, answers and queries that come at once, by update and by signal, leave runs that can be replayed', {
+/** A page, a job and a person in the Temporal UI work on one conversation at the same time. */
+test('simultaneous messages, answers and queries, by update and by signal, leave runs that can be replayed', {
   ...promise('G14'),
   timeout: patient(240_000),
 }, async () => {
@@ -34,7 +34,7 @@ test('messages, answers and queries that come at once, by update and by signal, 
     agents: [shop(refundsOnOdd, { onBusy: 'queue', whileWaiting: 'block' })],
     services: ledger(),
     address: server.address,
-    // A run leaves the memory of the worker now and then, as it does in a worker with many conversations.
+    // Evicts runs from the worker's cache now and then, as in a worker with many conversations.
     tuning: { maxCachedWorkflows: 2 },
   });
   const talk = engine.begin();
@@ -56,7 +56,7 @@ test('messages, answers and queries that come at once, by update and by signal, 
       });
       const [, ...verdicts] = await Promise.all([bySignal, ...byUpdate]);
       if (!verdicts.includes('unknown')) return;
-      // Whoever is too early asks again, but not so often that the server has no time for anything else.
+      // An approval that came too early is repeated, slowly enough that the server can do other work.
       await sleep(50);
     }
   };
@@ -67,7 +67,7 @@ test('messages, answers and queries that come at once, by update and by signal, 
       try {
         return await talk.send(text, { requestId });
       } catch (error) {
-        // What nobody could confirm is repeated under its request id.
+        // A message without confirmation is repeated under its request id.
         if (!ConversationError.isInstance(error) || error.code !== 'temporal_unreachable')
           throw error;
       }

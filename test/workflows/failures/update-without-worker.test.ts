@@ -22,7 +22,7 @@ const model = scriptedBy(({ messages }) =>
 
 const approval = { resolution: { type: 'approve' }, requestId: 'approval' };
 
-/** Nobody takes it before the server has given its task up. */
+/** Sends an update that no worker takes before its task times out. */
 async function loseUpdate(engine: Engine, talk: Conversation, toolCallId: string) {
   await engine.stopWorker();
   const given = engine.update<{ verdict: string }>(talk, 'resolveToolCall', {
@@ -37,7 +37,7 @@ async function loseUpdate(engine: Engine, talk: Conversation, toolCallId: string
   return { given };
 }
 
-/** Each has a task of its own. */
+/** Sends signals that are refused, each in a task of its own. */
 async function refuseOneByOne(engine: Engine, talk: Conversation, signals: number): Promise<void> {
   for (let sent = 1; sent <= signals; sent += 1) {
     const before = await engine.history.count(engine.workflowId(talk));
@@ -50,13 +50,13 @@ async function refuseOneByOne(engine: Engine, talk: Conversation, signals: numbe
 }
 
 /**
- * An answer was on its way when the worker was lost (decision 12): it waits at the server in a task that no worker takes, so the
- * history has a task that was scheduled right after the one in which the last tool ended, with nothing between.
+ * An answer was in flight when the worker was lost (decision 12). The update waits in a task that no worker takes, so
+ * the history has a task that was scheduled right after the one in which the last tool ended, with nothing in between.
  */
-test('what was decided before an update found no worker stays decided, and the run can be replayed', {
+test('decisions made before an update found no worker stand, and the run can be replayed', {
   ...promise('G13'),
 }, async () => {
-  // Their ends are tasks of their own.
+  // Holds the second tool, so that the ends of the two are tasks of their own.
   let release = (): void => undefined;
   const stockKnown = new Promise<void>((resolve) => {
     release = resolve;
@@ -92,7 +92,7 @@ test('what was decided before an update found no worker stays decided, and the r
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a run can be replayed when an update found no worker after signals whose refusal is not written down', {
+test('a run can be replayed when an update found no worker after signals whose refusal is not recorded', {
   ...promise('G13'),
 }, async () => {
   const refunds = scriptedBy(({ messages }) =>

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const ASK = calls('customer.ask', { question: 'A?' });
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 
-test('a closed conversation refuses messages and answers, and its log tells how it ended', {
+test('a closed conversation refuses messages and answers, and its log says how it ended', {
   ...promise('G128'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(script(ASK))], services: ledger() });
@@ -46,7 +46,7 @@ test('closing while the model speaks aborts its request', async () => {
   await until('the request is aborted', () => model.aborted === 1);
 });
 
-test('a reopened conversation goes on: numbers, memory of answers and of messages, and what was said', {
+test('a reopened conversation continues: numbering, memory of answers and messages, and the transcript', {
   ...promise('G128'),
 }, async () => {
   const model = script(
@@ -85,7 +85,7 @@ test('a reopened conversation goes on: numbers, memory of answers and of message
   expect((await engine.client.conversation(talk.id).snapshot()).generation).toBe(1);
 });
 
-test('a conversation that was cancelled or terminated in the Temporal UI can be opened again', {
+test('a conversation cancelled or terminated in the Temporal UI can be reopened', {
   ...promise('G199'),
 }, async () => {
   const model = script(ASK, says('one'), ASK, says('two'));
@@ -114,7 +114,7 @@ test('a conversation that was cancelled or terminated in the Temporal UI can be 
   await engine.log(talk);
 });
 
-test('a closed conversation is not opened again for another agent', async () => {
+test('a closed conversation cannot be reopened for another agent', async () => {
   const engine = await startEngine({
     agents: [shop(script(says('one'))), { ...shop(script(says('two'))), name: 'other' }],
     services: ledger(),

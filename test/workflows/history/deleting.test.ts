@@ -41,7 +41,10 @@ const keyOf = (talk: Pick<Conversation, 'id'>) => ({
   conversationId: talk.id,
 });
 
-/** Nobody finds anything of it, and its run is over; the server removes that a little later. */
+/**
+ * Expects that no reader finds the conversation and that its run is not running. The server removes the run a little
+ * later.
+ */
 async function expectGone(engine: Engine, talk: Conversation): Promise<void> {
   const status = async () => (await engine.handle(talk).describe()).status.name;
   expect(await status().catch(() => 'removed')).not.toBe('RUNNING');
@@ -56,7 +59,7 @@ function housekeeping(engine: Engine, more: { now?: () => number; closedAfterMs?
   return createHousekeeping({ client, opened, taskQueue, resumeAfterMs: 0, ...more });
 }
 
-test('a conversation with an open question is deleted, with all of its runs; the same id may begin anew', {
+test('a conversation with an open question is deleted with all of its runs; the same id can begin anew', {
   ...promise('G251'),
 }, async () => {
   const engine = await engineWith(asksAndWaits());
@@ -74,12 +77,12 @@ test('a conversation with an open question is deleted, with all of its runs; the
     conversationId: talk.id,
   });
   await expectGone(engine, talk);
-  // Whoever watched sees what was read before, and then the end.
+  // A watcher receives the frames that were read before the deletion, and then the end.
   let frames = 0;
   for await (const _frame of watched) frames += 1;
   expect(frames).toBeLessThan(100);
 
-  // A repeat is a repeat; what never was is unknown.
+  // A repeated deletion succeeds again; an id that never existed is unknown.
   expect((await engine.client.deleteConversation(talk.id)).deleted).toBe(true);
   await expect(engine.client.deleteConversation('never-was')).rejects.toMatchObject({
     code: 'unknown_conversation',
@@ -89,12 +92,12 @@ test('a conversation with an open question is deleted, with all of its runs; the
   const events = await engine.log(talk);
   expect(events[0]).toMatchObject({ type: 'conversation_started', seq: 1 });
   expect(await engine.opened.log.head(keyOf(talk))).toMatchObject({ generation: 1 });
-  // The server has removed the old runs by and by, and left the new one alone.
+  // The server removes the old runs in the background and keeps the new one.
   await until('one run is left', runs, { holds: (count) => count === 1, timeoutMs: 60_000 });
   expect((await talk.snapshot()).status).toBe('idle');
 });
 
-test('without a worker a conversation is deleted all the same', promise('G251'), async () => {
+test('a conversation can be deleted without a worker', promise('G251'), async () => {
   const engine = await engineWith(asksAndWaits());
   const { talk } = await engine.ask();
   await engine.log(talk);
@@ -103,7 +106,7 @@ test('without a worker a conversation is deleted all the same', promise('G251'),
   await expectGone(engine, talk);
 });
 
-test('a deletion that was killed after its first step is finished by the workers, and nothing comes back meanwhile', {
+test('workers finish a deletion that was killed after its first step, and nothing reappears meanwhile', {
   ...promise('G253'),
 }, async () => {
   const engine = await engineWith(asksAndWaits());
@@ -112,7 +115,7 @@ test('a deletion that was killed after its first step is finished by the workers
   const { log, live } = engine.opened;
   const { runId } = await engine.handle(talk).describe();
   await log.beginDeletion({ ...keyOf(talk), runIds: [runId] });
-  // The workflow still runs, a sweep sees it, an answer comes and the turn goes on: nothing of it is stored or shown.
+  // The workflow still runs, a sweep sees it, and an answer continues the turn: none of that is stored or shown.
   await expect(talk.snapshot()).rejects.toMatchObject({ code: 'unknown_conversation' });
   const source = createWorkflowSource(engine.temporal);
   const sweep = new Sweep({ log, source, projector: new Projector({ log, live, source }) });
@@ -131,7 +134,7 @@ test('a deletion that was killed after its first step is finished by the workers
   expect(await housekeeping(engine).pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
 });
 
-test('going on with an old deletion leaves the conversation alone that has begun under the same id since', {
+test('resuming an old deletion keeps a conversation that has since begun under the same id', {
   ...promise('G253'),
 }, async () => {
   const engine = await engineWith(asksAndWaits());
@@ -148,7 +151,7 @@ test('going on with an old deletion leaves the conversation alone that has begun
 });
 
 test.each(STORES)(
-  'a tenant is deleted with everything that the store and Temporal have of it, and no other: %s',
+  'a tenant is deleted with all its data in the store and in Temporal, and other tenants are not: %s',
   promise('G254'),
   async (_, store) => {
     const engine = await engineWith(
@@ -161,7 +164,7 @@ test.each(STORES)(
     for (const talk of talks) await (await talk.send('hi')).result();
     const other = engine.client.conversation('c1', { tenant: `${tenant}x`, agent });
     await (await other.send('hi')).result();
-    // One of which the store has lost everything, and one that is closed.
+    // One conversation has lost everything in the store, another is closed.
     const lost = await engine.opened.log.beginDeletion({
       tenant,
       conversationId: 'c2',
@@ -187,7 +190,7 @@ test.each(STORES)(
 );
 
 test.each(STORES)(
-  'closed conversations are deleted once they have been closed for long enough, open ones never: %s',
+  'closed conversations are deleted after the configured time, open ones never: %s',
   promise('G255'),
   async (_, store) => {
     const engine = await engineWith(script(says('one'), says('two'), says('three')), store);
@@ -215,7 +218,7 @@ test.each(STORES)(
   },
 );
 
-test('what a tool returns after its conversation was deleted does not stay in the store', {
+test('a result that a tool returns after the deletion of its conversation does not stay in the store', {
   ...promise('G252'),
 }, async () => {
   let isRunning = false;
@@ -225,7 +228,7 @@ test('what a tool returns after its conversation was deleted does not stay in th
     description: 'Dumps a table.',
     input: z.object({}),
     maxResultBytes: 2_048,
-    // Does not heed its signal.
+    // This tool ignores its abort signal.
     run: () => {
       isRunning = true;
       return new Promise<string>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Conversations as Temporal records them. Each must replay on the code that made it; `npm run record:histories` keeps those
- * that are not kept yet in `test/replay/histories`, where later versions have to replay them for ever.
+ * Conversations as Temporal records them. Each must replay on the code that made it. `npm run record:histories` adds
+ * those that `test/replay/histories` does not have yet; later versions must replay these for ever.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -237,7 +237,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Every run must replay; those of which nothing is kept yet are, when histories are recorded. */
+/** Replays every run of the conversation. When histories are recorded, writes those runs that are not kept yet. */
 async function keep(engine: Engine, talk: Pick<Talk, 'id'>, name: string): Promise<void> {
   const runs = await engine.history.runs(engine.workflowId(talk));
   for (const [index, runId] of runs.entries()) {

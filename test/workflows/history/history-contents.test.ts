@@ -1,4 +1,7 @@
-/** What reaches Temporal's history, and what must not: secrets of the worker, credentials of who acts, results without end. */
+/**
+ * Contents of Temporal's history, and what must stay out of it: secrets of the worker, credentials of actors, unbounded
+ * results.
+ */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -14,14 +17,14 @@ import { json, startPeer } from '../../support/servers/http-peer.js';
 const SECRET = 'key-of-the-bank-4711';
 const TOKEN = 'bearer-of-ann-4712';
 
-/** Every payload of a history, readable. */
+/** The text of every payload in a history. */
 function textOf(events: readonly HistoryEvent[]): string {
   return JSON.stringify(events, (key, value: unknown) =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
   );
 }
 
-test('neither the services of a worker nor the credentials of who acts reach history, log or model', {
+test('neither the services of a worker nor the credentials of an actor reach history, log or model', {
   ...promise('S47'),
 }, async () => {
   const { defineTool, defineAgent } = initColloquy<{ services: { secret: string } }>();
@@ -58,7 +61,7 @@ test('neither the services of a worker nor the credentials of who acts reach his
   }
 });
 
-test('an HTTP tool takes its secret from the worker, and its service quotes it in vain', {
+test('an HTTP tool takes its secret from the worker, and the secret is redacted when its service quotes it', {
   ...promise('G138'),
 }, async () => {
   const token = 'key-of-the-shop-4713';
@@ -90,7 +93,7 @@ test('an HTTP tool takes its secret from the worker, and its service quotes it i
     expect(text).not.toContain(token);
 });
 
-test('a result of several megabytes is cut with a marker, and the turn goes on', {
+test('a result of several megabytes is cut with a marker, and the turn continues', {
   ...promise('S48'),
 }, async () => {
   const { defineTool, defineAgent } = initColloquy();

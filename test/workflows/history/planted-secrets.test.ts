@@ -1,4 +1,4 @@
-/** Secrets of a worker stay in it, whoever quotes them, and whatever fails (S47). */
+/** Secrets of a worker never leave it, through any quoting peer or failure (S47). */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { promise } from '../../support/promise.js';
 import { PLANTED } from '../../support/samples/planted.js';
 import { plantSecrets } from '../../support/samples/planted-secrets.js';
 
-test('keys, headers, tokens and services of a worker are in no history, event, snapshot, blob, summary, memo, log or request to a model, though every counterpart fails and quotes them', {
+test('keys, headers, tokens and services of a worker are in no history, event, snapshot, blob, summary, memo, log or model request, although every peer fails and quotes them', {
   ...promise('G137', 'S47'),
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-secrets-'));
@@ -24,7 +24,7 @@ test('keys, headers, tokens and services of a worker are in no history, event, s
     { status: 'completed', text: 'That is all.' },
     { status: 'failed', error: { code: 'model_bad_request' } },
   ]);
-  // They were used: whoever needs one had it.
+  // The secrets were used: each peer received its own.
   expect(new Set(requests.map(({ headers }) => headers.authorization))).toEqual(
     new Set([`Bearer ${PLANTED.model}`]),
   );
@@ -49,7 +49,7 @@ test('keys, headers, tokens and services of a worker are in no history, event, s
       await engine.query(talk.id, '__temporal_workflow_metadata'),
     ),
     'lines of the worker': logged.join('\n'),
-    // Rows and blobs, the audit's requests and answers among them.
+    // Rows and blobs, including the requests and answers of the audit.
     store: readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => readFileSync(join(folder, name), 'latin1'))
@@ -61,7 +61,7 @@ test('keys, headers, tokens and services of a worker are in no history, event, s
       for (const form of [planted, Buffer.from(planted).toString('base64').slice(0, -4)])
         expect([place, kind, text.includes(form)]).toEqual([place, kind, false]);
 
-  // Each accident is told, with something in the place of what was quoted.
+  // Each failure is reported, with a marker in place of the quoted secret.
   expect(places['payloads of history, memo and description']).toContain('[redacted]');
   expect(log.filter(({ type }) => type === 'model_call')).toMatchObject([
     { finishReason: 'failed', failedAttempts: [{ httpStatus: 401 }] },

@@ -1,4 +1,4 @@
-/** What the event log costs a conversation: looks at the newest history events, and not one query of the workflow. */
+/** The cost of the event log for a conversation: reads of the newest history events, and no query of the workflow. */
 import { expect, onTestFinished, test } from 'vitest';
 import { calls, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
@@ -18,7 +18,7 @@ function answerTo(message: Message | undefined): ScriptedAnswer {
 
 test('turns are projected without a query', async () => {
   const asked: string[] = [];
-  // On a shared server a worker that starts asks conversations of other tests.
+  // A server of this test's own: on a shared one a starting worker queries conversations of other tests.
   const server = await startDevServer();
   onTestFinished(() => server.stop());
   const engine = await startEngine({
@@ -27,9 +27,11 @@ test('turns are projected without a query', async () => {
     services: ledger(),
     connection: { interceptors: [interceptor((name) => asked.push(name))] },
   });
-  // Reads of the history go another way; queries would come through here, as this did.
+  // Proof that the interceptor sees calls of this connection. Reads of the history use another one; queries would
+  // appear here.
   expect(asked).toContain('GetSystemInfo');
-  // On a busy machine a task's completion may reach the server after the last read of the history: then the workflow is queried.
+  // On a busy machine a task's completion may reach the server after the last read of the history; then the workflow is
+  // queried, and the turns are repeated.
   const queried = async (): Promise<boolean> => {
     asked.length = 0;
     const { talk, result } = await engine.ask('weather?');

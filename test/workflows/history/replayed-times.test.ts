@@ -6,8 +6,8 @@ import { startEngine } from '../../support/engine/engine.js';
 import { until } from '../../support/until.js';
 
 /**
- * The SDK joins two tasks without commands when it replays a run, if an update is on its way: what the first one decided then
- * has the time of the second. A refused update leaves no trace, so the next replay is different again.
+ * During replay the SDK joins two tasks without commands if an update is in flight: decisions of the first task then
+ * get the time of the second. A refused update leaves no trace, so the next replay differs again.
  */
 test('a restart and a refused click do not rewrite the log', async () => {
   const letGo: (() => void)[] = [];

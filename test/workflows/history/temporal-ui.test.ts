@@ -37,7 +37,7 @@ async function timersOf(engine: Engine, talk: Conversation): Promise<readonly st
   );
 }
 
-test('every activity and timer says in words what it is', promise('S46'), async () => {
+test('every activity and timer describes itself in words', promise('S46'), async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
   const events = await engine.history.events(engine.workflowId(talk));
@@ -55,11 +55,11 @@ test('every activity and timer says in words what it is', promise('S46'), async 
   );
 });
 
-test('a timer for which nobody waits says so', async () => {
+test('a timer that no code waits for says so', async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
   const before = new Set(await timersOf(engine, talk));
-  // It is recorded, and nothing follows from it yet.
+  // The message is recorded, and causes no other command yet.
   await engine.signal(talk, 'sendMessage', { text: 'two', requestId: 'm2', onBusy: 'queue' });
   const others = async () => (await timersOf(engine, talk)).filter((timer) => !before.has(timer));
   expect(await until('the task is marked', others, { holds: ({ length }) => length > 0 })).toEqual([
@@ -67,7 +67,7 @@ test('a timer for which nobody waits says so', async () => {
   ]);
 });
 
-test('the page of a conversation shows what waits, for whom, until when, and how to answer by hand', {
+test('the page of a conversation shows the waiting calls, their audience, their deadline, and how to answer by hand', {
   ...promise('G260', 'S46'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
@@ -104,7 +104,7 @@ test('the page of a conversation shows what waits, for whom, until when, and how
   ]);
 });
 
-test('a list of workflows can be searched by status, agent, tenant, tool and deadline', {
+test('workflows can be searched by status, agent, tenant, tool and deadline', {
   ...promise('S46'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
@@ -140,7 +140,7 @@ test('a list of workflows can be searched by status, agent, tenant, tool and dea
   await finds(`ColloquyStatus = 'closed'`);
 });
 
-test('the head line names agent and conversation, the memo the first words', async () => {
+test('the summary of a workflow names agent and conversation, its memo holds the first words', async () => {
   const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
   const { talk } = await engine.ask('  Where is\nmy parcel?  ');
   const { memo, raw } = await engine.history.describe(engine.workflowId(talk));
@@ -150,7 +150,7 @@ test('the head line names agent and conversation, the memo the first words', asy
   expect(summary(metadata?.details?.data)).toContain('Agent `shop` (`scripted`)');
 });
 
-test('without search attributes a conversation works as well', async () => {
+test('a conversation works without search attributes', async () => {
   const engine = await startEngine({
     agents: [shop(MODEL())],
     services: ledger(),

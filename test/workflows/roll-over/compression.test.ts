@@ -1,4 +1,4 @@
-/** Large payloads lie compressed in Temporal's history; nobody who reads or writes has to know. */
+/** Large payloads are compressed in Temporal's history, transparently for readers and writers. */
 import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
 import { Client } from '@temporalio/client';
@@ -50,7 +50,7 @@ async function replays(engine: Engine, talk: Pick<Conversation, 'id'>): Promise<
   }
 }
 
-test('a long message lies compressed in history; the model, the log and a replay see it whole, over a roll-over', {
+test('a long message is compressed in history; the model, the log and a replay see it whole, also after a roll-over', {
   ...promise('G281'),
 }, async () => {
   const model = script(says('I see.'), says('Still here.'));
@@ -62,14 +62,14 @@ test('a long message lies compressed in history; the model, the log and a replay
   const [said] = (await engine.log(talk)).filter(({ type }) => type === 'user_message');
   expect(JSON.stringify(said)).toContain(LONG);
   const payloads = await stored(engine, talk);
-  // The message, what the model calls were sent, the input of the second run.
+  // The message, the inputs of the model calls, and the input of the second run.
   expect(payloads.filter(isCompressed).length).toBeGreaterThanOrEqual(4);
   const bytes = payloads.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0);
   expect(bytes).toBeLessThan(LONG.length);
   await replays(engine, talk);
 });
 
-test('switched off, everything lies plain, and what was compressed before is read', {
+test('when switched off, payloads are plain, and those compressed before are still read', {
   ...promise('G282'),
 }, async () => {
   const eventLog = `${temporaryFolder()}/log.db`;
@@ -83,7 +83,7 @@ test('switched off, everything lies plain, and what was compressed before is rea
   expect(before).toBeGreaterThanOrEqual(2);
   const off = await startEngine({ ...common, compression: false });
   const again = off.client.conversation(talk.id, { agent: 'shop' });
-  // The server may look for the first worker for some seconds; the message then waits for the second.
+  // The server may try the first worker for some seconds; then the message waits for the second.
   const turn = await again.send(`Again: ${LONG}`);
   expect(await turn.result({ timeout: '25s' })).toMatchObject({ text: 'two' });
   expect(model.requests[1]?.messages).toHaveLength(3);
@@ -122,7 +122,7 @@ test('a client without a codec sends long messages, resolves, and reads long rep
   await replays(engine, talk);
 });
 
-test('what is marked as compressed and is not, or would fill the memory, fails no task', {
+test('a payload that is marked as compressed but is not, or that would fill the memory, fails no task', {
   ...promise('G284'),
 }, async () => {
   const engine = await startEngine({
@@ -174,7 +174,7 @@ function flip(data: Uint8Array | null | undefined): Uint8Array {
   return (data ?? new Uint8Array()).map((byte) => byte ^ 0xff);
 }
 
-test('a codec of the application gets what was compressed, and the log is still told', async () => {
+test('a codec of the application receives compressed payloads, and the log is still written', async () => {
   const codec = new FlippingCodec();
   const agent = shop(script(calls('weather.lookup', {}), says('Cold.')));
   const engine = await startEngine({

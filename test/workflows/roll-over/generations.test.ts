@@ -20,7 +20,7 @@ test('after a reset in Temporal readers get a new generation that begins with a 
   const old = await engine.log(talk);
   const events = await engine.history.events(engine.workflowId(talk));
   const { runId } = await engine.history.describe(engine.workflowId(talk));
-  // The task that took the second message: what came before it stays.
+  // The task that took the second message; the events before it are kept.
   const tasks = events.filter((event) => event.workflowTaskCompletedEventAttributes);
   const { runId: newRunId } = await engine.temporal.workflowService.resetWorkflowExecution({
     namespace: 'default',
@@ -28,12 +28,12 @@ test('after a reset in Temporal readers get a new generation that begins with a 
     workflowTaskFinishEventId: tasks[1]?.eventId ?? null,
     requestId: randomUUID(),
     reason: 'test',
-    // RESET_REAPPLY_TYPE_NONE: nothing that came later is applied again. The enum itself is no export of the client.
+    // RESET_REAPPLY_TYPE_NONE: later inputs are not applied again. The client does not export the enum.
     ...{ resetReapplyType: 2 },
   });
   expect(newRunId).not.toBe(runId);
   const third = await engine.say(talk, 'third', { onBusy: 'queue' });
-  // Not the end of the turn that was second before.
+  // Not the end of the turn that was the second before.
   expect(third).toMatchObject({ status: 'completed', text: 'three' });
   const page = await talk.events();
   expect(page.generation).toBe(2);
@@ -41,13 +41,13 @@ test('after a reset in Temporal readers get a new generation that begins with a 
   expect(page.events.slice(1).map(({ seq }) => seq)).toEqual(
     page.events.slice(1).map((_, index) => index + 1),
   );
-  // Whoever has read the old generation is sent to the marker, not past it.
+  // A reader of the old generation receives the marker, not the events after it.
   const reread = await talk.events({ after: { generation: 1, seq: old.length } });
   expect(reread.events[0]).toMatchObject({ type: 'log_rewritten' });
   expect(page.events.filter(({ type }) => type === 'turn_ended')).toHaveLength(2);
 });
 
-test('a server that lost everything: the same conversation id begins a new generation over the old log', {
+test('a server that lost all its data: the same conversation id begins a new generation over the old log', {
   ...promise('G198'),
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-generations-'));

@@ -1,4 +1,7 @@
-/** Transcripts that are larger than one payload: stored when a run rolls over, and read whole; nothing is lost while the store is away. */
+/**
+ * Transcripts larger than one payload: a roll-over stores them and the model reads them whole; nothing is lost while
+ * the store is down.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Conversation } from '../../../src/client/index.js';
@@ -22,7 +25,7 @@ import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
 const CONTEXT = { maxTokens: 4_000_000, summarize: false, retention: 'never_evict' } as const;
-/** Near the bound of one message. */
+/** Close to the size limit of one message. */
 const CHARS = 250 * 1024;
 
 function listener(): { readonly model: ScriptedModel; readonly agent: ReturnType<typeof agentOf> } {
@@ -41,7 +44,7 @@ async function tell(engine: Engine, talk: Conversation, from: number, to: number
     });
 }
 
-/** The first words of what was said in the newest request. */
+/** The first word of each user message in the newest request. */
 function heard({ requests }: ScriptedModel): readonly string[] {
   return (requests.at(-1)?.messages ?? []).flatMap(({ role, parts }) => {
     const [part] = parts;
@@ -60,7 +63,7 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
   });
 }
 
-test('what is larger than a payload is stored at a roll-over, and the model reads all of it, from a worker that remembers nothing, too', {
+test('a transcript larger than a payload is stored at a roll-over, and the model reads all of it, also from a worker with an empty cache', {
   ...promise('G184'),
 }, async () => {
   const { model, agent } = listener();
@@ -71,7 +74,7 @@ test('what is larger than a payload is stored at a roll-over, and the model read
   await rollOver(engine, talk);
   await tell(engine, talk, 6, 6);
   expect(heard(model)).toEqual(['1', '2', '3', '4', '5', '6']);
-  // More than was ever sent at once.
+  // More in total than was ever sent at once.
   await tell(engine, talk, 7, 9);
   await rollOver(engine, talk);
   await tell(engine, talk, 10, 10);
@@ -82,7 +85,7 @@ test('what is larger than a payload is stored at a roll-over, and the model read
   ).toEqual([0, 0]);
 });
 
-test('a conversation of megabytes that is closed goes on with all of it when it is opened again, from where it lies', {
+test('a closed conversation of several megabytes continues with its whole transcript after a reopening, from the stored chunks', {
   ...promise('G186'),
 }, async () => {
   const { model, agent } = listener();
@@ -96,7 +99,7 @@ test('a conversation of megabytes that is closed goes on with all of it when it 
   }
   const stored = await blobs();
   await talk.close();
-  // Another worker, which remembers nothing.
+  // Another worker, with an empty cache.
   await engine.stopWorker();
   await engine.startWorker();
   expect(await engine.say(talk, '13 again', { reopen: true })).toMatchObject({
@@ -107,7 +110,7 @@ test('a conversation of megabytes that is closed goes on with all of it when it 
   const [, again] = (await engine.log(talk)).filter(({ type }) => type === 'conversation_started');
   expect(again).toMatchObject({ reopened: true });
   expect(again).not.toHaveProperty('droppedMessages');
-  // And goes on from there, run after run.
+  // The conversation continues from there, run after run.
   await rollOver(engine, talk);
   await tell(engine, talk, 14, 14);
   expect(heard(model)).toHaveLength(14);
@@ -116,7 +119,7 @@ test('a conversation of megabytes that is closed goes on with all of it when it 
   expect(heard(model)).toHaveLength(15);
 });
 
-test('what one run has beyond a payload is left out until it is stored, and the log says how much', {
+test('messages of one run beyond the size of a payload are not sent until they are stored, and the log counts them', {
   ...promise('G184'),
 }, async () => {
   const { model, agent } = listener();
@@ -124,7 +127,7 @@ test('what one run has beyond a payload is left out until it is stored, and the 
   const talk = engine.begin();
   await tell(engine, talk, 1, 7);
   expect(7 * CHARS).toBeGreaterThan(MAX_TRANSCRIPT_BYTES);
-  // It has leapt to the newest half of a payload at the sixth, and goes on from there.
+  // At the sixth message the window moves to the newest half of a payload, and continues from there.
   expect(heard(model)).toEqual(['5', '6', '7']);
   await rollOver(engine, talk);
   await tell(engine, talk, 8, 8);
@@ -135,7 +138,7 @@ test('what one run has beyond a payload is left out until it is stored, and the 
   expect(unsent).toEqual([0, 0, 0, 0, 0, 8, 8, 0]);
 });
 
-test('a roll-over that would lose messages while the blob store is away is put off, and loses none', {
+test('a roll-over that would lose messages while the blob store is down is postponed, and loses none', {
   ...promise('G187'),
 }, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
@@ -166,7 +169,7 @@ test('a roll-over that would lose messages while the blob store is away is put o
   expect(log.find(({ type }) => type === 'rolled_over')).toMatchObject({ droppedMessages: 0 });
 });
 
-test('a turn in progress that no payload holds, without a store, is not rolled over, and its model call fails with both numbers; the next turn goes on', {
+test('without a store, a running turn too large for a payload is not rolled over; its model call fails with both numbers, and the next turn runs', {
   ...promise('G188'),
 }, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);

@@ -1,4 +1,4 @@
-/** A request that goes on at its provider while the run that asked it is due to roll over. */
+/** A model request that is still running at its provider when its run is due to roll over. */
 import { expect, test } from 'vitest';
 import { ModelFailure } from '../../../src/model/shared/failure.js';
 import type { Model } from '../../../src/protocol/model/model.js';
@@ -7,7 +7,7 @@ import { startEngine } from '../../support/engine/engine.js';
 import { interceptor } from '../../support/engine/interceptors.js';
 import { until } from '../../support/until.js';
 
-test('a call that is made again for want of messages is made before the run rolls over, and resumes what goes on', async () => {
+test('a call repeated because its transcript was incomplete is made before the roll-over, and resumes the running request', async () => {
   const resumed: (string | undefined)[] = [];
   let cut: (() => void) | undefined;
   let isMissing = false;
@@ -59,7 +59,7 @@ test('a call that is made again for want of messages is made before the run roll
     status: 'completed',
     text: 'Here I am.',
   });
-  // The attempt that lacked messages asked nothing; the call behind it was sent all of them.
+  // The attempt without the messages sent no request; the repeated call was sent all of them.
   expect(resumed).toEqual([undefined, undefined, 'resp_1']);
   isMissing = false;
   await until('the run has rolled over', () => engine.history.runs(engine.workflowId(talk)), {

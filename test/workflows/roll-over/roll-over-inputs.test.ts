@@ -1,7 +1,7 @@
 /**
- * Every reason to roll over, and every input that may come in its midst: the store is held, so that the run stands between its
- * last task and the next run, while messages, answers, approvals, extensions, claims, signals and events arrive and a deadline
- * passes.
+ * Every reason to roll over, and every input that may arrive during a roll-over: the store is held, so that the run
+ * stays between its last task and the next run while messages, answers, approvals, extensions, claims, signals and
+ * events arrive and a deadline passes.
  */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { CanonicalEvent, RollOverReason } from '../../../src/protocol/log/events.js';
@@ -73,7 +73,7 @@ function count(log: readonly CanonicalEvent[], type: CanonicalEvent['type']): nu
 }
 
 test.each(REASONS)(
-  'whatever comes while a run rolls over ($reason) is taken once, and judged rightly by the next',
+  'any input that comes while a run rolls over ($reason) is taken once and judged correctly by the next run',
   { ...promise('G201'), timeout: patient(120_000) },
   async ({ reason, bounds, suggests, push }) => {
     const address = suggests === true ? suggesting.address : inject('temporalAddress');
@@ -95,7 +95,7 @@ test.each(REASONS)(
       holds: ({ runId }) => runId !== firstRun,
     });
 
-    // The next run judges as the one before would have.
+    // The next run judges as its predecessor would have.
     const verdicts = await Promise.all([
       talk.resolve(ASK, YES, { requestId: 'a1', ...ANN }),
       talk.resolve(ASK, YES, { requestId: 'a3' }),
@@ -164,7 +164,7 @@ async function expectWhole({ engine, talk }: Fire, reason: RollOverReason): Prom
   await replayAll({ code }, histories);
 }
 
-test('a turn that is cancelled while its run rolls over ends once, and the next run says so', {
+test('a turn that is cancelled while its run rolls over ends once, and the next run records it', {
   ...promise('G201'),
   timeout: patient(120_000),
 }, async () => {

@@ -24,7 +24,7 @@ function countBy(events: readonly CanonicalEvent[], type: CanonicalEvent['type']
   return events.filter((event) => event.type === type).length;
 }
 
-test('messages and approvals that come while runs roll over are all taken, none twice, and the log is whole', {
+test('messages and approvals that arrive during roll-overs are all taken, none twice, and the log is complete', {
   ...promise('G214'),
   timeout: patient(300_000),
 }, async () => {
@@ -38,7 +38,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
   askFromOutside(engine, engine.workflowId(talk));
   const messages = 40;
   const approvals: Promise<unknown>[] = [];
-  // From two places at once; whoever is too early asks again.
+  // Approves with two clients at once, and repeats an approval that came too early.
   const approve = async (number: number): Promise<void> => {
     const target = { conversationId: talk.id, toolCallId: `refund_${number}` };
     for (;;) {
@@ -86,7 +86,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
   expect(head?.generation).toBe(1);
 });
 
-test('a long conversation keeps each run short and every turn in order', {
+test('in a long conversation each run stays short and every turn in order', {
   timeout: patient(120_000),
 }, async () => {
   const echo = scriptedBy(() => responds(({ messages }) => says(`${messages.length}`)));

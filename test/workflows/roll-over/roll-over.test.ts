@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 const REFUND = { paymentId: 'p1', cents: 900 };
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 
-/** Asks for a roll-over and waits until the next run has begun. */
+/** Requests a roll-over and waits until the next run has begun. */
 async function rollOver(engine: Engine, talk: Conversation): Promise<string> {
   const { runId } = await engine.history.describe(engine.workflowId(talk));
   await engine.signal(talk, 'rollOver');
@@ -20,7 +20,7 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<string> {
   return await until('a new run begins', next, { holds: (id) => id !== runId });
 }
 
-test('an approval, a question and a browser call wait on through a roll-over, with their deadlines and timers', {
+test('an approval, a question and a browser call keep waiting through a roll-over, with their deadlines and timers', {
   ...promise('G200', 'S43', 'A56', 'C22', 'T12'),
 }, async () => {
   const services = ledger();
@@ -69,7 +69,7 @@ test('an approval, a question and a browser call wait on through a roll-over, wi
   ]);
 });
 
-test('what was answered before a roll-over is stale and a repeat is a duplicate right after it', {
+test('right after a roll-over a second answer to an earlier call is stale and a repeated request is a duplicate', {
   ...promise('G200', 'S8', 'T12'),
 }, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('ok'), says('more'));
@@ -91,7 +91,7 @@ test('what was answered before a roll-over is stale and a repeat is a duplicate 
   expect(await engine.say(talk, 'next')).toMatchObject({ status: 'completed', text: 'more' });
 });
 
-test('a gated browser call that rolls over between its phases is still in its second', async () => {
+test('a gated browser call that rolls over between its phases is still in its second phase', async () => {
   const model = script(calls('cart.clear', { reason: 'x' }), says('ok'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -107,7 +107,7 @@ test('a gated browser call that rolls over between its phases is still in its se
   expect((await engine.logTypes(talk)).filter((type) => type === 'tool_result')).toHaveLength(1);
 });
 
-test('a roll-over waits for the model call that runs, and happens between two steps of the turn', {
+test('a roll-over waits for the running model call, and happens between two steps of the turn', {
   ...promise('T12'),
 }, async () => {
   const model = new HeldModel(script(calls('stock', { item: 'tea' }), says('done')));
@@ -161,7 +161,7 @@ test('a message that comes while the conversation rolls over is answered at once
   expect(log.filter(({ type }) => type === 'rolled_over').length).toBeGreaterThanOrEqual(6);
 });
 
-test('turn ids, idempotency keys and title are the same before and after', async () => {
+test('turn ids, idempotency keys and title survive a roll-over', async () => {
   const services = ledger();
   const model = script(
     calls('payments.refund', REFUND),

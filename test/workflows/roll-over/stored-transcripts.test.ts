@@ -1,4 +1,7 @@
-/** A long conversation rolls over again and again: its oldest turns are stored once, and the model reads all of it at every call. */
+/**
+ * A long conversation rolls over many times: its oldest turns are stored once, and every model call reads the whole
+ * transcript.
+ */
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
@@ -26,10 +29,10 @@ import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
-/** Two turns of ten such results are more than a roll-over carries whole. */
+/** Two turns of ten such results exceed the transcript that a roll-over carries whole. */
 const RESULT_BYTES = 3_600;
 
-/** Every message has ten tools run at once, and is answered. */
+/** Runs ten tools at once for each message, then answers. */
 function tenTools(): ScriptedModel {
   return scriptedBy(({ messages }) =>
     messages.at(-1)?.role === 'user'
@@ -55,7 +58,7 @@ async function anEngine(
   return await startEngine({
     agents: [clerk(model)],
     services: ledger({ stock: () => 'x'.repeat(RESULT_BYTES) }),
-    // Else the history would not tell how much was sent.
+    // Without compression the size of the history shows how much was sent.
     compression: false,
     ...options,
   });
@@ -111,7 +114,7 @@ async function chunksOf(blobs: BlobStore | undefined): Promise<readonly string[]
   return found.map(({ ref }) => ref.id);
 }
 
-test('run after run costs the same history, however long the conversation is; nothing is stored twice, and the model reads all of it', {
+test('every run costs the same history, however long the conversation is; nothing is stored twice, and the model reads the whole transcript', {
   ...promise('G179', 'G252'),
 }, async () => {
   const model = tenTools();
@@ -131,13 +134,13 @@ test('run after run costs the same history, however long the conversation is; no
   }
   const [, second = 0, third = 0] = await sizesOf(engine, talk);
   expect(second).toBeGreaterThan(20 * RESULT_BYTES);
-  // What is remembered of ended calls, up to a thousand, is all that grows.
+  // Only the memory of ended calls grows, up to a thousand of them.
   expect(Math.abs(third - second)).toBeLessThan(0.1 * second);
   const stored = runs.flatMap(offloadsIn).map(({ messages }) => messages);
   for (const [index, { from }] of stored.entries())
     expect(from).toBe(index === 0 ? 0 : stored[index - 1]?.to);
   const seen = model.requests.at(-1)?.messages ?? [];
-  // Of seven turns: question, calls, results, answer; the last has not been answered yet.
+  // Seven turns of question, calls, results and answer; the last has no answer yet.
   expect(seen).toHaveLength(27);
   expect(JSON.stringify(seen).length).toBeGreaterThan(70 * RESULT_BYTES);
   expect((await chunksOf(engine.opened.blobs)).length).toBeGreaterThan(1);
@@ -147,7 +150,7 @@ test('run after run costs the same history, however long the conversation is; no
   expect(await chunksOf(engine.opened.blobs)).toEqual([]);
 });
 
-test('a worker that remembers nothing, one whose blobs are lost, and a conversation that is opened again give the model all of it', {
+test('the model gets the whole transcript from a worker with an empty cache, after the loss of the blobs, and in a reopened conversation', {
   ...promise('G183'),
 }, async () => {
   const model = tenTools();
@@ -157,7 +160,7 @@ test('a worker that remembers nothing, one whose blobs are lost, and a conversat
   await rollOver(engine, talk);
   await turns(engine, talk, 1);
   expect(model.requests.at(-1)?.messages).toHaveLength(15);
-  // The log has all of it.
+  // Waits until the log is complete.
   await engine.log(talk);
   await engine.stopWorker();
   expect(await engine.opened.blobs?.delete(keyOf(talk))).toBeGreaterThan(0);
@@ -175,7 +178,7 @@ test('a worker that remembers nothing, one whose blobs are lost, and a conversat
   expect(model.requests.at(-1)?.messages).toHaveLength(23);
 });
 
-test('without a blob store, or while it is away, a roll-over carries everything as ever', {
+test('without a blob store, or while it is down, a roll-over carries the whole transcript', {
   ...promise('G194'),
 }, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
@@ -202,7 +205,7 @@ test('without a blob store, or while it is away, a roll-over carries everything 
     expect(await chunksOf(blobs)).toEqual([]);
     isAway = false;
     if (!('blobs' in eventLog)) continue;
-    // It is back, and the next roll-over stores what has come together.
+    // The store is back, and the next roll-over stores the accumulated turns.
     await rollOver(engine, talk);
     await turns(engine, talk, 1);
     expect(model.requests.at(-1)?.messages).toHaveLength(19);
@@ -210,7 +213,7 @@ test('without a blob store, or while it is away, a roll-over carries everything 
   }
 });
 
-test('what was stored without an answer is found by the next roll-over, and removed', {
+test('a chunk that was stored without acknowledgement is found by the next roll-over and removed', {
   ...promise('G181'),
 }, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
@@ -248,7 +251,7 @@ test('what was stored without an answer is found by the next roll-over, and remo
   await replays(engine, talk);
 });
 
-test('a summary takes the place of stored turns, and what nothing refers to any more is removed', {
+test('a summary replaces stored turns, and chunks without a reference are removed', {
   ...promise('G182'),
 }, async () => {
   const summarizer = new HeldModel(scriptedBy(() => says('They counted words.')));

@@ -39,7 +39,7 @@ async function summaryIn(engine: Engine, talk: Conversation): Promise<CanonicalE
 
 const shown = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
 
-test('a long conversation is summarised in the background: no turn waits for it, and the model reads it once it is there', {
+test('a long conversation is summarised in the background: no turn waits for the summary, and the model reads it once it exists', {
   ...promise('G175', '2.A.5'),
 }, async () => {
   const summarizer = new HeldModel(script(says('They greeted each other.')));
@@ -53,7 +53,7 @@ test('a long conversation is summarised in the background: no turn waits for it,
   await until('the summary is under way', () => Promise.resolve(summarizer.started), {
     holds: (started) => started === 1,
   });
-  // Turns come and go while it is written.
+  // Turns run while the summary is being written.
   expect(await engine.say(talk, 'meanwhile')).toMatchObject({ status: 'completed' });
   expect((await engine.logTypes(talk)).includes('summary')).toBe(false);
   summarizer.release();
@@ -68,7 +68,7 @@ test('a long conversation is summarised in the background: no turn waits for it,
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a roll-over does not wait for a summary: the next run has it made', {
+test('a roll-over does not wait for a summary: the next run requests it again', {
   ...promise('G177'),
 }, async () => {
   const summarizer = new HeldModel(scriptedBy(() => says('Made by the second run.')));
@@ -95,7 +95,7 @@ test('a roll-over does not wait for a summary: the next run has it made', {
   expect(summaries).toHaveLength(1);
 });
 
-test('a worker that is stopped while it summarises loses nothing: the next one does it, without its memory', {
+test('a worker that stops while it summarises loses nothing: the next one makes the summary, with an empty cache', {
   ...promise('G177'),
 }, async () => {
   const summarizer = new HeldModel(script(says('Made by the second worker.')));
@@ -115,7 +115,7 @@ test('a worker that is stopped while it summarises loses nothing: the next one d
   expect(await summaryIn(engine, talk)).toMatchObject({ text: 'Made by the second worker.' });
 });
 
-test('a summary that came of a later attempt says in the log why those before came to nothing', {
+test('a summary made by a later attempt records why the earlier attempts failed', {
   ...promise('G176'),
 }, async () => {
   const summarizer = script(fails('model_unavailable'), says('They greeted each other.'));
@@ -132,7 +132,7 @@ test('a summary that came of a later attempt says in the log why those before ca
   });
 });
 
-test('a summary that cannot be made costs no turn: the oldest turns are left out of what the model reads', {
+test('a summary that fails costs no turn: the model is not sent the oldest turns', {
   ...promise('G178'),
 }, async () => {
   const summarizer = script(
@@ -150,7 +150,7 @@ test('a summary that cannot be made costs no turn: the oldest turns are left out
   expect(log.findLast((event) => event.type === 'model_call')).toMatchObject({
     context: { droppedTurns: expect.any(Number) as number, summaryDue: true },
   });
-  // After 1, 2 and 4 further turns.
+  // Attempted again after 1, 2 and 4 further turns.
   expect(summarizer.requests.length).toBeLessThanOrEqual(4);
   expect(shown(model.requests.at(-1))).not.toContain('message 0');
 });

@@ -1,4 +1,7 @@
-/** Model calls are sent what is new; the rest is remembered, asked for, or sent again: the model always reads everything. */
+/**
+ * Model calls are sent only new messages; earlier ones are cached, queried or sent again, and the model always reads
+ * everything.
+ */
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
@@ -10,7 +13,7 @@ import { interceptor } from '../../support/engine/interceptors.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
-/** Answers each message with its number, and keeps how many messages each request had. */
+/** Answers each message with its number, and collects the number of messages in each request. */
 function counting(): Model & { readonly seen: number[] } {
   const seen: number[] = [];
   return {
@@ -30,7 +33,7 @@ function counting(): Model & { readonly seen: number[] } {
   };
 }
 
-/** What the model calls of the newest run were sent, oldest first. */
+/** The inputs of the model calls in the newest run, oldest first. */
 async function sent(engine: Engine, talk: Conversation): Promise<readonly TranscriptDelta[]> {
   const events = await engine.history.events(engine.workflowId(talk));
   return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
@@ -47,7 +50,7 @@ async function threeTurns(engine: Engine): Promise<Conversation> {
   return talk;
 }
 
-test('a model call is sent what is new, and reads everything', promise('G170'), async () => {
+test('a model call is sent the new messages, and reads all of them', promise('G170'), async () => {
   const model = counting();
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const talk = await threeTurns(engine);
@@ -59,7 +62,7 @@ test('a model call is sent what is new, and reads everything', promise('G170'), 
   ]);
 });
 
-test('a worker that remembers nothing asks the run', promise('G170'), async () => {
+test('a worker with an empty cache queries the run', promise('G170'), async () => {
   const model = counting();
   const asked: string[] = [];
   const engine = await startEngine({
@@ -73,27 +76,31 @@ test('a worker that remembers nothing asks the run', promise('G170'), async () =
   expect(asked.filter((name) => name === 'QueryWorkflow')).toHaveLength(2);
 });
 
-test('where the run cannot be asked, everything is sent once more', promise('G170'), async () => {
-  const model = counting();
-  const engine = await startEngine({
-    agents: [shop(model)],
-    services: ledger(),
-    transcriptCacheBytes: 0,
-    connection: {
-      interceptors: [
-        interceptor((name) => {
-          if (name === 'QueryWorkflow') throw new Error('no queries today');
-        }),
-      ],
-    },
-  });
-  const talk = await threeTurns(engine);
-  expect(model.seen).toEqual([1, 3, 5]);
-  expect((await sent(engine, talk)).map(({ base }) => base)).toEqual([0, 1, 0, 3, 0]);
-  expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
-});
+test(
+  'when the run cannot be queried, all messages are sent once more',
+  promise('G170'),
+  async () => {
+    const model = counting();
+    const engine = await startEngine({
+      agents: [shop(model)],
+      services: ledger(),
+      transcriptCacheBytes: 0,
+      connection: {
+        interceptors: [
+          interceptor((name) => {
+            if (name === 'QueryWorkflow') throw new Error('no queries today');
+          }),
+        ],
+      },
+    });
+    const talk = await threeTurns(engine);
+    expect(model.seen).toEqual([1, 3, 5]);
+    expect((await sent(engine, talk)).map(({ base }) => base)).toEqual([0, 1, 0, 3, 0]);
+    expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
+  },
+);
 
-test('another worker goes on, and after a roll-over only what is new is sent, to a worker that remembers and to one that does not', {
+test('after a change of workers and after a roll-over only new messages are sent, with a warm cache or an empty one', {
   ...promise('G180'),
 }, async () => {
   const model = counting();
@@ -121,7 +128,7 @@ test('another worker goes on, and after a roll-over only what is new is sent, to
   ]);
 });
 
-test('an agent may have everything sent every time', async () => {
+test('an agent can have the whole transcript sent every time', async () => {
   const model = counting();
   const engine = await startEngine({
     agents: [shop(model, { transcripts: 'full' })],

@@ -1,4 +1,4 @@
-/** Files from an application's hands to the provider's wire, on a real server and over real connections. */
+/** Files on their way from an application to the provider, on a real server and over real connections. */
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../src/index.js';
@@ -8,7 +8,7 @@ import { startWireServer, type WireRequest } from '../../support/networks/wire-s
 import { promise } from '../../support/promise.js';
 import { chatEvents, responsesEvents } from '../../support/samples/wire-events.js';
 
-/** The shortest beginning that tells a PNG, and a PDF. */
+/** The shortest prefix that identifies a PNG, and a PDF. */
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array(500).keys()]);
 const PDF = Buffer.from(`%PDF-1.7 ${'x'.repeat(500)}`);
 
@@ -21,7 +21,7 @@ const shot = defineTool({
 
 type Api = 'chat' | 'responses';
 
-/** An application whose model asks for a picture once, and says then that it has seen it. */
+/** An application whose model asks for a picture once, and then says that it has seen it. */
 async function application(api: Api) {
   const stream = api === 'chat' ? chatEvents : responsesEvents;
   const CALL = { id: 'call_1', name: 'screen__shot', arguments: '{}' };
@@ -58,7 +58,7 @@ function itemsOf(request: WireRequest | undefined): readonly WireItem[] {
 }
 
 test.each<Api>(['chat', 'responses'])(
-  'files that are uploaded and sent are at the provider to the byte, and in no history (%s)',
+  'files that are uploaded and sent reach the provider byte for byte, and are in no history (%s)',
   promise('G99'),
   async (api) => {
     const { engine, server } = await application(api);
@@ -95,7 +95,7 @@ test.each<Api>(['chat', 'responses'])(
 );
 
 test.each<Api>(['chat', 'responses'])(
-  'a picture that a client gives with its result is shown to the model where its API takes it, else named (%s)',
+  'a picture that a client attaches to its result is shown to the model if its API accepts it, and named otherwise (%s)',
   promise('G100'),
   async (api) => {
     const { engine, server } = await application(api);
@@ -112,7 +112,7 @@ test.each<Api>(['chat', 'responses'])(
     });
     const answered = itemsOf(server.requests[1]).at(-1);
     if (api === 'chat') {
-      // It takes texts of tools alone.
+      // This API accepts only text from tools.
       expect(answered).toMatchObject({ role: 'tool' });
       expect(String(answered?.content)).toContain(blob.id);
       return;

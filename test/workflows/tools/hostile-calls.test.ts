@@ -41,7 +41,7 @@ function payload(encoding: string, data: string | Uint8Array): RawPayload {
   };
 }
 
-/** Deeper than any stack that walks it by recursion. */
+/** Deeper than the stack of any recursive parser. */
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
 const GARBAGE: readonly (readonly [string, readonly RawPayload[]])[] = [
@@ -121,7 +121,7 @@ async function rawSignal(
   });
 }
 
-/** The type of the failure that the update was refused with. */
+/** The type of the failure with which the update was refused. */
 async function rawUpdate(
   engine: Engine,
   id: string,
@@ -142,7 +142,7 @@ async function rawUpdate(
   );
 }
 
-test('whatever is sent as a signal, the conversation lives on and nothing is lost', {
+test('the conversation survives any signal, and nothing is lost', {
   ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
@@ -165,7 +165,7 @@ test('whatever is sent as a signal, the conversation lives on and nothing is los
   });
   const log = await engine.log(talk);
   const strange = log.filter(({ type }) => type.endsWith('_refused'));
-  // A few of each call and of the messages are written down, and all are counted.
+  // A few refusals of each call and of messages are recorded, and all are counted.
   const counted = log.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);
   expect(strange.length + counted).toBe(2 * GARBAGE.length);
   for (const type of ['resolution_refused', 'message_refused'])
@@ -174,7 +174,7 @@ test('whatever is sent as a signal, the conversation lives on and nothing is los
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a stop and a roll-over that come as garbage are still a stop and a roll-over, and break nothing', {
+test('a cancel and a roll-over with garbage arguments still cancel and roll over, and break nothing', {
   timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, ASK, says('still here'));
@@ -196,7 +196,7 @@ test('a stop and a roll-over that come as garbage are still a stop and a roll-ov
   await engine.log(talk);
 });
 
-test('whatever is sent as an update is refused, and a refusal leaves no history and no state', {
+test('any malformed update is refused, and a refusal leaves no history and no state', {
   ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
@@ -226,7 +226,7 @@ test('whatever is sent as an update is refused, and a refusal leaves no history 
   await engine.idle(talk);
 });
 
-test('garbage as a stop or as a close is a stop or a close by nobody in particular', async () => {
+test('a cancel or a close with garbage arguments is carried out for an anonymous actor', async () => {
   const engine = await startEngine({
     agents: [shop(script(ASK))],
     services: ledger(),
@@ -244,7 +244,7 @@ test('garbage as a stop or as a close is a stop or a close by nobody in particul
   });
 });
 
-test('queries answer garbage as well', async () => {
+test('queries with garbage arguments are answered as well', async () => {
   const engine = await startEngine({
     agents: [shop(script(says('hi')))],
     services: ledger(),
@@ -261,7 +261,7 @@ test('queries answer garbage as well', async () => {
       await expect(engine.query(talk.id, name, argument)).resolves.toBeDefined();
 });
 
-test('ten refused updates at once leave no history either', async () => {
+test('ten simultaneous refused updates leave no history either', async () => {
   const engine = await startEngine({
     agents: [shop(script(ASK))],
     services: ledger(),

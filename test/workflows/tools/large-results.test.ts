@@ -1,4 +1,4 @@
-/** On a real server: results of tools, and answers of models, that are too large. */
+/** Oversized tool results and model answers, on a real server. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, readResults } from '../../../src/index.js';
@@ -27,7 +27,7 @@ function blobIn(events: readonly CanonicalEvent[]): BlobRef {
   throw new Error('no result is stored');
 }
 
-test('a result of 600 KB is stored: its event names it, applications read it, and the model reads on in it', {
+test('a result of 600 KB is stored: its event names it, applications read it, and the model can read further parts of it', {
   ...promise('G271', 'S48', 'T13'),
 }, async () => {
   const model = script(
@@ -58,7 +58,7 @@ test('a result of 600 KB is stored: its event names it, applications read it, an
   await expect(other.blob(blob.id)).rejects.toMatchObject({ code: 'unknown_blob' });
 });
 
-test('a model that answers 5 MB fails its turn by name, and the conversation goes on', {
+test('a model answer of 5 MB fails its turn with a code, and the conversation continues', {
   ...promise('G278'),
 }, async () => {
   const model = script(says('x'.repeat(5_000_000)), says('In short: yes.'));

@@ -1,4 +1,4 @@
-/** A worker that goes away in the middle of a tool that may run once, and what another one makes of it. */
+/** A worker is lost during a tool with effects `once`, and another worker recovers the call. */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, inject, test } from 'vitest';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { replay } from '../../support/engine/replay.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
-test('a lost run of a tool that may run once is asked about by another worker, runs once more, and is held when it is lost again', {
+test('after a lost run of a tool with effects `once` another worker reconciles it and runs it again; a second loss holds the call', {
   ...promise('G8'),
 }, async () => {
   const seen: string[] = [];

@@ -17,7 +17,7 @@ import { until } from '../../support/until.js';
 
 const TOKEN = 'tok_never_recorded';
 
-test('an MCP server wants input, its worker is stopped, and another worker takes the answer to it: the tool runs on, and no token is in history', {
+test('an MCP server requests input, its worker stops, and another worker delivers the answer: the tool continues, and no token is in history', {
   ...promise('G147'),
 }, async () => {
   const ledger = mcpLedger();
@@ -72,7 +72,7 @@ test('an MCP server wants input, its worker is stopped, and another worker takes
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
-test('a server of the protocol before asks in the middle of calls that must not be made twice: each goes on in the worker that holds it', {
+test('a server of the older protocol asks in the middle of calls that must not be repeated: each continues in the worker that holds it', {
   ...promise('G150'),
 }, async () => {
   const ledger = mcpLedger();
@@ -92,7 +92,7 @@ test('a server of the protocol before asks in the middle of calls that must not 
   const { opened, taskQueue } = engine;
   await startEngine({ agents: [agent], eventLog: opened, taskQueue });
   const asked: Conversation[] = [];
-  // One after the other: while two work, nobody knows which of them has asked.
+  // One after the other: with two calls at work the asking one could not be identified.
   for (const id of ['held-1', 'held-2', 'held-3', 'held-4']) {
     const talk = engine.begin(id);
     const result = await engine.say(talk, 'push tea');
@@ -118,7 +118,7 @@ test('a server of the protocol before asks in the middle of calls that must not 
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
-test('a worker is stopped in order while the answer to a held call is at work: the call ends with its result, not in doubt', {
+test('a worker shuts down while the answer to a held call is being processed: the call ends with its result, not with an unknown outcome', {
   ...promise('G151'),
 }, async () => {
   const work: string[] = [];

@@ -12,7 +12,7 @@ interface Services {
   readonly place: string;
 }
 
-test('a tool with a task queue of its own runs on the workers there, with their services, and may ask to be run again', {
+test('a tool with its own task queue runs on the workers of that queue, with their services, and may request a retry', {
   ...promise('G120'),
 }, async () => {
   const taskQueue = `gpu-${randomUUID()}`;

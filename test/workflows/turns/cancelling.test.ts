@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 const REFUND = { paymentId: 'p1', cents: 900 };
 const ASK = calls('customer.ask', { question: 'A?' });
 
-/** The outcome of the Temporal workflow: it only ends after the log is complete. */
+/** The outcome of the Temporal workflow, which ends only after the log is complete. */
 async function workflowEnd(engine: Engine, talk: Conversation): Promise<string> {
   const describe = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
   return await until('the workflow ends', describe, {
@@ -25,7 +25,7 @@ function ends(log: readonly CanonicalEvent[]): readonly unknown[] {
   );
 }
 
-test('a stop while the model speaks ends its request and keeps what it has said', {
+test('a cancel while the model speaks aborts its request and keeps the text so far', {
   ...promise('G116', 'S41'),
 }, async () => {
   const model = new HeldModel(script(says('never'), says('back again')), 'Half a sen');
@@ -48,7 +48,7 @@ test('a stop while the model speaks ends its request and keeps what it has said'
   expect(await engine.say(talk, 'go on')).toMatchObject({ status: 'completed' });
 });
 
-test('a stop while tools run aborts them, and each call has its one result', {
+test('a cancel while tools run aborts them, and each call has exactly one result', {
   ...promise('G116', 'S41'),
 }, async () => {
   let aborted = 0;
@@ -90,7 +90,7 @@ test('a stop while tools run aborts them, and each call has its one result', {
   expect(shown?.parts).toHaveLength(3);
 });
 
-test('a stop while a call waits ends the turn, and an answer that comes later is stale', {
+test('a cancel while a call waits ends the turn, and a later answer is stale', {
   ...promise('S41'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(script(ASK))], services: ledger() });
@@ -107,7 +107,7 @@ test('a stop while a call waits ends the turn, and an answer that comes later is
   expect(lines).toContain('TimerCanceled');
 });
 
-test('a stop of a queued message leaves the running turn alone', async () => {
+test('a cancel of a queued message does not affect the running turn', async () => {
   const model = new HeldModel(script(says('one')));
   const engine = await startEngine({
     agents: [shop(model, { onBusy: 'queue' })],
@@ -123,15 +123,19 @@ test('a stop of a queued message leaves the running turn alone', async () => {
   expect(await first.result()).toMatchObject({ status: 'completed', text: 'one' });
 });
 
-test('a stop when nothing runs is an answer, and twice is once', promise('S41'), async () => {
-  const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
-  const { talk } = await engine.ask();
-  expect(await talk.cancel()).toMatchObject({ status: 'done', cancelled: false });
-  await engine.signal(talk, 'cancelTurn');
-  expect((await engine.logTypes(talk)).at(-1)).toBe('turn_ended');
-});
+test(
+  'a cancel when no turn runs gets a verdict, and a repeated cancel counts once',
+  promise('S41'),
+  async () => {
+    const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
+    const { talk } = await engine.ask();
+    expect(await talk.cancel()).toMatchObject({ status: 'done', cancelled: false });
+    await engine.signal(talk, 'cancelTurn');
+    expect((await engine.logTypes(talk)).at(-1)).toBe('turn_ended');
+  },
+);
 
-test('a cancel from the Temporal UI with calls open ends them all, completes the log, and the workflow is Cancelled', {
+test('a cancel from the Temporal UI ends all open calls, completes the log, and the workflow is Cancelled', {
   ...promise('G117'),
 }, async () => {
   const model = script(
@@ -170,7 +174,7 @@ test('a cancel from the Temporal UI with calls open ends them all, completes the
   expect(JSON.stringify(attributes)).toContain('closed');
 });
 
-test('a cancel from the Temporal UI while the model speaks ends its request, and keeps what it has said', {
+test('a cancel from the Temporal UI while the model speaks aborts its request, and keeps the text so far', {
   ...promise('G117'),
 }, async () => {
   const model = new HeldModel(script(says('never')), 'Half a sen');

@@ -1,4 +1,4 @@
-/** What a turn costs: the exact history of each kind. A change here is a change of every user's bill; see the table below. */
+/** The cost of a turn: the exact history of each kind. A change here changes every user's bill. */
 import { expect, test } from 'vitest';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { type Ledger, ledger, shop } from '../../support/engine/agents.js';
@@ -19,7 +19,7 @@ const MODEL = [
   'ActivityTaskCompleted',
 ] as const;
 
-/** The history of one turn in the middle of a conversation: nothing that a first turn pays once. */
+/** The history of one turn in the middle of a conversation, without the costs of a first turn. */
 async function secondTurn(
   engine: Engine,
   text: string,
@@ -34,8 +34,8 @@ async function secondTurn(
 }
 
 /**
- * Tools of one step that end at the same moment share a task and save three events. So that the lists are exact, here the
- * second ends after the first has been taken notice of.
+ * Tools of one step that end at the same moment share a task and save three events. For exact lists, the second tool
+ * here ends after the workflow has recorded the end of the first.
  */
 function oneAfterTheOther(engineOf: () => Engine): Ledger {
   return ledger({
@@ -128,7 +128,7 @@ test('a turn of two model calls, two tools and an approved one: 45 events', asyn
     ...TASK,
     ...TOOL.slice(1),
     ...TASK,
-    // Two tasks in a row with no command of their own: the second would pass for a heartbeat.
+    // Separates two tasks in a row that have no command of their own, because the second would count as a heartbeat.
     'TimerStarted',
     ...TASK,
     ...[`${UPDATE[0]} resolveToolCall`, UPDATE[1]],
@@ -161,7 +161,7 @@ test('a browser call and its result cost 9 events on top of the model calls', as
   ]);
 });
 
-test('an answer that only a worker can judge costs 6 events more: one activity and its task', async () => {
+test('an answer that only a worker can judge costs 6 more events: one activity and its task', async () => {
   const engine = await startEngine({
     agents: [shop(script(says('a'), calls('customer.code', {}), says('b')))],
     services: ledger(),
@@ -173,7 +173,7 @@ test('an answer that only a worker can judge costs 6 events more: one activity a
   expect(lines).toHaveLength(32);
 });
 
-test('the first turn pays the start of the workflow and the timer of an idle conversation once', async () => {
+test('only the first turn pays for the start of the workflow and the timer of an idle conversation', async () => {
   const engine = await startEngine({
     agents: [shop(script(says('a'), says('b')))],
     services: ledger(),

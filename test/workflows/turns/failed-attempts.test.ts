@@ -1,4 +1,4 @@
-/** Attempts of a model call that come to nothing: seen while it happens, in the Temporal UI, and afterwards in the log. */
+/** Failed attempts of a model call: visible live, in the Temporal UI, and later in the log. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { openaiModel } from '../../../src/model/openai/adapter.js';
@@ -19,7 +19,7 @@ const LIMITED: WireAnswer = {
 };
 const REFUSED: WireAnswer = { status: 401, body: { error: { message: 'no', code: 'bad_key' } } };
 
-/** An engine whose model is a server that gives these answers, one after the other, and when it was asked. */
+/** An engine whose model is a server that gives these answers one after the other, and the times of its requests. */
 async function served(...answers: readonly WireAnswer[]) {
   const askedAt: number[] = [];
   const server = await startWireServer(() => {
@@ -55,7 +55,7 @@ async function pending(engine: Engine, talk: Conversation) {
 const callOf = (log: readonly CanonicalEvent[]) =>
   log.filter(({ type }) => type === 'model_call').at(-1);
 
-test('a limited model is asked again when its provider says; watchers, the UI and the log see why and when', {
+test('a rate-limited model is called again when its provider says; watchers, the UI and the log see why and when', {
   ...promise('G102', '2.A.7'),
 }, async () => {
   const { engine, askedAt } = await served(LIMITED);
@@ -89,7 +89,7 @@ test('a limited model is asked again when its provider says; watchers, the UI an
   });
 });
 
-test('a call that fails for good says why in the history, on the page of the conversation and in the log, and the next message goes on', {
+test('a permanently failed call shows its reason in the history, on the page of the conversation and in the log, and the next message runs', {
   ...promise('G102'),
 }, async () => {
   const { engine } = await served({ status: 503 }, REFUSED);
@@ -125,7 +125,7 @@ test('a call that fails for good says why in the history, on the page of the con
   expect(await page()).not.toContain('failed');
 });
 
-test('a watcher who comes in the middle of an answer is given what was streamed before', {
+test('a watcher that connects in the middle of an answer receives the text streamed before', {
   ...promise('G105', '2.A.2'),
 }, async () => {
   const text = 'a long answer that takes its time, word by word, until it is said';

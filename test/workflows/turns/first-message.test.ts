@@ -25,7 +25,7 @@ function startOptions(engine: Engine, id: string) {
   };
 }
 
-test('a first message that is refused leaves nothing behind that a proper one would trip over', {
+test('a refused first message leaves nothing behind that affects a valid one', {
   ...promise('G131'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
@@ -56,7 +56,7 @@ test('a first message that is refused leaves nothing behind that a proper one wo
   ]);
 });
 
-test('a signal that holds no message does not keep an empty conversation open', async () => {
+test('a signal without a message does not keep an empty conversation open', async () => {
   const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
   const id = randomUUID();
   await engine.temporal.workflow.signalWithStart<Workflow, [unknown]>('conversation', {
@@ -75,7 +75,7 @@ test('a signal that holds no message does not keep an empty conversation open', 
   expect(await engine.say(talk, 'hello')).toMatchObject({ status: 'completed', text: 'hi' });
 });
 
-test('a conversation started by hand with arguments that make no sense ends at once and says why', async () => {
+test('a conversation started by hand with invalid arguments ends at once and says why', async () => {
   const engine = await startEngine({ agents: [shop(script())], services: ledger() });
   const settings = { maxSteps: 5, onBusy: 'reject', idleCloseMs: 60_000 };
   const good = { tenant: 'default', conversationId: 'x', agent: 'shop', settings };
@@ -95,7 +95,7 @@ test('a conversation started by hand with arguments that make no sense ends at o
   }
 });
 
-test('a conversation that a client of a newer version has begun is not run by older rules: its task fails and says why, and it stays open', {
+test('a conversation begun by a newer client is not run by older rules: its task fails with the reason, and the run stays open', {
   ...promise('G204'),
 }, async () => {
   const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });

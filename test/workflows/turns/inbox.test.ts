@@ -54,7 +54,7 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
 const agentOf = (model: Model) =>
   defineAgent({ name: 'desk', model, instructions: 'Help.', tools: [report, scan, slow, pay] });
 
-test('a detached call lets the turn end, waits on through a roll-over, and its result starts a turn, once', {
+test('a detached call lets the turn end, keeps waiting through a roll-over, and its result starts a turn, once', {
   ...promise('G83', 'G248'),
 }, async () => {
   const model = script(calls('report.make', {}), says('Asked for it.'), says('Here it is.'));
@@ -129,7 +129,7 @@ test('a result after the deadline is accepted late, once, and the model reads it
   await until('it was read', () => model.requests.length, { holds: (length) => length === 3 });
 });
 
-test('an event of another system starts a conversation, and its copies and imitations change nothing', {
+test('an event of another system starts a conversation; copies and imitations of it change nothing', {
   ...promise('G126'),
 }, async () => {
   const model = script(says('Noted.'));
@@ -154,7 +154,7 @@ test('an event of another system starts a conversation, and its copies and imita
   });
 });
 
-test('a detached call is approved with other input after its turn has ended: that is what runs, once', async () => {
+test('a detached call approved with a new input after its turn has ended runs with that input, once', async () => {
   const model = script(calls('pay.out', { cents: 500 }), says('Asked.'), says('Paid.'));
   const engine = await startEngine({ agents: [agentOf(model)], services: undefined });
   const { talk, result } = await engine.ask();

@@ -1,4 +1,4 @@
-/** Inline reads on a real server: where they run inside the model activity, where not, and what readers see of them. */
+/** Inline reads on a real server: when they run inside the model activity, when not, and how readers see them. */
 import { expect, test } from 'vitest';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
@@ -14,7 +14,7 @@ type Talk = ReturnType<Engine['begin']>;
 const isOfInterest = (line: string): boolean =>
   line.startsWith('ActivityTaskScheduled') || line === 'TimerStarted' || line === 'MarkerRecorded';
 
-/** Activities and timers in the order of the history. */
+/** The activities and timers of the history, in order. */
 async function workLines(engine: Engine, talk: Talk): Promise<readonly string[]> {
   return (await engine.history.lines(engine.workflowId(talk))).filter(isOfInterest);
 }
@@ -35,7 +35,7 @@ const TWO_READS = callsAll([
   { name: 'clock.read', input: {} },
 ]);
 
-test('reads run inside the model activity, and the log is as ever: model call, message, calls, results in call order', {
+test('inline reads run inside the model activity, and the log is as usual: model call, message, calls, results in call order', {
   ...promise('G55'),
 }, async () => {
   const runs = ledger();
@@ -61,7 +61,7 @@ test('reads run inside the model activity, and the log is as ever: model call, m
   await replays(engine, talk);
 });
 
-test('a read beside a call that waits runs with the answer, and the wait is open when the turn is told to wait', {
+test('a read beside a suspended call runs with the answer, and the suspension is open when the turn reports `waiting`', {
   ...promise('G57'),
 }, async () => {
   const runs = ledger();
@@ -97,7 +97,7 @@ test('a read behind an approval runs as an activity once it is approved', {
   await replays(engine, talk);
 });
 
-test('a read that takes too long has its signal fire, and runs again as an activity under the same key', {
+test('a read that takes too long is aborted by its signal, and runs again as an activity under the same key', {
   ...promise('G58'),
 }, async () => {
   const told: string[] = [];
@@ -123,7 +123,7 @@ test('a read that takes too long has its signal fire, and runs again as an activ
   await replays(engine, talk);
 });
 
-test('a read that wants another attempt has all that its tool may have, as an activity', {
+test('a read that requests a retry gets all attempts of its tool, as an activity', {
   ...promise('G58'),
 }, async () => {
   const runs = ledger({
@@ -143,7 +143,7 @@ test('a read that wants another attempt has all that its tool may have, as an ac
   await replays(engine, talk);
 });
 
-test('a call past the bound of its tool is not read, and the model is told so', {
+test('a call past the bound of its tool is not run, and the model reads the error', {
   ...promise('G56'),
 }, async () => {
   const runs = ledger();
@@ -158,7 +158,7 @@ test('a call past the bound of its tool is not read, and the model is told so', 
   expect(results.map(({ result: { envelope } }) => envelope.ok)).toEqual([true, true, false, true]);
 });
 
-test('a turn that is cancelled before its answer with reads comes back ends as one whose model call was cancelled', {
+test('a turn cancelled before its answer with reads has arrived ends as one whose model call was cancelled', {
   ...promise('G60'),
 }, async () => {
   const runs = ledger();
@@ -168,7 +168,7 @@ test('a turn that is cancelled before its answer with reads comes back ends as o
     name: 'cancelled',
     generate: async (request, options) => {
       await cancel();
-      // The activity hears of it by its next heartbeat, a second later.
+      // Ignores the abort: the activity is cancelled with its next heartbeat, a second later.
       return await answers.generate(request, { ...options, signal: new AbortController().signal });
     },
   };
@@ -183,7 +183,7 @@ test('a turn that is cancelled before its answer with reads comes back ends as o
   await replays(engine, talk);
 });
 
-test('whoever watches sees a read begin and end as any other call', promise('G55'), async () => {
+test('watchers see a read begin and end like any other call', promise('G55'), async () => {
   const model = script(says('hello'), calls('clock.read', {}), says('It is noon.'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();

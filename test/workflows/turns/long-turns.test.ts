@@ -1,4 +1,7 @@
-/** One turn with megabytes of results: its finished steps are stored while it runs, and the model reads all of them at every call. */
+/**
+ * One turn with megabytes of results: its finished steps are stored while it runs, and every model call reads all of
+ * them.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { type Agent, defineAgent } from '../../../src/define/define-agent.js';
@@ -23,12 +26,15 @@ import { until } from '../../support/until.js';
 
 interface Dig {
   readonly steps: number;
-  /** Calls of each step. */
+  /** The number of calls in each step. */
   readonly calls: number;
   readonly bytes: number;
 }
 
-/** Digs step by step in answer to the first message, once for each later one, and says at last how much it has read. */
+/**
+ * Answers the first message with `steps` steps of digging and each later one with a single step, then says how many
+ * results it has read.
+ */
 function digger({ steps, calls, bytes }: Dig): ScriptedModel {
   return scriptedBy(({ messages }) => {
     const from = messages.findLastIndex(({ role }) => role === 'user');
@@ -40,7 +46,7 @@ function digger({ steps, calls, bytes }: Dig): ScriptedModel {
   });
 }
 
-/** What the model has been given of results, each as its first word. */
+/** The first word of each result in the messages. */
 function resultsIn(messages: readonly Message[]): readonly string[] {
   return messages.flatMap((message) =>
     message.role === 'tool'
@@ -64,7 +70,7 @@ function agentOf(model: Agent['model'], maxSteps = 100): Agent {
   });
 }
 
-/** In the order in which they were asked for. */
+/** The expected results, in call order. */
 function expected({ steps, calls }: Dig): readonly string[] {
   return Array.from({ length: steps }, (_, step) =>
     Array.from({ length: calls }, (_call, call) => `${step + 1}.${call}`),
@@ -81,7 +87,7 @@ async function rollOvers(engine: Engine, talk: Conversation) {
   );
 }
 
-test('a turn of sixty results of 30 KB goes on over as many roll-overs as it takes, and the model reads all of them, in their order', {
+test('a turn of sixty results of 30 KB continues over as many roll-overs as necessary, and the model reads all of them in order', {
   ...promise('G189'),
 }, async () => {
   const job = { steps: 60, calls: 1, bytes: 30 * KB };
@@ -99,7 +105,7 @@ test('a turn of sixty results of 30 KB goes on over as many roll-overs as it tak
   expect(rolled.length).toBeGreaterThan(1);
   expect(rolled.map(({ dropped }) => dropped)).toEqual(rolled.map(() => 0));
   expect(rolled.map(({ reason }) => reason)).toContain('turn_size');
-  // The next turn has all of it, and so has the one after the conversation was closed.
+  // The next turn has all of them, and so has the one after the conversation was closed and reopened.
   const whole = given(model);
   expect(await engine.say(talk, 'dig on')).toMatchObject({ status: 'completed', text: 'read 61' });
   expect(given(model).slice(0, 60)).toEqual(whole);
@@ -111,7 +117,7 @@ test('a turn of sixty results of 30 KB goes on over as many roll-overs as it tak
   await replays(engine, talk);
 });
 
-test('one step of nine results near the bound of a result is read whole, by workers that remember nothing, after its blobs are lost, too', {
+test('one step of nine results of nearly maximal size is read whole by workers with empty caches, also after the loss of its blobs', {
   ...promise('G189'),
 }, async () => {
   const job = { steps: 2, calls: 9, bytes: 190 * KB };
@@ -140,7 +146,7 @@ test('one step of nine results near the bound of a result is read whole, by work
   await replays(engine, talk);
 });
 
-/** An engine whose blob store takes nothing while it is away; or takes it, and does not say so. */
+/** An engine whose blob store fails while it is away: it stores nothing, or stores the chunk and fails nevertheless. */
 async function withStoreAway(model: Agent['model']) {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
   onTestFinished(() => opened.close());
@@ -166,13 +172,13 @@ const waitsForStore = (engine: Engine, talk: Conversation) =>
     },
   });
 
-/** How long it has waited for the store, each time. */
+/** The pauses between the attempts to store, in order. */
 async function pausesOf(engine: Engine, talk: Conversation): Promise<readonly string[]> {
   const events = await engine.history.events(engine.workflowId(talk));
   const tried = events.findIndex((event) => lineOf(event).includes('offloadTranscript'));
   return events.slice(tried).flatMap(({ timerStartedEventAttributes }) => {
     const { seconds } = timerStartedEventAttributes?.startToFireTimeout ?? {};
-    // Others wait for days.
+    // Other timers run for days.
     return seconds == null || Number(seconds) > 600 ? [] : [`${Number(seconds)}s`];
   });
 }
@@ -181,7 +187,7 @@ test.each([
   ['takes nothing', false],
   ['takes everything and does not say so', true],
 ])(
-  'a turn that cannot go on while the store %s waits, and goes on',
+  'a turn that cannot continue while the store %s waits, and then continues',
   promise('G191'),
   async (_how, loses) => {
     const job = { steps: 2, calls: 9, bytes: 190 * KB };
@@ -202,7 +208,7 @@ test.each([
   },
 );
 
-test('a turn that waits for the store is stopped at once, and the next goes on', {
+test('a turn that waits for the store is cancelled at once, and the next one runs', {
   ...promise('G191'),
 }, async () => {
   const model = digger({ steps: 1, calls: 9, bytes: 190 * KB });
@@ -214,7 +220,7 @@ test('a turn that waits for the store is stopped at once, and the next goes on',
   expect(await turn.result({ timeout: '5s' })).toMatchObject({ status: 'cancelled' });
   const next = await engine.send(talk, 'and now?');
   await until('the next turn has its model call', () => model.requests.length === 2);
-  // It waits as long as the one before: its first pause is as short.
+  // The next turn starts again with the shortest pause.
   const pauses = await until('the next waits, too', () => pausesOf(engine, talk), {
     holds: (found) => found.length > 1,
   });

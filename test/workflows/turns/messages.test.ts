@@ -4,7 +4,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { HeldModel } from '../../support/engine/models.js';
 
-test('a message that comes while a turn runs is refused, unless it says that it can wait', async () => {
+test('a message that comes while a turn runs is refused, unless it asks to be queued', async () => {
   const model = new HeldModel(script(says('one'), says('two')));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   model.held = true;
@@ -22,7 +22,7 @@ test('a message that comes while a turn runs is refused, unless it says that it 
   ]);
 });
 
-test('ten messages at once are ten turns, one after the other', async () => {
+test('ten simultaneous messages become ten turns, one after the other', async () => {
   const model = script(...Array.from({ length: 10 }, (_, index) => says(`answer ${index}`)));
   const engine = await startEngine({
     agents: [shop(model, { onBusy: 'queue' })],
@@ -41,7 +41,7 @@ test('ten messages at once are ten turns, one after the other', async () => {
   expect(ran).toEqual(order);
 });
 
-test('a message that can wait does not wait for ever behind a full queue: the hundred and first is refused', async () => {
+test('a message that can wait is refused behind a full queue: the hundred and first', async () => {
   const model = new HeldModel(script(says('one')));
   const engine = await startEngine({
     agents: [shop(model, { onBusy: 'queue' })],

@@ -1,4 +1,4 @@
-/** What attempts of model calls take that come to nothing: in the log, the turn and the conversation. */
+/** Usage of failed attempts of model calls: in the log, the turn and the conversation. */
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { says, script } from '../../../src/model/scripted/scripted.js';
@@ -26,7 +26,7 @@ type Try = (options: ModelCallOptions) => Promise<ModelResponse>;
 
 const answers: Try = () => Promise.resolve(ANSWER);
 
-/** Streams 40 bytes, which count as 13 tokens, and breaks off. */
+/** Streams 40 bytes, which count as 13 tokens, and then fails. */
 function breaksOff(code: ModelFailureCode, retryable: boolean): Try {
   return ({ onEvent }) => {
     onEvent({ type: 'text', text: 'forty bytes of an answer that is cut off' });
@@ -34,11 +34,11 @@ function breaksOff(code: ModelFailureCode, retryable: boolean): Try {
   };
 }
 
-/** Nobody answers. */
+/** Fails without any output. */
 const refuses: Try = () =>
   Promise.reject(new ModelFailure('model_unavailable', 'refused', { retryable: true }));
 
-/** One after the other; the last for ever. */
+/** Makes the tries one after the other, and repeats the last. */
 function flaky(...tries: readonly Try[]): Model {
   let next = 0;
   return {
@@ -72,7 +72,7 @@ async function expectTaken(engine: Engine, talk: Conversation, taken: Usage): Pr
   expect((await engine.client.conversation(talk.id).snapshot()).usage).toEqual(taken);
 }
 
-test('attempts that broke off count beside the one that was answered, over an attempt that took nothing', {
+test('interrupted attempts count beside the successful one, also over an attempt without usage', {
   ...promise('G11'),
 }, async () => {
   const broken = breaksOff('model_stream_broken', true);
@@ -96,7 +96,7 @@ test('attempts that broke off count beside the one that was answered, over an at
   });
 });
 
-test('a model call that fails for good leaves what all its attempts took', {
+test('a permanently failed model call counts the usage of all its attempts', {
   ...promise('G11'),
 }, async () => {
   const model = flaky(
@@ -112,7 +112,7 @@ test('a model call that fails for good leaves what all its attempts took', {
   await expectTaken(engine, talk, call.usage);
 });
 
-test('a model call that fails for good while its response goes on counts what that had taken', async () => {
+test('a model call that fails permanently while its response still runs counts the usage of that response', async () => {
   const leaves: Try = (options) => {
     options.onReport?.({ type: 'open', id: 'resp_1' });
     return breaksOff('model_stream_broken', true)(options);
@@ -131,7 +131,7 @@ test('a model call that fails for good while its response goes on counts what th
   await expectTaken(engine, talk, call.usage);
 });
 
-test('a model call that lacks messages and is made again hands on what its attempts took', async () => {
+test('a model call that lacks messages passes the usage of its attempts to the call that repeats it', async () => {
   let queries = 0;
   const model = flaky(answers, breaksOff('model_stream_broken', true), answers);
   const engine = await startEngine({
@@ -151,14 +151,14 @@ test('a model call that lacks messages and is made again hands on what its attem
   const { talk } = await engine.ask();
   expect(await engine.say(talk, 'and?')).toMatchObject({ status: 'completed' });
   const last = (await engine.log(talk)).findLast((event) => event.type === 'model_call');
-  // The first attempt of another activity, behind two of the one before.
+  // The first attempt of the repeated activity counts after the two attempts of the activity before it.
   expect(last).toMatchObject({
     ...{ attempt: 3, earlierUsage: { outputTokens: 13, estimated: true } },
     failedAttempts: [{ attempt: 1, code: 'model_stream_broken', nextInMs: 500 }],
   });
 });
 
-test('a model call that is refused for good counts nothing, and says why', async () => {
+test('a permanently refused model call counts no usage, and records why', async () => {
   const refused: Try = () =>
     Promise.reject(new ModelFailure('model_unauthorized', 'no', { retryable: false }));
   const engine = await startEngine({ agents: [shop(flaky(refused))], services: ledger() });
@@ -170,7 +170,7 @@ test('a model call that is refused for good counts nothing, and says why', async
   await expectTaken(engine, talk, { inputTokens: 0, outputTokens: 0 });
 });
 
-test('a model call that is stopped half-way counts what it had said', async () => {
+test('a model call that is cancelled half-way counts the text so far', async () => {
   const model = new HeldModel(script(says('never')), 'forty bytes of an answer that is cut off');
   model.held = true;
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });

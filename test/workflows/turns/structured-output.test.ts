@@ -1,4 +1,4 @@
-/** An answer in the form that a message asks for, on a real server: by the client, as a repeat, and by a plain signal. */
+/** Structured output of a message on a real server: by the client, as a repeat, and by a plain signal. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, outputOf } from '../../../src/index.js';
@@ -13,7 +13,7 @@ const output = {
   required: ['total'],
 } as const;
 
-test('a message may ask for its answer in a form: the result has it, and a wrong form is refused at the door', {
+test('a message may request an output schema: the result holds the parsed value, and an invalid schema is refused', {
   ...promise('G165', '2.A.7'),
 }, async () => {
   const model = script(says('Twelve.'), says('{"total":12}'), says('It is twelve.'));
@@ -39,7 +39,7 @@ test('a message may ask for its answer in a form: the result has it, and a wrong
   expect(plain).not.toHaveProperty('output');
 });
 
-test('a message may ask in zod, or for a text where its agent answers in a form; both hold over a repeat', {
+test('a message may pass a zod schema, or request plain text from an agent with a schema; both survive a repeat', {
   ...promise('G163', '2.A.7'),
 }, async () => {
   const Sum = z.object({ total: z.int(), unit: z.string().default('EUR') });
@@ -70,7 +70,7 @@ function byPattern(pattern: string): JsonSchema {
   return { type: 'object', properties: { x: { type: 'string', pattern } }, required: ['x'] };
 }
 
-test('a pattern that is slow to backtrack holds up nobody: its turn ends with what is wrong, and others go on', {
+test('a pattern that backtracks exponentially blocks no other conversation: its turn ends with the problem, and others continue', {
   ...promise('G272'),
 }, async () => {
   const slow = JSON.stringify({ x: `${'a'.repeat(60)}!` });
@@ -98,7 +98,7 @@ test('a pattern that is slow to backtrack holds up nobody: its turn ends with wh
   expect(await engine.say(talk, 'Well?')).toMatchObject({ status: 'completed', text: 'Hello.' });
 });
 
-test('a pattern that cannot be judged in linear time, sent by a plain signal, fails its turn before the model is asked', {
+test('a pattern that cannot be matched in linear time, sent by a plain signal, fails its turn before the model is called', {
   ...promise('G274'),
 }, async () => {
   const model = script(says('Hello.'), says('Still here.'));

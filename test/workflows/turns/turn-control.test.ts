@@ -1,4 +1,4 @@
-/** Messages that come while a turn runs, and the bounds of a turn, on a real server. */
+/** Messages during a running turn, and the limits of a turn, on a real server. */
 import { expect, test } from 'vitest';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
@@ -44,7 +44,7 @@ test('a message that steers is read by the next model call of the turn, and both
   expect(await first.result()).toMatchObject(end);
 });
 
-test('a turn whose time is over ends with a message that names the bound; its question is over, too', async () => {
+test('a turn past its time limit ends with a message that names the limit, and its question ends as well', async () => {
   const engine = await startEngine({
     agents: [shop(script(ASK, says('never')), { budgets: { time: '2s' } })],
     services: ledger(),
@@ -67,7 +67,7 @@ test('a turn whose time is over ends with a message that names the bound; its qu
   });
 });
 
-test('calls that run one after the other are each planned when their turn comes, and end in order', {
+test('sequential calls are planned one at a time, and end in order', {
   ...promise('G110'),
 }, async () => {
   const services = ledger();
@@ -101,12 +101,12 @@ test('calls that run one after the other are each planned when their turn comes,
   ]);
 });
 
-test('a message while a question is open is answered; the answer comes later, and is read', {
+test('a message while a question is open is answered; the later answer to the question is read as well', {
   ...promise('G113'),
 }, async () => {
   const engine = await startEngine({
     agents: [
-      // It says what messages do to a turn that works, and nothing of one that waits.
+      // `onBusy` applies to a working turn, not to a waiting one.
       shop(script(ASK, says('by the way!'), says('the red one, then')), { onBusy: 'queue' }),
     ],
     services: ledger(),

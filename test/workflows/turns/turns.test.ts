@@ -9,13 +9,13 @@ import { promise } from '../../support/promise.js';
 const BEGIN = ['conversation_started', 'user_message', 'turn_started'] as const;
 const ANSWER = ['model_call', 'assistant_message', 'turn_ended'] as const;
 
-/** The results that the model was shown last, as `[name, envelope]`. */
+/** The results in the newest request to the model, as `[name, envelope]`. */
 function resultsIn(messages: readonly Message[]): readonly unknown[] {
   const last = messages.at(-1);
   return last?.role === 'tool' ? last.parts.map(({ name, envelope }) => [name, envelope]) : [];
 }
 
-test('a message is answered, and the same log can be read from the store and from the workflow', async () => {
+test('a message is answered, and the store and the workflow return the same log', async () => {
   const model = script(says('good day'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk, result } = await engine.ask();
@@ -26,7 +26,7 @@ test('a message is answered, and the same log can be read from the store and fro
   expect((await engine.client.conversation(talk.id).snapshot()).status).toBe('idle');
 });
 
-test('the result of a tool reaches the model in a second call of the same turn', {
+test('the model reads the result of a tool in a second call of the same turn', {
   ...promise('S1'),
 }, async () => {
   const model = script(calls('weather.lookup', { city: 'Rome' }), says('Sunny.'));
@@ -47,7 +47,7 @@ test('the result of a tool reaches the model in a second call of the same turn',
   ]);
 });
 
-test('two tools and a question in one step: the tools finish, the turn waits, the results come in call order', {
+test('two tools and a question in one step: the tools finish, the turn waits, and the results are in call order', {
   ...promise('S2', 'A28'),
 }, async () => {
   const model = script(
@@ -81,7 +81,7 @@ test('two tools and a question in one step: the tools finish, the turn waits, th
   expect(types.slice(-5)).toEqual(['resolution', 'tool_result', ...ANSWER]);
 });
 
-test('bad arguments, broken JSON, an unknown tool and a tool that throws are results, and the turn goes on', {
+test('bad arguments, broken JSON, an unknown tool and a tool that throws are results, and the turn continues', {
   ...promise('S32', 'C41', 'X32'),
 }, async () => {
   const model = asksRaw([
@@ -168,7 +168,7 @@ test('a call id that the model uses twice names two calls, each with one result'
   expect(new Set(keys).size).toBe(3);
 });
 
-test('ids that the model repeats in a later turn are told apart, too', async () => {
+test('ids that the model repeats in a later turn name different calls', async () => {
   const model = script(
     calls('stock', { item: 'a' }, { id: 'same' }),
     says('one'),
@@ -184,7 +184,7 @@ test('ids that the model repeats in a later turn are told apart, too', async () 
   });
 });
 
-test('a model that fails for good ends its turn as failed, and the next message goes on from there', async () => {
+test('a permanently failed model call ends its turn as failed, and the next message runs', async () => {
   const model = script(says('never asked'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();

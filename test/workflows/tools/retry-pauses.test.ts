@@ -8,7 +8,7 @@ import { startEngine } from '../../support/engine/engine.js';
 import { promise } from '../../support/promise.js';
 
 test.for([false, true])(
-  'a pause that a tool asks for never outlasts the time of its call: the turn goes on at once (inline: %s)',
+  'a retry pause that would exceed the time limit of the call is not taken: the turn continues at once (inline: %s)',
   promise('G78'),
   async (inline) => {
     const patient = defineTool({

@@ -1,4 +1,4 @@
-/** Turns that need room while something runs beside them, or where there is nowhere to store what they hold. */
+/** Turns that need to offload their transcript while a detached tool runs, or when there is no blob store. */
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Conversation } from '../../../src/client/index.js';
@@ -15,7 +15,7 @@ import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
-/** Runs beside the talk until it is released. */
+/** A detached tool that runs until it is released. */
 function watching() {
   const held = { release: (): void => undefined };
   const released = new Promise<void>((resolve) => {
@@ -55,13 +55,13 @@ async function withoutBlobs() {
 const digs = (count: number, bytes: number): readonly ScriptedCall[] =>
   Array.from({ length: count }, (_, at) => ({ name: 'dig', input: { at: `${at}`, bytes } }));
 
-/** How often this run was told to store something. */
+/** How often this run tried to store something. */
 async function tries(engine: Engine, talk: Conversation): Promise<number> {
   const lines = await engine.history.lines(engine.workflowId(talk));
   return lines.filter((line) => line.includes('offloadTranscript')).length;
 }
 
-test('without a blob store a turn that needs room fails at once, also while a detached tool runs, whose result comes all the same', {
+test('without a blob store a turn that is too large fails at once, also while a detached tool runs, whose result still arrives', {
   ...promise('G192'),
 }, async () => {
   const { tool, held } = watching();
@@ -86,7 +86,7 @@ test('without a blob store a turn that needs room fails at once, also while a de
   await replays(engine, talk);
 });
 
-test('with one it waits for the tool, and goes on in the next run with all that it has read', {
+test('with a blob store the turn waits for the tool, and continues in the next run with its whole transcript', {
   ...promise('G192'),
 }, async () => {
   const { tool, held } = watching();
@@ -120,7 +120,7 @@ test('with one it waits for the tool, and goes on in the next run with all that 
   await replays(engine, talk);
 });
 
-test('where there is none, one try is enough to know it', async () => {
+test('without a blob store a run tries to offload only once', async () => {
   expect(4 * 190 * KB).toBeGreaterThan(OFFLOAD_TURN_BYTES);
   const steps = Array.from({ length: 30 }, () => callsAll(digs(1, 10)));
   const model = script(callsAll(digs(4, 190 * KB)), ...steps, says('Done'));

@@ -1,6 +1,6 @@
 /**
- * Several workers take the tasks of one conversation in turns, over parallel calls, roll-overs and a summary: whatever they remember,
- * the model reads the same.
+ * Several workers alternate on the tasks of one conversation, over parallel calls, roll-overs and a summary: the model
+ * reads the same for any cache size.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
@@ -17,7 +17,10 @@ import { until } from '../../support/until.js';
 
 const TURNS = 6;
 
-/** Two calls at once for each message, then an answer; keeps what it was given, and by which worker. */
+/**
+ * Asks for two calls at once for each message, then answers. Collects the messages of each request with the name of its
+ * worker.
+ */
 function model(worker: string, given: { worker: string; messages: readonly Message[] }[]): Model {
   const scripted = scriptedBy(({ messages }) =>
     messages.at(-1)?.role === 'user'
@@ -54,7 +57,7 @@ const WAYS: readonly (readonly [
 ];
 
 test.each(WAYS)(
-  'workers that remember %s',
+  'the model reads the same with workers that remember %s',
   promise('G193'),
   async (_name, cacheBytes, transcripts) => {
     const opened = await openEventLog(`${temporaryFolder()}/log.db`);
@@ -73,7 +76,7 @@ test.each(WAYS)(
       services: ledger(),
       eventLog: opened,
       ...(cacheBytes === undefined ? {} : { transcriptCacheBytes: cacheBytes }),
-      // A task that is not done at once may go to the other worker.
+      // A task that is not completed at once may go to the other worker.
       tuning: { maxCachedWorkflows: 0, maxConcurrentActivityTaskExecutions: 1 },
     });
     const engine = await startEngine(options('a'));
@@ -83,7 +86,7 @@ test.each(WAYS)(
       expect(await engine.say(talk, `question ${turn}`)).toMatchObject({ status: 'completed' });
       if (turn % 2 === 0) await rollOver(engine, talk);
     }
-    // Two requests for each turn; each begins with the one before, to the byte.
+    // Two requests for each turn; each begins with the same bytes as its predecessor.
     expect(given.map(({ messages }) => messages.length)).toEqual(
       Array.from({ length: TURNS }, (_, turn) => [4 * turn + 1, 4 * turn + 3]).flat(),
     );
