@@ -27,6 +27,7 @@ const CHECKED = [
   'src/worker',
   'src/engine',
   'src/workflows',
+  'test/e2e',
   'test/storm',
   'test/support',
   'test/unit',

@@ -1,6 +1,6 @@
 /**
- * A worker is killed while calls of every kind wait, and the one that comes has other definitions. What becomes of each call is what
- * `colloquy check` has said before.
+ * A worker is killed while calls of every kind wait, and its successor has changed definitions. Each call ends as
+ * `colloquy check` predicted.
  */
 import { type Child, startChild } from 'colloquy/dev';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   );
   talk = world.talk('deployed');
   await talk.begin('shop', 'order');
-  // All but the one that runs.
+  // All calls except the one that runs.
   await talk.waitingCalls(NAMES.length - 1);
   await until('the tool that will be lost runs', () => world.lines('runs.jsonl'), {
     holds: (runs) => runs.some(({ name }) => name === 'lost'),
@@ -61,7 +61,7 @@ const ends = async (name: string): Promise<unknown> =>
     timeoutMs: 60_000,
   }).then((results) => results.find((event) => event.name === name)?.result.envelope);
 
-/** The call as it is offered once it is offered in another form. */
+/** The call with its new form, once it is offered with that. */
 const anew = async (name: string): Promise<PendingCall | undefined> =>
   await until(`${name} is offered anew`, () => pendingOf(name), {
     holds: (call) => JSON.stringify(call?.answerSchema ?? '').includes('date'),
@@ -70,7 +70,7 @@ const anew = async (name: string): Promise<PendingCall | undefined> =>
 
 const failed = (code: string) => ({ ok: false, error: { code } });
 
-it('colloquy check foretells what becomes of each call', promise('G220'), async () => {
+it('colloquy check predicts the outcome of each call', promise('G220'), async () => {
   const args = ['check', '--agents', AGENTS, '--against', world.folder];
   const checking = colloquy([...args, '--json'], AFTER);
   expect(await checking.ended).toBe(1);
@@ -92,7 +92,7 @@ it('colloquy check foretells what becomes of each call', promise('G220'), async 
   expect(harmless.stdout()).toContain('0 break');
 });
 
-describe('a deploy that a kill begins', () => {
+describe('a deploy that follows a kill', () => {
   beforeAll(async () => {
     await world.stack.worker().kill();
     next = await startChild({
@@ -100,18 +100,18 @@ describe('a deploy that a kill begins', () => {
       args: ['worker', '--agents', AGENTS],
       env: { ...world.env, ...AFTER },
     });
-    // The server gives the lost run up when it has had no heartbeat for ten seconds.
+    // The server times the lost run out after ten seconds without a heartbeat.
     before = await talk.waiting(NAMES.length);
   });
   afterAll(() => next.stop());
 
-  it('runs what was approved where the arguments mean the same', async () => {
+  it('runs the approved call if its arguments mean the same', async () => {
     expect(await resolve('gate.wider', { type: 'approve' })).toBe('accepted');
     expect(await ends('gate.wider')).toEqual({ ok: true, result: 'done' });
   });
 
   it.each(['gate.renamed', 'gate.internal', 'gate.client'])(
-    'ends %s, whose arguments would be read in another way, and says so',
+    'ends %s, whose arguments have a new meaning, with an error that says so',
     promise('G220'),
     async (name) => {
       expect(await resolve(name, { type: 'approve' })).toBe('accepted');
@@ -120,12 +120,12 @@ describe('a deploy that a kill begins', () => {
     },
   );
 
-  it('ends a call whose tool is gone', async () => {
+  it('ends a call whose tool was removed', async () => {
     expect(await resolve('gate.gone', { type: 'approve' })).toBe('accepted');
     expect(await ends('gate.gone')).toMatchObject(failed('not_available'));
   });
 
-  it('has a call that was carried over approved anew, under its new digest', {
+  it('requires a new approval, under its new digest, for a migrated call', {
     ...promise('G220'),
   }, async () => {
     expect(await resolve('gate.carried', { type: 'approve' })).toBe('accepted');
@@ -141,14 +141,14 @@ describe('a deploy that a kill begins', () => {
     expect(await ends('gate.carried')).toEqual({ ok: true, result: 'done' });
   });
 
-  it('takes an answer by the form that is shown, while a worker with the old one may be alive', async () => {
+  it('accepts an answer to the displayed form while a worker with the old definition may be alive', async () => {
     const value = { day: 'monday' };
     expect(await resolve('form.human', { type: 'answer', value })).toBe('accepted');
     expect(await ends('form.human')).toEqual({ ok: true, result: value });
   });
 
   it.each(['form.client', 'form.external'])(
-    'offers %s anew where only a worker can judge its answer',
+    'offers %s again if only a worker can judge its answer',
     promise('G220'),
     async (name) => {
       expect(await resolve(name, { type: 'result', value: { day: 'monday' } })).toBe('accepted');
@@ -159,7 +159,7 @@ describe('a deploy that a kill begins', () => {
     },
   );
 
-  it('asks in the form of now what the code asked in another', async () => {
+  it('asks again with the new form of a question from the old code', async () => {
     const old = { type: 'answer', value: { day: 'monday' } };
     expect(await resolve('asks.form', old)).toBe('accepted');
     const { argsDigest } = (await anew('asks.form')) ?? {};
@@ -168,18 +168,18 @@ describe('a deploy that a kill begins', () => {
     expect(await ends('asks.form')).toEqual({ ok: true, result: value });
   });
 
-  it('enters no tool again with arguments that it reads in another way', async () => {
+  it('does not re-enter a tool whose arguments have a new meaning', async () => {
     expect(await resolve('asks.input', { type: 'answer', value: 'yes' })).toBe('accepted');
     expect(await ends('asks.input')).toMatchObject(failed('outcome_unknown'));
   });
 
-  it('leaves to an operator what became of a run that was lost', async () => {
+  it('leaves the outcome of a lost run to an operator', async () => {
     expect(before.get('lost')?.kind).toBe('outcome');
     expect(await resolve('lost', { type: 'outcome', value: 'it was paid' })).toBe('accepted');
     expect(await ends('lost')).toEqual({ ok: true, result: 'it was paid' });
   });
 
-  it('gave no code anything but what its schema makes, ran nothing twice, and leaves a run that replays', {
+  it('passed tools only arguments that match their schema, ran nothing twice, and leaves a run that replays', {
     ...promise('G220'),
   }, async () => {
     expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'all have ended' });

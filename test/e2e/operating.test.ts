@@ -1,4 +1,7 @@
-/** What operators run when conversations fail, as executables: a run that no present code replays, and how it comes back. */
+/**
+ * The commands with which operators handle failing conversations, as executables: here a run that the present code
+ * cannot replay, and its repair.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/cli/operate/doctor.js';
 import type { PendingCall } from '../../src/protocol/calls/suspensions.js';
@@ -26,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** What an executable has printed, with its exit code. */
+/** The output of an executable, with its exit code. */
 async function ran(...args: readonly string[]): Promise<{ code: unknown; text: string }> {
   const command = colloquy([...args, '--data', world.folder], world.env);
   const code = await command.ended;
@@ -40,7 +43,7 @@ const diagnosed = async () => {
 const ranTools = async (): Promise<readonly unknown[]> =>
   (await world.lines('runs.jsonl')).map(({ name }) => name).sort();
 
-/** The tool `pay` runs once, by a worker of a bad deploy that is then killed, while `wire` is under way. */
+/** The tool `pay` runs once on a worker of a bad deploy, which is then killed while `wire` still runs. */
 async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promise<void> {
   const { codePath } = await badBundle('starts-more-timers');
   const bad = start(process.execPath, [BAD_WORKER], {
@@ -48,7 +51,7 @@ async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promis
   });
   await bad.prints(/ready/);
   const approved = await talk.resolve(pay?.toolCallId ?? '', { type: 'approve' });
-  // Sooner or later, however busy the machine is.
+  // A busy machine may queue the answer first.
   expect(approved.body['verdict']).toMatch(/accepted|queued/);
   const history = new EngineHistory(world.temporal);
   await until('the end of "pay" is recorded', async () => await history.events(talk.workflowId), {
@@ -60,8 +63,8 @@ async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promis
   await bad.ended;
 }
 
-describe('a run that no present code replays', () => {
-  it('is named by doctor, told by repair, reset by repair --apply, and goes on; what must not be repeated is not', {
+describe('a run that the present code cannot replay', () => {
+  it('is named by doctor, explained by repair, reset by repair --apply, and continues; work that must not be repeated is not', {
     ...promise('G21'),
   }, async () => {
     const talk = world.talk('unreplayable');
@@ -119,7 +122,7 @@ describe('a run that no present code replays', () => {
       { name: 'wire', ok: false, error: { code: 'outcome_unknown' } },
       { name: 'pay', ok: true, result: 'paid' },
     ]);
-    // What came while it failed.
+    // The message that arrived while the run was failing.
     expect(await talk.ended(2)).toMatchObject({ status: 'completed', text: 'You are welcome' });
     expect(await ranTools()).toEqual(['pay', 'wire']);
 
@@ -133,12 +136,12 @@ describe('a run that no present code replays', () => {
   });
 });
 
-describe('operators are told', () => {
+describe('operators get an error', () => {
   it.each([
     [['doctor'], 'No event log at'],
     [['repair', 'order-42'], 'No event log at'],
     [['check', '--agents', AGENTS, '--against'], 'No event log at'],
-  ])('by colloquy %j that there is no event log where they look', async (args, says) => {
+  ])('from colloquy %j when there is no event log at the given place', async (args, says) => {
     const nowhere = `${world.folder}/typo`;
     const where = args.includes('--against') ? [nowhere] : ['--data', nowhere];
     const command = colloquy([...args, ...where], world.env);
@@ -146,7 +149,7 @@ describe('operators are told', () => {
     expect(`${command.stdout()}${command.stderr()}`).toContain(says);
   });
 
-  it('that a conversation is not there', async () => {
+  it('when a conversation does not exist', async () => {
     const said = await failure(colloquy(['repair', 'nobody', '--data', world.folder], world.env));
     expect(said).toMatch(/nobody|not found/);
   });

@@ -1,15 +1,18 @@
-/** Input that nobody should send, at every door of a real API process: it is named, it costs nothing, nothing stops. */
+/**
+ * Malformed input on every route of a real API process: each reply names the problem, no history is written, and every
+ * process stays up.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineHistory } from '../../support/engine/history.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
-import { DOORS, type Expected } from '../fixtures/broken/bad-requests.js';
+import { BAD_REQUESTS, type Expected } from '../fixtures/broken/bad-requests.js';
 import { call, type Fields, type Reply } from '../support/api.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
 
 let world: World;
-/** A conversation with calls that wait, which no bad input may touch. */
+/** A conversation with waiting calls, which no malformed input may change. */
 let talk: Talk;
 let refundId: string;
 let questionId: string;
@@ -43,8 +46,8 @@ function expectProblem(reply: Reply, { status, code, path, says }: Expected): vo
 }
 
 describe('bad input over HTTP', () => {
-  it.each(DOORS)(
-    '%s is refused with a problem that names it',
+  it.each(BAD_REQUESTS)(
+    '%s is refused with a problem that names the field',
     async (_, path, request, expected) => {
       const place = path.replace('{refund}', refundId).replace('{question}', questionId);
       expectProblem(await call(`${world.apiUrl}${place}`, request), expected);
@@ -88,14 +91,14 @@ describe('bad input over HTTP', () => {
       expect(reply).toMatchObject({ status, body: verdict });
       if (status !== 422) return;
       const [problem] = reply.body['problems'] as readonly Fields[];
-      // The field itself, or its parent when it is missing.
+      // The path of the field itself, or of its parent when the field is missing.
       expect(problem?.['path']).toMatch(/^\/resolution\/value(\/answer)?$/);
       expect(`${String(problem?.['path'])} ${String(problem?.['message'])}`).toContain('answer');
       expect((await talk.waiting(3)).size).toBe(3);
     },
   );
 
-  it('a resolution for an unknown conversation starts none', async () => {
+  it('a resolution for an unknown conversation starts no workflow', async () => {
     const reply = await world.talk('nowhere').resolve('call_1', { type: 'approve' });
     expect(reply).toMatchObject({
       status: 404,
@@ -103,11 +106,11 @@ describe('bad input over HTTP', () => {
     });
   });
 
-  it('leaves nothing behind in Temporal, and every process up', promise('G134'), async () => {
+  it('adds nothing to Temporal, and every process is still up', promise('G134'), async () => {
     expect(world.stack.api.alive()).toBe(true);
     expect(world.stack.worker().alive()).toBe(true);
     expect(await new EngineHistory(world.temporal).count(talk.workflowId)).toBe(historyBefore);
-    // A later conversation that is listed says that the list is up to date.
+    // A later conversation in the list proves that the list is up to date.
     await world.talk('sentinel').begin('support', 'after all that');
     const ids = await until('the sentinel is listed', workflowIds, {
       holds: (listed) => listed.includes('conversation:default:sentinel'),

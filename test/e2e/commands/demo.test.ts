@@ -1,4 +1,4 @@
-/** What a newcomer runs first: `npm run demo` and `npm start`, with the commands that it prints. */
+/** The first commands of a newcomer: `npm run demo` and `npm start`, with the commands that they print. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { type Command, processesWith, ROOT, start, untilNoneLeft } from '../supp
 
 const run = promisify(execFile);
 const script = (name: string): string => join(ROOT, 'dist', 'examples', 'demo', name);
-/** In the environment of everything that a command starts, and of nothing else. */
+/** A variable in the environment of every process that a command starts, and of no other. */
 const newMark = (): string => `COLLOQUY_E2E_MARK=${randomUUID()}`;
 const asEnv = (mark: string): NodeJS.ProcessEnv =>
   Object.fromEntries([mark.split('=')]) as NodeJS.ProcessEnv;
@@ -46,10 +46,10 @@ describe('the demo', () => {
     const seqs = [...said.matchAll(/^ *[\d.]+s {2,}(\d+) [a-z_]+/gm)].map(([, seq]) => Number(seq));
     expect(seqs.length).toBeGreaterThan(15);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-    // Its Temporal server is gone, and so is the UI.
+    // The demo has stopped its Temporal server, and the UI with it.
     expect(said).not.toContain('in the Temporal UI: http');
     expect(lastLine(said)).toContain('npm run demo -- --keep');
-    // Nothing of what the model said is missing, however late the stream was joined.
+    // The whole text of the model is shown, even if the stream was joined late.
     expect(said).toContain('Let me look into that: I check the weather');
     await untilNoneLeft(mark);
   });
@@ -57,7 +57,7 @@ describe('the demo', () => {
   it.each([
     ['that it keeps running', true],
     ['that ran before', false],
-  ])('ends with the address of a UI %s', promise('G268'), async (_, keeps) => {
+  ])('prints at its end the address of a UI %s', promise('G268'), async (_, keeps) => {
     const mark = newMark();
     const port = await freePort();
     if (!keeps) {
@@ -70,7 +70,7 @@ describe('the demo', () => {
     const url = new URL(line.exec(await demo.prints(line))?.[1] ?? '');
     expect(lastLine(demo.stdout())).toContain(url.href);
     const id = url.pathname.split('/').at(-1) ?? '';
-    // The page is the same for every path; the workflow that it is to show is asked for beside it.
+    // The UI serves one page for every path, so the workflow itself is requested from its API.
     const shown = await fetch(`${url.origin}/api/v1/namespaces/default/workflows/${id}`);
     expect([(await fetch(url)).status, shown.status]).toEqual([200, 200]);
     if (keeps) demo.kill('SIGINT');
@@ -93,7 +93,7 @@ describe('the demo', () => {
 });
 
 describe('npm start', () => {
-  it('says what runs where, prints commands that work when they are copied, and stops all of it at Ctrl-C', async () => {
+  it('prints which process runs where and commands that work when pasted, and stops everything at Ctrl-C', async () => {
     const mark = newMark();
     const address = `127.0.0.1:${await freePort()}`;
     const data = temporaryFolder();
@@ -128,7 +128,7 @@ describe('npm start', () => {
     await untilNoneLeft(mark);
   });
 
-  it('uses a server that runs already, and leaves it running', async () => {
+  it('uses a server that already runs, and leaves it running', async () => {
     const mark = newMark();
     const server = await startDevServer();
     onTestFinished(() => server.stop());
@@ -162,14 +162,14 @@ describe('npm start', () => {
     await untilNoneLeft(mark);
   });
 
-  it('gives a command for another worker when its own has ended; when it is killed itself, worker and API end with it', async () => {
+  it('prints a command for another worker when its own has ended; when it is killed itself, worker and API end with it', async () => {
     const mark = newMark();
     const env = { ...asEnv(mark), TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
     const data = temporaryFolder();
     const stack = start(process.execPath, [script('start.js'), '--port', '0', '--data', data], {
       env,
     });
-    // The server is detached from it, and outlives a SIGKILL.
+    // The server is detached from `npm start`, and survives a SIGKILL of it.
     onTestFinished(async () => {
       const db = join(data, 'temporal.db');
       await run(join(ROOT, 'temporal-dev.sh'), ['--stop', '--db', db]);
@@ -179,7 +179,7 @@ describe('npm start', () => {
     const after = await stack.prints(/^worker {4}has ended/m);
     const command = /^worker {4}has ended\. Start another: (.*)$/m.exec(after)?.[1] ?? '';
     expect(command).toContain(`COLLOQUY_DATA=${data} OPENAI_BASE_URL=`);
-    // Not through npx: it knows the package once it is installed.
+    // Replaces npx, which finds the package only where it is installed.
     const pasted = command.replace(
       'npx colloquy',
       `${process.execPath} ${join(ROOT, 'dist', 'cli', 'main.js')}`,
@@ -188,7 +188,7 @@ describe('npm start', () => {
     const { 1: pid } =
       /^worker {2}pid (\d+)/m.exec(await other.prints(/^worker {2}pid \d+/m)) ?? [];
     await copied(/^try {7}(curl .*)$/m, stack);
-    // It reached the model.
+    // The message reached the model.
     await stack.prints(/^waits .*client_execution/m);
     process.kill(Number(pid), 'SIGTERM');
     await other.ended;
@@ -203,7 +203,7 @@ function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }
 
-/** What a command that was printed answers, when it is pasted into a shell. */
+/** Pastes a printed command into a shell and returns its JSON output. */
 async function copied(pattern: RegExp, from: Command): Promise<Fields> {
   return await shell(pattern.exec(from.stdout())?.[1] ?? 'false');
 }

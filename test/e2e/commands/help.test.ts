@@ -1,4 +1,4 @@
-/** What the commands say of themselves. */
+/** The help texts of the commands. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -52,20 +52,20 @@ describe('help', () => {
       ['repair', '--help'],
       ['--tenant <tenant>', '--apply', '--json', 'Exits with 0 when nothing is left', 'Example: '],
     ],
-  ])('of colloquy %j says what there is', async (args, words) => {
+  ])('of colloquy %j lists commands and options', async (args, words) => {
     const command = colloquy(args);
     expect(await command.ended).toBe(0);
     for (const word of words) expect(command.stdout()).toContain(word);
     expect(command.stderr()).toBe('');
   });
 
-  it('has the version of the package', async () => {
+  it('includes the version of the package', async () => {
     const command = colloquy(['--version']);
     expect(await command.ended).toBe(0);
     expect(command.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('comes with the fault when a command is misspelt or lacks what it needs', async () => {
+  it('follows the error when a command is misspelt or lacks a required option', async () => {
     const misspelt = await failure(colloquy(['wroker']));
     expect(misspelt).toContain("unknown command 'wroker'");
     expect(misspelt).toContain('Did you mean worker?');
@@ -88,7 +88,7 @@ describe('help', () => {
 });
 
 describe('colloquy delete', () => {
-  it('deletes nothing where there is no event log, and makes none: the folder is the wrong one', async () => {
+  it('deletes nothing and creates nothing in a folder without an event log', async () => {
     const data = join(temporaryFolder(), 'typo');
     const said = await failure(colloquy(['delete', '--conversation', 'c1', '--data', data]));
     expect(said).toContain(`No event log at ${join(data, 'log.db')}; nothing was deleted`);

@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it, installed with npm into a project that has nothing else. */
+/** The package as `npm pack` makes it, installed with npm into an otherwise empty project. */
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -32,7 +32,10 @@ interface Manifest {
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
 let project = '';
 
-/** Without `node_modules/.bin` of this repository, where its own Node lies: with the Node of the tests, as a user has one. */
+/**
+ * The environment of a user: the Node of the tests, and no `node_modules/.bin` of this repository, which contains a
+ * Node of its own.
+ */
 function userEnvironment(): NodeJS.ProcessEnv {
   const others = (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -63,20 +66,20 @@ function filesBelow(folder: string): readonly { readonly path: string; readonly 
 }
 
 describe('a project that has installed the package', () => {
-  it('has no Node binary: neither as a command nor as a file', promise('G264'), () => {
+  it('has no Node binary, neither as a command nor as a file', promise('G264'), () => {
     const modules = join(project, 'node_modules');
     expect(existsSync(join(modules, 'colloquy', 'dist', 'index.js'))).toBe(true);
     expect(existsSync(join(modules, '.bin', 'colloquy'))).toBe(true);
     expect(existsSync(join(modules, '.bin', 'node'))).toBe(false);
     const files = filesBelow(modules);
     expect(files.filter(({ path }) => /[\\/]bin[\\/]node(\.exe)?$/.test(path))).toEqual([]);
-    // Temporal's core, which one package brings for every platform; a Node binary has 100 MiB and more.
+    // Temporal's core, which one package ships for every platform, is large too; a Node binary has 100 MiB and more.
     const large = files.filter(({ bytes }) => bytes > 25 * MIB);
     const others = large.filter(({ path }) => !path.includes('@temporalio/core-bridge'));
     expect(others).toEqual([]);
   });
 
-  it('can import every entry point, and none of them needs a package that is not there', {
+  it('can import every entry point without a missing dependency', {
     ...promise('G264'),
   }, async () => {
     const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith('.json'));
@@ -93,12 +96,12 @@ describe('a project that has installed the package', () => {
     for (const line of counts) expect(line).toMatch(/^colloquy\S* [1-9]\d*$/);
   });
 
-  it('has the command, which serves an agent with a Temporal server that it starts, asks and stops', {
+  it('has the command, which serves an agent on a Temporal server of its own, answers a message, and stops', {
     ...promise('G265'),
   }, async () => {
     const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
       start(command, args, { cwd: project, env: { ...userEnvironment(), ...env } });
-    // What npx runs; it stands between a signal and the command.
+    // The executable that npx runs; it stands between a signal and the command.
     const bin = join(project, 'node_modules', '.bin', 'colloquy');
     const npx = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => run(bin, args, env);
     const help = run('npx', ['--no-install', 'colloquy', '--help']);
@@ -148,7 +151,7 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(await npx(['temporal', 'status'], { TEMPORAL_ADDRESS }).ended).toBe(3);
   });
 
-  it('serves what the getting-started page shows, and answers its script twice the same', async () => {
+  it('runs the code of the getting-started page, and its script prints the same answer twice', async () => {
     const folder = join(ROOT, 'examples', 'getting-started');
     for (const name of readdirSync(folder)) cpSync(join(folder, name), join(project, name));
     const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort()}`;

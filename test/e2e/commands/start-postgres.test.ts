@@ -1,4 +1,4 @@
-/** `npm start -- --postgres`: the development stack with a Postgres of its own. */
+/** `npm start -- --postgres`: the development stack with a Postgres server of its own. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ function npmStart(data: string, mark: string, address: string): Command {
   return start(
     process.execPath,
     [SCRIPT, '--postgres', '--port', '0', '--data', data],
-    // A group of its own, as a terminal gives it.
+    // A process group of its own, as in a terminal.
     { env: { COLLOQUY_E2E_MARK: mark, TEMPORAL_ADDRESS: address }, leads: true },
   );
 }
@@ -42,7 +42,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   client_execution: { type: 'result', value: { items: [] } },
 };
 
-/** A whole turn of the demo's agent, with all that it waits for. */
+/** Runs a whole turn of the demo's agent and answers all of its calls. */
 async function talkThrough(api: string, id: string): Promise<void> {
   const talk = new Talk(id, () => api);
   await talk.begin('support', 'hello');
@@ -67,7 +67,7 @@ async function rowsOf(database: string, id: string): Promise<readonly string[]> 
   }
 }
 
-it('is killed, and goes on with the database and the Temporal server that it left behind; a second one on the same data is refused', {
+it('after a SIGKILL continues with the database and the Temporal server that it left running; a second start on the same data is refused', {
   ...promise('G231'),
 }, async () => {
   const mark = randomUUID();
@@ -112,7 +112,7 @@ it('is killed, and goes on with the database and the Temporal server that it lef
   await untilNoneLeft(`COLLOQUY_E2E_MARK=${mark}`);
 });
 
-it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process, whoever else of the terminal it reaches', {
+it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process, also when it reaches the whole process group', {
   ...promise('G230'),
 }, async () => {
   const variable = `COLLOQUY_E2E_MARK`;
@@ -138,7 +138,7 @@ it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process
     { conversationId: 'after' },
     { conversationId: 'before' },
   ]);
-  // A terminal tells the database, too, which ends at once.
+  // A terminal signals the database as well, which ends at once.
   process.kill(-second.command.pid, 'SIGINT');
   expect(await second.command.ended).toBe(0);
   await untilNoneLeft(`${variable}=${mark}`);

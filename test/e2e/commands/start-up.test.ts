@@ -1,4 +1,4 @@
-/** What the processes say when they cannot start: what was tried, where, and the next command. */
+/** The messages of processes that cannot start: the attempted address, file or setting, and the next command. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -37,7 +37,7 @@ function settings(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 
 function moduleWith(source: string): string {
   const file = join(temporaryFolder(), 'agents.mjs');
-  // Outside of the project, the package has no name.
+  // The package name cannot be resolved outside of the project.
   writeFileSync(file, source.replaceAll("'colloquy'", `'file://${ROOT}dist/index.js'`));
   return file;
 }
@@ -47,7 +47,7 @@ describe('without a Temporal server', () => {
     ['worker', ['worker', '--agents', AGENTS, '--retry', '0']],
     ['API', ['serve', '--port', '0', '--retry', '0']],
   ])(
-    'the %s ends within seconds, and says where it looked and how to start one',
+    'the %s ends within seconds, and prints the address and how to start a server',
     async (_, args) => {
       const address = `127.0.0.1:${await freePort()}`;
       const startedAt = Date.now();
@@ -59,7 +59,7 @@ describe('without a Temporal server', () => {
     },
   );
 
-  it('both wait for one when told to, and serve as soon as it is there', {
+  it('worker and API wait for a server if configured so, and serve as soon as it is up', {
     ...promise('G289'),
   }, async () => {
     const port = await freePort();
@@ -79,7 +79,7 @@ describe('without a Temporal server', () => {
 });
 
 describe('without a worker', () => {
-  it('a message to an agent that nobody ever served is refused, with the next command', async () => {
+  it('a message to an agent that was never served is refused, with the next command', async () => {
     const api = colloquy(['serve', '--port', '0'], settings());
     const reply = await call(`${await urlOf(api)}/v1/conversations`, {
       body: { agent: 'support', message: 'hello' },
@@ -88,7 +88,7 @@ describe('without a worker', () => {
     expect(reply.body['detail']).toContain('start a worker (npx colloquy worker');
   });
 
-  it('a message to a known agent is queued, and its sender is told that nobody polls the queue', {
+  it('a message to a known agent is queued, with a warning that no worker polls the queue', {
     ...promise('G290'),
   }, async () => {
     const env = settings();
@@ -96,7 +96,7 @@ describe('without a worker', () => {
     await worker.prints(/^worker /m);
     worker.kill('SIGTERM');
     await worker.ended;
-    // Another queue, which nobody ever polled.
+    // A queue that no worker ever polled.
     const api = colloquy(['serve', '--port', '0'], { ...env, COLLOQUY_TASK_QUEUE: 'nobody' });
     const reply = await call(`${await urlOf(api)}/v1/conversations`, {
       body: { agent: 'support', message: 'hello' },
@@ -109,18 +109,22 @@ describe('without a worker', () => {
 });
 
 describe('a port that is taken', () => {
-  it('is named, with how to see by whom and how to choose another', promise('G288'), async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await until('the port is taken', () => other.listening);
-    onTestFinished(() => {
-      other.close();
-    });
-    const { port } = other.address() as AddressInfo;
-    const said = await failure(colloquy(['serve', '--port', String(port)], settings()));
-    expect(said).toContain(`Port ${port} on 127.0.0.1 is taken`);
-    expect(said).toContain(`ss -ltnp 'sport = :${port}'`);
-    expect(said).toContain(`COLLOQUY_PORT=${port + 1}`);
-  });
+  it(
+    'is named, with how to find the process that uses it and how to choose another port',
+    promise('G288'),
+    async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await until('the port is taken', () => other.listening);
+      onTestFinished(() => {
+        other.close();
+      });
+      const { port } = other.address() as AddressInfo;
+      const said = await failure(colloquy(['serve', '--port', String(port)], settings()));
+      expect(said).toContain(`Port ${port} on 127.0.0.1 is taken`);
+      expect(said).toContain(`ss -ltnp 'sport = :${port}'`);
+      expect(said).toContain(`COLLOQUY_PORT=${port + 1}`);
+    },
+  );
 });
 
 describe('an agents module', () => {
@@ -148,7 +152,7 @@ describe('an agents module', () => {
       `${define} export const a = ${agent('not a name')};`,
       /Cannot load agents from .*name/s,
     ],
-  ])('%s is named with its fault', async (_, source, words) => {
+  ])('%s is named with its error', async (_, source, words) => {
     const file = source === undefined ? join(temporaryFolder(), 'nowhere.mjs') : moduleWith(source);
     expect(await failure(colloquy(['worker', '--agents', file], settings()))).toMatch(words);
   });
@@ -167,7 +171,7 @@ describe('an agents module', () => {
 });
 
 describe('settings that break a rule', () => {
-  it('are all named at once, with the rule and what was given', promise('G292'), async () => {
+  it('are all named at once, with the rule and the given value', promise('G292'), async () => {
     const env = {
       ...{ COLLOQUY_PORT: 'http', COLLOQUY_LOG_LEVEL: 'loud', COLLOQUY_DATA: '' },
       COLLOQUY_PATIENCE: '0.5',
@@ -180,14 +184,14 @@ describe('settings that break a rule', () => {
     expect(said).toContain('COLLOQUY_PATIENCE: must be a number from 1 to 100, got "0.5"');
   });
 
-  it('a host that others can reach is refused while nobody is authenticated', async () => {
-    // At once: no server that is away is waited for.
+  it('a host reachable from outside is refused while the API has no authentication', async () => {
+    // Fails at once, without waiting for the unreachable server.
     const env = settings({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
     const said = await failure(colloquy(['serve', '--host', '0.0.0.0', '--port', '0'], env));
     expect(said).toContain('0.0.0.0 is not loopback');
   });
 
-  it('a time that is no number is refused, not waited for', async () => {
+  it('a timeout that is not a number is refused at once', async () => {
     const said = await failure(
       colloquy(['worker', '--agents', AGENTS, '--retry', 'soon'], settings()),
     );
@@ -196,7 +200,7 @@ describe('settings that break a rule', () => {
 });
 
 describe('a namespace without the search attributes', () => {
-  it('is refused with the command that registers them; switched off, the worker serves it', {
+  it('is refused with the command that registers them; with search attributes off the worker serves it', {
     ...promise('G291'),
   }, async () => {
     const namespace = 'bare';
@@ -226,7 +230,7 @@ describe('a namespace without the search attributes', () => {
 
 const old = oldNode();
 describe('a Node that is too old', () => {
-  it.skipIf(old === undefined)('is told so, with its version and the way out', async () => {
+  it.skipIf(old === undefined)('gets an error with its version and the required one', async () => {
     const said = await failure(start(old ?? '', [MAIN, 'worker', '--agents', AGENTS]));
     expect(said).toMatch(
       /Node 22\.19\S* or newer is needed, this is \d+\.\d+\.\d+ .*Install one, and put it first in PATH/,
@@ -234,7 +238,7 @@ describe('a Node that is too old', () => {
   });
 });
 
-/** One that this machine happens to have. */
+/** The path of an old Node on this machine, if there is one. */
 function oldNode(): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin'];
   return folders

@@ -1,4 +1,7 @@
-/** `temporal-dev.sh` as its users run it: what it starts, keeps, deletes and refuses, and its words where it cannot help. */
+/**
+ * `temporal-dev.sh` as its users run it: the servers and data that it starts, keeps, deletes and refuses, and its error
+ * messages.
+ */
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
@@ -13,14 +16,14 @@ const SCRIPT = join(ROOT, 'temporal-dev.sh');
 interface Place {
   readonly folder: string;
   readonly address: string;
-  /** The script with the port of this place, in its folder; what it leaves running is stopped with the test. */
+  /** Runs the script with this place's port and in its folder. The end of the test stops the server that it started. */
   run(...args: readonly string[]): Command;
 }
 
 async function place(): Promise<Place> {
   const folder = temporaryFolder();
   const port = String(await freePort());
-  // Found once, by the tests themselves; the searches have tests of their own.
+  // Resolved once by the test support; the resolution itself has tests of its own.
   const env = { TEMPORAL_CLI: temporalDev('--print-binary') };
   const run = (...args: readonly string[]): Command =>
     start(SCRIPT, ['--port', port, ...args], { cwd: folder, env });
@@ -30,7 +33,7 @@ async function place(): Promise<Place> {
   return { folder, address: `127.0.0.1:${port}`, run };
 }
 
-/** What a command that succeeds prints on stdout, as a record. */
+/** The stdout of a successful command, as a record. */
 async function valuesOf(command: Command): Promise<Readonly<Record<string, string>>> {
   expect([await command.ended, command.stderr()]).toEqual([0, expect.any(String)]);
   const lines = command.stdout().trim().split('\n');
@@ -94,7 +97,7 @@ describe('a dev server', () => {
     expect(await remembers(address)).toBe(false);
   });
 
-  it('whose data another process uses is not reset: nothing is deleted', {
+  it('with data that another process uses is not reset: nothing is deleted', {
     ...promise('G266'),
   }, async () => {
     const { folder, run } = await place();
@@ -112,7 +115,7 @@ describe('a dev server', () => {
     expect(await remembers(theirs.address)).toBe(true);
   });
 
-  it('that is --ephemeral keeps nothing: no file, no data after a restart, and nothing that could be reset', {
+  it('started with --ephemeral keeps nothing: no file, no data after a restart, and nothing to reset', {
     ...promise('G266'),
   }, async () => {
     const { folder, address, run } = await place();
@@ -138,25 +141,29 @@ describe('a dev server', () => {
     expect(await remembers(address)).toBe(false);
   });
 
-  it('that several ask for at once is one: each is given the same', promise('G266'), async () => {
-    const { address, run } = await place();
-    const commands = Array.from({ length: 4 }, () => run());
-    for (const command of commands)
-      expect(await valuesOf(command)).toMatchObject({ TEMPORAL_ADDRESS: address });
-    const said = commands.map((command) => command.stderr());
-    expect(said.filter((text) => text.includes('started (pid'))).toHaveLength(1);
-    expect(new Set(said.map(pidIn)).size).toBe(1);
-  });
+  it(
+    'requested by several commands at once is started once, and every command gets the same one',
+    promise('G266'),
+    async () => {
+      const { address, run } = await place();
+      const commands = Array.from({ length: 4 }, () => run());
+      for (const command of commands)
+        expect(await valuesOf(command)).toMatchObject({ TEMPORAL_ADDRESS: address });
+      const said = commands.map((command) => command.stderr());
+      expect(said.filter((text) => text.includes('started (pid'))).toHaveLength(1);
+      expect(new Set(said.map(pidIn)).size).toBe(1);
+    },
+  );
 });
 
-/** What the script itself needs. Neither Python nor anything that downloads. */
+/** The commands that the script itself needs. Python and download tools are not among them. */
 const TOOLS = [
   ...['bash', 'basename', 'cat', 'chmod', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'ln'],
   ...['mkdir', 'mktemp', 'mv', 'ps', 'readlink', 'rm', 'rmdir', 'sed', 'sha256sum', 'shasum'],
   ...['sleep', 'tail', 'tr', 'uname'],
 ];
 
-/** A machine with nothing but these commands of its own: by name, the code of a shell script. */
+/** A machine that has only the tools above and these commands, given as shell code by name. */
 function bareMachine(own: Readonly<Record<string, string>> = {}): {
   readonly bin: string;
   readonly cache: string;
@@ -178,7 +185,7 @@ function bareMachine(own: Readonly<Record<string, string>> = {}): {
   return { bin, cache, run: (...args) => start(SCRIPT, args, { cwd: folder, env }) };
 }
 
-/** A pip that installs this as the CLI: it says the right version. */
+/** A pip that installs this script as the CLI; it reports the right version. */
 const IMPOSTOR = `case "$*" in
   *--version*) exit 0 ;;
 esac
@@ -190,8 +197,8 @@ mkdir -p "$target/bin"
 printf '#!/bin/sh\\necho temporal version 9.9.9\\n' >"$target/bin/temporal"
 chmod 755 "$target/bin/temporal"`;
 
-describe('where no Temporal CLI can be had', () => {
-  it('every place that was tried is told, with what to do, and nothing is started', {
+describe('without an available Temporal CLI', () => {
+  it('every attempted source is listed with the remedy, and nothing is started', {
     ...promise('G267'),
   }, async () => {
     const { run, cache } = bareMachine();
@@ -213,7 +220,7 @@ describe('where no Temporal CLI can be had', () => {
       expect(said).toMatch(words);
   });
 
-  it('a port that is in use is not called free, nor called something else than a Temporal server', async () => {
+  it('a port in use is reported neither as free nor as used by something other than Temporal', async () => {
     const server = await startDevServer();
     onTestFinished(() => server.stop());
     const { run } = bareMachine();
@@ -222,7 +229,7 @@ describe('where no Temporal CLI can be had', () => {
     expect(command.stderr()).toContain('is in use; whether by a Temporal server cannot be seen');
   });
 
-  it('an executable with another checksum is not taken, whatever it says of itself', {
+  it('an executable with a wrong checksum is refused, even if it reports the right version', {
     ...promise('G267'),
   }, async () => {
     const { run, cache } = bareMachine({ python3: IMPOSTOR });
@@ -239,7 +246,7 @@ describe('where no Temporal CLI can be had', () => {
   it.each([
     ['is no file', '/nowhere/temporal', 'is not an executable file'],
     ['is something else', '/bin/ls', 'is not a Temporal CLI'],
-  ])('a TEMPORAL_CLI that %s is refused, not passed over', async (_, cli, words) => {
+  ])('a TEMPORAL_CLI that %s is refused, and no other source is tried', async (_, cli, words) => {
     const command = start(SCRIPT, ['--print-binary'], { env: { TEMPORAL_CLI: cli } });
     expect(await command.ended).toBe(1);
     expect(command.stderr()).toContain(`TEMPORAL_CLI=${cli} ${words}`);

@@ -1,4 +1,4 @@
-/** `npm test` itself: the load that it brings when asked for, and what becomes of it. */
+/** `npm test` itself: the CPU load that it adds on request, and the end of that load. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const busy = (mark: string): readonly string[] =>
   processesWith(mark).filter((process) => process.includes('isOrphan'));
 
 describe('COLLOQUY_TEST_LOAD', () => {
-  it('brings so many busy loops for the length of a run, and none is left', async () => {
+  it('runs that many busy loops during a run, and leaves none', async () => {
     const mark = newMark();
     const env = { ...asEnv(mark), COLLOQUY_TEST_LOAD: '2' };
     const run = start(process.execPath, [RUNNER, ...SMALL], { env });
@@ -43,7 +43,7 @@ setInterval(() => {}, 1_000);`;
     await untilNoneLeft(mark);
   });
 
-  it.each(['four', '-1', '65', '1.5'])('of %s is refused in words', async (load) => {
+  it.each(['four', '-1', '65', '1.5'])('of %s is refused with a message', async (load) => {
     const run = start(process.execPath, [RUNNER, ...SMALL], { env: { COLLOQUY_TEST_LOAD: load } });
     expect(await run.ended).toBe(1);
     expect(run.stderr()).toContain(`COLLOQUY_TEST_LOAD=${load} is not a number of busy loops`);

@@ -1,4 +1,4 @@
-/** The examples of the README, as they stand, against a running installation. */
+/** The examples of the README, unchanged, against a running installation. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a job that starts a conversation', () => {
-  it('is told what waits; run again it finds the same turn, and its result once there is one', {
+  it('prints the waiting calls; a second run finds the same turn, and its result once there is one', {
     ...promise('G243', 'A43'),
   }, async () => {
     const talk = world.talk('order-7');
@@ -42,7 +42,7 @@ describe('a job that starts a conversation', () => {
       { requestId: 'job-7', actor: { id: 'nightly-job', verified: true, channel: 'client' } },
     ]);
     expect(world.model.asked(MESSAGE)).toBe(2);
-    // Its run is over, and the next one does not know the turn any more.
+    // The conversation rolls over, so the current run no longer knows the turn.
     const handle = world.temporal.workflow.getHandle(talk.workflowId);
     const { runId } = await handle.describe();
     await handle.signal('rollOver');
@@ -54,7 +54,7 @@ describe('a job that starts a conversation', () => {
 });
 
 describe('a webhook that decides an approval', () => {
-  it('decides it once, however often and by whomever it is called', {
+  it('decides it once, for any number of callers and calls', {
     ...promise('A42', 'A43', 'C22'),
   }, async () => {
     await runJob('job-8', '8');
@@ -92,8 +92,8 @@ describe('a webhook that decides an approval', () => {
   });
 });
 
-describe('an operator with nothing but the temporal command', () => {
-  it('sees which conversations wait, for what and until when', async () => {
+describe('an operator with only the temporal command', () => {
+  it('sees the waiting conversations, their calls and deadlines', async () => {
     await runJob('job-42', '42');
     const said = await until('order 42 is listed', () => sh('inspect.sh'), {
       holds: (text) => text.indexOf('order-42') < text.indexOf('Execution Info'),
@@ -133,7 +133,7 @@ function example(name: string): string {
   return join(ROOT, 'dist', 'examples', 'uses', name);
 }
 
-/** What the job printed. */
+/** The output of the job. */
 async function runJob(id: string, order: string): Promise<string> {
   const job = start(process.execPath, [example('start-from-a-job.js'), id, order], {
     env: { TEMPORAL_ADDRESS: world.server.address, COLLOQUY_DATA: world.folder },

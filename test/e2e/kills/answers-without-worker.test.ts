@@ -1,4 +1,4 @@
-/** Acceptance scenario S10: everything that waits survives the worker, and may be answered while there is none. */
+/** Acceptance scenario S10: all waiting calls survive the worker, and can be answered while no worker runs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { call } from '../support/api.js';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a worker that is killed while calls of each kind wait', () => {
-  it('loses none of them: answers given meanwhile by signal and by HTTP count, and a new worker finishes the turn', {
+  it('loses none of them: answers by signal and by HTTP in between count, and a new worker finishes the turn', {
     ...promise('G1', 'S10', 'A40', 'A41', 'A46', 'A56', 'C22'),
   }, async () => {
     const talk = world.talk('s10');
@@ -25,7 +25,7 @@ describe('a worker that is killed while calls of each kind wait', () => {
     const idOf = (name: string): string => pending.get(name)?.toolCallId ?? '';
     await world.stack.worker().kill();
 
-    // By hand: nothing but what a person would type.
+    // A signal with only the fields that a person would type.
     await world.temporal.workflow.getHandle(talk.workflowId).signal('resolveToolCall', {
       toolCallId: idOf('payments.refund'),
       resolution: { type: 'approve' },
@@ -65,7 +65,7 @@ describe('a worker that is killed while calls of each kind wait', () => {
       ['client_execution', 'http', 'api'],
     ]);
 
-    // The new worker knows who answered what.
+    // The new worker has the answers and their actors.
     const again = async (answer: string) =>
       await talk.resolve(
         idOf('customer.ask'),
@@ -84,7 +84,7 @@ describe('a worker that is killed while calls of each kind wait', () => {
 });
 
 describe('a message sent while no worker runs', () => {
-  it('is queued with the next command, and answered as soon as a worker comes', {
+  it('is queued with the next command, and answered as soon as a worker starts', {
     ...promise('G2'),
   }, async () => {
     await world.stack.worker().kill();

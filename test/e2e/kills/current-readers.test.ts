@@ -1,7 +1,7 @@
 /**
- * Workers are killed every three seconds, each replaced at once, while conversations ask one question after the other. Whoever reads through
- * another process sees each question, and the end of each, within two seconds of the moment a worker can answer.
- * `READERS_SECONDS` makes it longer.
+ * Workers are killed every three seconds and replaced at once, while conversations ask one question after the other. A
+ * reader in another process sees each question appear and disappear within two seconds of the moment a worker can
+ * answer. `READERS_SECONDS` sets the duration.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -19,11 +19,14 @@ const KILL_EVERY_MS = 3_000;
 const SECONDS = Number(process.env['READERS_SECONDS'] ?? 30);
 const LOOK_EVERY_MS = 25;
 const LAST_LOOKS_MS = 10_000;
-/** After the moment when a worker can answer. A machine on which a worker needs longer than this to start is given as long as that takes. */
+/**
+ * Limit for the delay after a worker can answer. On a machine whose workers take longer to start, their start time is
+ * the limit.
+ */
 const BAR_MS = 2_000;
 
 let world: World;
-/** Knows only what is stored; the questions are answered through another. */
+/** An API process that reads from the store only; the questions are answered through another one. */
 let readerUrl: string;
 beforeAll(async () => {
   world = await startWorld({
@@ -36,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Milliseconds since 1970. */
+/** Times in milliseconds since 1970. */
 interface Loss {
   readonly killedAt: number;
   readonly readyAt: number;
@@ -47,11 +50,11 @@ interface Seen {
   lastAt: number;
 }
 
-/** Answers questions as soon as they are seen, and notes when that was. */
+/** Answers questions as soon as they appear, and records the times at which they were visible. */
 class Watched {
   readonly id: string;
   readonly seen = new Map<string, Seen>();
-  /** Verdicts of answers to questions that were shown. */
+  /** Verdicts of the answers to visible questions. */
   readonly verdicts: string[] = [];
   readonly #answered = new Set<string>();
   readonly #work = new Set<Promise<void>>();
@@ -62,7 +65,7 @@ class Watched {
     this.id = id;
   }
 
-  /** Looks for some time longer, so that what was recorded last is seen, too. */
+  /** Polls until the end and for some time longer, to see the events recorded last. */
   async live(isOver: () => boolean): Promise<void> {
     for (let endsAt = Number.POSITIVE_INFINITY; Date.now() < endsAt; ) {
       if (isOver()) endsAt = Math.min(endsAt, Date.now() + LAST_LOOKS_MS);
@@ -79,7 +82,7 @@ class Watched {
     await Promise.all(this.#work);
   }
 
-  /** Nobody waits for it: whatever hangs must not keep the reader from looking. */
+  /** Starts work in the background, so that a hanging request does not stop the polling. */
   #begin(work: Promise<void>): void {
     this.#work.add(work);
   }
@@ -125,7 +128,7 @@ async function killAgainAndAgain(isOver: () => boolean): Promise<readonly Loss[]
   let others = [world.stack.worker(), await world.stack.startWorker()];
   for (let nth = 1; !isOver(); nth += 1) {
     await sleep(KILL_EVERY_MS);
-    // Each third time both.
+    // Every third round kills both workers.
     const killed = nth % 3 === 0 ? others : others.slice(0, 1);
     const killedAt = Date.now();
     await Promise.all(killed.map((worker) => worker.kill()));
@@ -137,7 +140,7 @@ async function killAgainAndAgain(isOver: () => boolean): Promise<readonly Loss[]
   return losses;
 }
 
-/** How long a reader did without what was recorded at a time, while a worker could have answered. */
+/** The time for which an event was missing for a reader although a worker could have answered. */
 function delayOf(
   recordedAt: number,
   seenAt: number,
@@ -157,9 +160,12 @@ function percentile(values: readonly number[], share: number): number {
 }
 
 interface Tasks {
-  /** When they were completed, by the time at which they were started: that stands in the events. */
+  /** Completion times of tasks by their start times; events carry the start time. */
   readonly completed: ReadonlyMap<number, number>;
-  /** When the server gave up one that was lost with its worker: until then it keeps queries back, so nobody can answer. */
+  /**
+   * Times at which the server gave up a task lost with its worker. Until then it holds queries back, so no worker can
+   * answer.
+   */
   readonly givenUpAt: readonly number[];
 }
 
@@ -182,7 +188,7 @@ async function eventsOf(id: string): Promise<readonly CanonicalEvent[]> {
   return await world.talk(id).events();
 }
 
-it('readers are current within two seconds of the moment a worker can answer, with workers killed every three', {
+it('readers are current within two seconds of the moment a worker can answer, with workers killed every three seconds', {
   ...promise('G235'),
   timeout: patient(300_000),
 }, async () => {
@@ -207,7 +213,7 @@ it('readers are current within two seconds of the moment a worker can answer, wi
       const startedAt = Date.parse(event.at);
       const recordedAt = completed.get(startedAt) ?? startedAt;
       const seen = talk.seen.get(toolCallId);
-      // What was recorded at the very end nobody has looked at any more.
+      // Events recorded after the last poll are not counted.
       if (recordedAt > endsAt) continue;
       if (seen === undefined)
         throw new Error(`${talk.id}: ${toolCallId}, recorded at ${event.at}, was never shown`);

@@ -1,4 +1,6 @@
-/** Questions of MCP servers across processes: the worker that was asked is killed while somebody thinks about the answer. */
+/**
+ * Questions of MCP servers across processes: the worker that received the question is killed before the answer arrives.
+ */
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { kitServer, type McpLedger, mcpLedger } from '../../support/mcp/kit.js';
@@ -12,7 +14,7 @@ import { startWorld, type World } from '../support/world.js';
 const MAIN = { type: 'answer', value: { branch: 'main' } } as const;
 const TIMEOUT_MS = 120_000;
 
-/** Calls the tool that the message names, and then says what came of it. */
+/** Calls the tool that the message names, and then reports its result. */
 const push: Scenario = ({ userTexts, results }) =>
   results.length === 0
     ? { calls: [{ name: userTexts.at(-1) ?? '', input: { repository: 'tea' } }] }
@@ -20,7 +22,7 @@ const push: Scenario = ({ userTexts, results }) =>
 
 interface Scene {
   readonly world: World;
-  /** What the server of today has done, and that of the protocol before. */
+  /** Calls of the server with the current protocol, and of the one with the older protocol. */
   readonly kit: McpLedger;
   readonly old: McpLedger;
 }
@@ -41,7 +43,7 @@ async function scene(): Promise<Scene> {
   return { world, kit, old };
 }
 
-/** Asked, by a worker that is killed; answered; gone on with by the next one, or not. */
+/** Has the tool ask, kills its worker, answers, and starts the next worker. */
 async function answeredAfterKill(world: World, tool: string): Promise<Talk> {
   const talk = world.talk(tool.replace('.', '-'));
   await talk.begin('pusher', tool);
@@ -61,7 +63,7 @@ async function resultOf(talk: Talk): Promise<unknown> {
   return result?.result.envelope;
 }
 
-it('a question that a server asked of a worker that is killed is answered to another: its state comes with it', {
+it('the answer to a question from a killed worker is delivered by the next one, together with the state of the question', {
   ...promise('G147'),
   timeout: patient(TIMEOUT_MS),
 }, async () => {
@@ -74,7 +76,7 @@ it('a question that a server asked of a worker that is killed is answered to ano
   expect(kit.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
 });
 
-it('a server of the protocol before has its call made again by the next worker, with the answer at hand', {
+it('a server of the older protocol gets its call repeated by the next worker, together with the answer', {
   ...promise('G149'),
   timeout: patient(TIMEOUT_MS),
 }, async () => {
@@ -87,7 +89,7 @@ it('a server of the protocol before has its call made again by the next worker, 
   expect(old.runs.filter((run) => run === 'push tea first')).toHaveLength(2);
 });
 
-it('a call that was held open in the worker that is killed is of unknown outcome, and not made again', {
+it('a call that was held open in the killed worker has an unknown outcome, and is not repeated', {
   ...promise('G150'),
   timeout: patient(TIMEOUT_MS),
 }, async () => {

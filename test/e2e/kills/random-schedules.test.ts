@@ -1,7 +1,8 @@
 /**
- * Random schedules on a real server: conversations of all kinds of agents are driven through every door while their worker is
- * killed and started again, again and again. In the end all come to rest, and log, replies, effects, model and histories agree.
- * `RANDOM_SEED=123` repeats the inputs of a run, as far as the timing goes the same way; `RANDOM_STEPS` makes it longer.
+ * Random schedules on a real server: conversations of all kinds of agents get inputs by client, HTTP and signal while
+ * their worker is killed and restarted repeatedly. In the end all come to rest, and log, replies, effects, model and
+ * histories agree. `RANDOM_SEED=123` repeats the inputs of a run as far as the timing agrees; `RANDOM_STEPS` makes it
+ * longer.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,14 +29,14 @@ import { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
 
 const AGENTS = ['queueing', 'steering', 'interrupting', 'rejecting'] as const;
-/** The calls of a step run side by side. */
+/** Agents that run the calls of a step in parallel. */
 const PARALLEL = ['queueing', 'interrupting', 'rejecting'];
 const CONVERSATIONS = 6;
 const STEPS = Number(process.env['RANDOM_STEPS'] ?? 25);
 const KILLS = 3;
 const SEED = Number(process.env['RANDOM_SEED'] ?? Date.now() % 1_000_000);
 const MODULE = fileURLToPath(new URL('../fixtures/juggler.ts', import.meta.url));
-/** Two run in the worker, one is gated, one is a form, one is another backend's, and no turn waits for the last. */
+/** Two run in the worker, one is gated, one is a form, one runs in another backend, and the last is detached. */
 const SIX_CALLS = ['quick', 'wipe', 'ask', 'nap', 'fetch', 'order'];
 const BATCHES = 4;
 const PATIENCE_MS = 60_000;
@@ -43,7 +44,7 @@ const PATIENCE_MS = 60_000;
 let world: World;
 let opened: OpenLog;
 let client: ConversationClient;
-/** Where the followers are connected; killed on the way. */
+/** The API of the followers, which is killed in between. */
 let followed: Awaited<ReturnType<World['startApi']>>;
 const followers = new Map<string, Follower>();
 let code: string;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   world = await startWorld({
     agents: MODULE,
     script: juggle,
-    // So that runs roll over by themselves, too.
+    // Lets runs also roll over by themselves.
     dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 200 },
   });
   opened = await openEventLog(join(world.folder, 'log.db'));
@@ -76,15 +77,15 @@ afterAll(async () => {
 /** A conversation that has come to rest. */
 interface Played {
   readonly random: RandomTalk;
-  /** As the store has them. */
+  /** The events in the store. */
   readonly events: readonly CanonicalEvent[];
-  /** As the workflow knows it. */
+  /** The snapshot of the workflow. */
   readonly snapshot: ConversationSnapshot;
   /** The last message, with which the model was sent the whole conversation. */
   readonly finale: string;
 }
 
-/** Fails with what is needed to do it again. */
+/** Adds the seed and the recorded inputs to a failure, for its repetition. */
 async function blaming(random: RandomTalk, check: () => Promise<void> | void): Promise<void> {
   try {
     await check();
@@ -98,7 +99,7 @@ async function blaming(random: RandomTalk, check: () => Promise<void> | void): P
   }
 }
 
-/** The newest part of log and history, and what the last worker said. */
+/** The newest part of log and history, and the output of the last worker. */
 async function recorded({ talk }: RandomTalk): Promise<string> {
   const lines = await new EngineHistory(world.temporal).lines(talk.workflowId);
   const events = await talk.events();
@@ -114,7 +115,7 @@ function randomTalk(kind: string, index: number, agents: readonly string[]): Ran
   return new RandomTalk({ world, client }, { id, agent, seed: SEED * 1_000 + index });
 }
 
-/** Plays all at once while the worker is killed so many times, spread at random over that many inputs. */
+/** Plays all conversations in parallel, and kills the worker `kills` times, spread at random over `inputs` inputs. */
 async function playAll(
   talks: readonly RandomTalk[],
   how: {
@@ -157,21 +158,21 @@ async function killAtRandom(
   }
 }
 
-/** Its followers go on at another one, where they were. */
+/** Kills the API and starts another on its port, where its followers resume. */
 async function killApi(): Promise<void> {
   const port = Number(new URL(followed.url).port);
   await followed.kill();
   followed = await world.startApi(port);
 }
 
-/** Whoever has followed from the beginning has seen the whole log, each event once. */
+/** A follower from the beginning has received the whole log, each event once. */
 async function expectFollowed({ random, events }: Played): Promise<void> {
   const follower = followers.get(random.id);
   const recorded = await until(`the follower of ${random.id} is there`, () => follower?.recorded, {
     holds: (frames = []) => frames.length >= events.length,
     timeoutMs: PATIENCE_MS,
   });
-  // Read after the follower was: a run may have rolled over since the conversation came to rest.
+  // Read after the follower: a run may have rolled over since the conversation came to rest.
   const log = (await random.talk.events()).slice(0, recorded?.length);
   expect(recorded?.map(({ id }) => id)).toEqual(log.map(({ seq }) => `1-${seq}`));
   expect(recorded?.map(({ data }) => data)).toEqual(log);
@@ -184,7 +185,7 @@ async function toRest(random: RandomTalk): Promise<Played> {
     await random.rest();
     finale = await random.finale();
   });
-  // A run may roll over when everything is done.
+  // A run may roll over after the last turn.
   const look = async (): Promise<Pick<Played, 'events' | 'snapshot'>> => {
     const snapshot = await random.workflow();
     return { snapshot, events: await random.talk.events() };
@@ -201,7 +202,7 @@ async function expectCore({ random, events, snapshot }: Played): Promise<void> {
   if (state === undefined) throw new Error('the log is empty');
   expectInvariants({ state, events: [...events] });
   expect(snapshot).toEqual(snapshotOf(state));
-  // A lost task is no reason to write the log anew: what it had decided was never shown.
+  // A lost task must not open a new generation: its decisions were never visible.
   const head = await opened.log.head({ tenant: 'default', conversationId: random.id });
   expect(head?.generation).toBe(1);
 }
@@ -242,25 +243,29 @@ describe(`conversations driven at random while their worker is killed (seed ${SE
     played = await playAll(talks, { play, inputs: CONVERSATIONS * STEPS, kills: KILLS });
   });
 
-  it('keep every invariant of the core, and the log is what the workflow knows', {
+  it('keep every invariant of the core, and log and workflow agree', {
     ...promise('G18'),
   }, async () => {
     await onEach(expectCore);
   });
 
-  it('told every sender the truth, and lost no signal', promise('G18'), async () => {
+  it('gave every sender a true reply, and lost no signal', promise('G18'), async () => {
     await onEach(({ random, events }) => {
       expectReplies(random.trail, events);
     });
   });
 
-  it('ran tools with effects once, and only what was approved', promise('G18'), async () => {
-    const runs = await world.lines('runs.jsonl');
-    await onEach(({ random, events }) => {
-      const own = runs.filter((run) => run['conversationId'] === random.id);
-      expectEffects(own, events);
-    });
-  });
+  it(
+    'ran tools with effects `once` at most once, and only approved calls',
+    promise('G18'),
+    async () => {
+      const runs = await world.lines('runs.jsonl');
+      await onEach(({ random, events }) => {
+        const own = runs.filter((run) => run['conversationId'] === random.id);
+        expectEffects(own, events);
+      });
+    },
+  );
 
   it('sent the model each result once, in call order', promise('G18'), async () => {
     await onEach(({ random, events, finale }) => {
@@ -268,7 +273,7 @@ describe(`conversations driven at random while their worker is killed (seed ${SE
     });
   });
 
-  it('were followed by streams without a gap or a repeat, although their API was killed, too', {
+  it('were followed by streams without a gap or a repeat, although their API was killed as well', {
     ...promise('G18'),
   }, async () => {
     await onEach(expectFollowed);
@@ -279,7 +284,7 @@ describe(`conversations driven at random while their worker is killed (seed ${SE
   });
 });
 
-describe(`six calls at once, one of each way to wait (seed ${SEED})`, () => {
+describe(`six parallel calls, one for each way to wait (seed ${SEED})`, () => {
   const play = async (random: RandomTalk, done: () => void): Promise<void> => {
     await random.begin(SIX_CALLS.join(' '));
     const dice = new Dice(SEED);
@@ -288,7 +293,7 @@ describe(`six calls at once, one of each way to wait (seed ${SEED})`, () => {
       holds: (pending) => pending.length === 4,
       timeoutMs: PATIENCE_MS,
     });
-    // The gated one waits twice; what the store still shows as waiting is answered once more.
+    // The gated call waits twice; a call that the store still shows as waiting is answered again.
     for (let left = open; left.length > 0; left = await random.pending()) {
       const call = dice.pick(left);
       if (call === undefined) break;
@@ -297,7 +302,7 @@ describe(`six calls at once, one of each way to wait (seed ${SEED})`, () => {
       done();
     }
     expect(answered.size).toBe(4);
-    // Too late.
+    // Answers after the end of the calls.
     for (const call of dice.shuffled(open)) await random.answerTwice(call);
   };
 

@@ -1,6 +1,6 @@
 /**
- * Conversations whose steps mix reads that run inside the model activity with other tools, while somebody has them open in the
- * Temporal UI: one query a second each, six at once now and then. Their worker is killed on the way. Every run must still replay.
+ * Conversations whose steps mix inline reads with other tools while they are open in the Temporal UI: one query a
+ * second each, sometimes six at once. Their worker is killed in between. Every run must still replay.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,21 +8,21 @@ import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+import { expectWhole, wholeLog } from '../support/killed-talks.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
-import { expectWhole, wholeLog } from '../support/wreck.js';
 
 const AGENTS = new URL('../fixtures/reading.ts', import.meta.url).pathname;
-/** `READS_CONVERSATIONS` and `READS_TURNS` make it longer. */
+/** `READS_CONVERSATIONS` and `READS_TURNS` make the test longer. */
 const CONVERSATIONS = Number(process.env['READS_CONVERSATIONS'] ?? 8);
 const TURNS = Number(process.env['READS_TURNS'] ?? 4);
-/** Of one turn: two reads beside another tool, then two reads. */
+/** Calls in one turn: two reads beside another tool, then two reads. */
 const CALLS = 5;
 const KILLS = 2;
 const QUERY_EVERY_MS = 1_000;
 const QUERY_DEADLINE_MS = 2_000;
-/** One look in so many is a burst of six. */
+/** One in so many polls is a burst of six queries. */
 const BURST_EVERY = 3;
 const BURST = 6;
 const QUERIES = ['__temporal_workflow_metadata', 'snapshot', '__stack_trace'];
@@ -38,7 +38,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** As an open page of the UI asks, by id and by run id. Refused queries and time-outs are no concern of the conversation. */
+/**
+ * Queries like an open page of the UI, by workflow id and by run id. Refused queries and timeouts do not matter here.
+ */
 async function watch(talk: Talk, isOver: () => boolean): Promise<number> {
   let asked = 0;
   const all: Promise<unknown>[] = [];
@@ -82,7 +84,7 @@ function messageOf(talk: Talk, turn: number): string {
   return `do ${talk.id}.${turn}: look peek work | look peek`;
 }
 
-it('conversations under queries whose worker is killed all replay, and none stands still', {
+it('conversations under queries whose worker is killed all end their turns, and every run replays', {
   ...promise('G212'),
   timeout: patient(TEST_TIMEOUT_MS),
 }, async () => {

@@ -1,7 +1,7 @@
 /**
- * One SIGKILL hits a worker in every step of a roll-over at once: each conversation is held fast in another step by a gate between
- * the worker and the server, while answers, a message and queries from outside arrive. Nothing is lost, nothing is done twice, and answers from before
- * the roll-over are judged as before.
+ * One SIGKILL hits a worker in every step of a roll-over at once: each conversation is held in another step, by a gate
+ * between the worker and the server, while answers, a message and queries arrive. Nothing is lost, nothing is done
+ * twice, and answers from before the roll-over are judged as before.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
@@ -11,10 +11,10 @@ import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { Reply } from '../support/api.js';
 import type { GatedCall, Held } from '../support/grpc-gate.js';
+import { askAbout, expectWhole, isAbout, untilHeld, wholeLog } from '../support/killed-talks.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
-import { askAbout, expectWhole, isAbout, untilHeld, wholeLog } from '../support/wreck.js';
 
 const AGENTS = new URL('../fixtures/broken/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -22,9 +22,9 @@ const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 interface Step {
   readonly name: string;
   readonly side: 'request' | 'reply';
-  /** Whether a call of the worker is the one that it is killed in. Asked about each, in their order. */
+  /** Selects the call in which the worker is killed. Evaluated for every call of the worker, in order. */
   readonly wanted: (talk: Talk) => (call: GatedCall) => boolean;
-  /** For the server, a new run has begun. */
+  /** Whether the server has begun a new run by then. */
   readonly isOver: boolean;
 }
 
@@ -34,7 +34,7 @@ const flushDone = (talk: Talk) => (call: GatedCall) =>
 const flushOrdered = (talk: Talk) => (call: GatedCall) =>
   taskDone(talk)(call) && call.body.includes('flushLog');
 
-/** The nth task of the workflow that is completed after the end of the flush was told. */
+/** The nth workflow task that the worker completes after the end of the flush. */
 const taskAfterFlush =
   (nth: number) =>
   (talk: Talk): ((call: GatedCall) => boolean) => {
@@ -70,7 +70,7 @@ const STEPS: readonly Step[] = [
     isOver: false,
   },
   {
-    name: 'when the log is flushed and nobody knows',
+    name: 'after the log is flushed and before the server knows',
     side: 'request',
     wanted: flushDone,
     isOver: false,
@@ -82,7 +82,7 @@ const STEPS: readonly Step[] = [
     isOver: false,
   },
   {
-    name: 'when the new run is committed and the worker was not told',
+    name: 'after the new run is committed and before the worker knows',
     side: 'reply',
     wanted: taskAfterFlush(1),
     isOver: true,
@@ -107,10 +107,10 @@ afterAll(() => world.stop());
 /** A conversation in whose roll-over the worker is killed. */
 interface Wreck {
   readonly talk: Talk;
-  /** Two questions, one that expires soon, and an approval; the first is answered before. */
+  /** Two questions, one that expires soon, and an approval; the first is already answered. */
   readonly calls: readonly PendingCall[];
   readonly held: Held;
-  /** Told while the worker is held, and then killed. */
+  /** Replies to inputs that were sent while the worker was held, before its kill. */
   readonly told: readonly Promise<Reply>[];
 }
 
@@ -148,7 +148,10 @@ async function runCount(talk: Talk): Promise<number> {
   return (await new EngineHistory(world.temporal).runs(talk.workflowId)).length;
 }
 
-/** Holds a call of a roll-over; on a busy machine one may end without it, as when its flush is given up: then in the next. */
+/**
+ * Requests a roll-over and holds one of its calls. On a busy machine a roll-over may end without that call, for
+ * instance when its flush is given up: then the next one is tried.
+ */
 async function heldInRollOver(
   talk: Talk,
   wanted: (talk: Talk) => (call: GatedCall) => boolean,
@@ -166,7 +169,7 @@ async function heldInRollOver(
   }
 }
 
-/** Of a roll-over that was cut off, a lost activity is missed first. */
+/** After an interrupted roll-over the server first has to time out a lost activity. */
 async function hasBegun(talk: Talk, run: number): Promise<void> {
   const runs = (): Promise<number> => runCount(talk);
   await until(`run ${run} has begun`, runs, { holds: (seen) => seen === run, timeoutMs: 90_000 });
@@ -184,10 +187,10 @@ function idOf(calls: readonly PendingCall[], index: number): string {
 describe('a worker that is killed while conversations roll over', () => {
   let wrecks: readonly Wreck[] = [];
   const ids = STEPS.map((_, index) => `k${index}`);
-  // What it returns is called after all.
+  // The function that it returns is called afterwards.
   beforeAll(() => askAbout(world, ids));
 
-  it('is held fast in every step of a roll-over, and killed', async () => {
+  it('is held in every step of a roll-over, and killed', async () => {
     wrecks = await Promise.all(STEPS.map((step, index) => beginRollOver(step, ids[index] ?? '')));
     await world.stack.worker().kill();
     for (const { held } of wrecks) held.drop();
@@ -223,14 +226,14 @@ describe('a worker that is killed while conversations roll over', () => {
     const told = events.find(
       (event) => event.type === 'tool_result' && event.toolCallId === idOf(calls, 3),
     );
-    // Where the new run had begun, the kill may have hit the tool itself, which is never repeated.
+    // If the new run had begun, the kill may have hit the tool itself, which is never repeated.
     if (step.isOver && JSON.stringify(told).includes('"outcome_unknown"'))
       expect(paid.length).toBeLessThanOrEqual(1);
     else expect(paid).toMatchObject([{ attempt: 1 }]);
   });
 
   it.each(STEPS)(
-    'judges what comes later as if nothing had been: $name',
+    'judges later inputs as if there had been no kill: $name',
     promise('G208'),
     async (step) => {
       const { talk, calls } = wrecks[STEPS.indexOf(step)] ?? {};
@@ -247,7 +250,7 @@ describe('a worker that is killed while conversations roll over', () => {
   );
 });
 
-describe('a worker that is killed in one roll-over after the other', () => {
+describe('a worker that is killed in consecutive roll-overs', () => {
   it('leaves a conversation that rolls over each time, and ends every turn', {
     ...promise('G208'),
   }, async () => {
@@ -265,7 +268,7 @@ describe('a worker that is killed in one roll-over after the other', () => {
       await world.stack.worker().kill();
       held.drop();
       await world.stack.startWorker();
-      // The first is killed before its new run is committed, the second in that run's first task.
+      // The first kill comes before its new run is committed, the second in the first task of that run.
       await hasBegun(talk, index === 0 ? runs + 1 : runs);
     }
     const { body } = await talk.resolve(idOf(calls, 0), YES);
@@ -284,7 +287,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
     [1, 2, 3].map((ordinal) => `${id} note ${ordinal}: ${`${ordinal}`.repeat(120_000)}`);
   const talks = (): readonly Talk[] => points.map((_, index) => world.talk(`long${index}`));
 
-  it('is held when they are stored and nobody knows, and in the first task of the new run', async () => {
+  it('is held after storing them unacknowledged, and in the first task of the new run', async () => {
     for (const [index, talk] of talks().entries()) {
       const [first = '', ...others] = notesOf(talk.id);
       onTestFinished(askAbout(world, [talk.id]));
@@ -298,7 +301,8 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
       const handle = world.temporal.workflow.getHandle(talk.workflowId);
       await handle.signal('rollOver');
       await untilHeld(world, talk, held);
-      // A flush that is lost with the worker leaves more unconfirmed than a roll-over carries, which then has to wait.
+      // A flush lost with the worker would leave more unacknowledged events than a roll-over carries, which would then
+      // have to wait.
       await until('at most the storing is under way', () => underWay(talk), {
         holds: (names) => names.every((name) => name === 'offloadTranscript'),
         timeoutMs: 60_000,
@@ -311,7 +315,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
     }
   });
 
-  it('loses nothing: the model reads every turn, the stored ones too', {
+  it('loses nothing: the model reads every turn, including the stored ones', {
     ...promise('G195'),
   }, async () => {
     for (const talk of talks()) {
@@ -328,14 +332,14 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
   });
 });
 
-describe('a worker that is killed while a roll-over stores steps of the turn that runs', () => {
+describe('a worker that is killed while a roll-over stores steps of the running turn', () => {
   const offloadDone = (talk: Talk) => (call: GatedCall) =>
     isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('offloadTranscript');
   const points = [offloadDone, taskAfterFlush(2)];
   const plan = (id: string): string => `do ${id}.1: ${'dump '.repeat(8)}| glance`;
 
   it.each([0, 1])(
-    'leaves the turn to another, which goes on with all of it (%i)',
+    'leaves the turn to another worker, which continues with all of it (%i)',
     promise('G189'),
     async (index) => {
       const talk = world.talk(`turn${index}`);

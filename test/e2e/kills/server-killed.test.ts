@@ -1,4 +1,4 @@
-/** The Temporal server dies by SIGKILL and comes back on its file. */
+/** The Temporal server is killed by SIGKILL and restarted on its database file. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('a Temporal server that is killed while calls wait', () => {
-  it('has kept them when it is back: the worker and the API find it again by themselves', {
+  it('still has them after its restart: the worker and the API reconnect by themselves', {
     ...promise('G22', 'G245'),
   }, async () => {
     const talk = world.talk('server-killed');
@@ -45,7 +45,7 @@ describe('a Temporal server that is killed while calls wait', () => {
     await until('the worker says that it is gone', () => times(worker, GONE), {
       holds: (count) => count === 1,
     });
-    // What waits can be read all the same.
+    // Reads of the waiting calls do not need the server.
     expect((await talk.waiting(3)).size).toBe(3);
 
     await restartServer();
@@ -74,8 +74,8 @@ describe('a Temporal server that is killed while calls wait', () => {
   });
 });
 
-describe('processes that are told to stop while the server is down', () => {
-  it('end in order and in time, whatever they were waiting for', async () => {
+describe('processes that receive SIGTERM while the server is down', () => {
+  it('exit with code 0 and in time, despite their pending requests', async () => {
     const talk = world.talk('stop');
     await talk.begin('support', 'third');
     const pending = await talk.waiting(3);
@@ -104,7 +104,10 @@ async function restartServer(): Promise<void> {
   restarted = await startDevServer({ dbFile, port });
 }
 
-/** Until it is taken: the gRPC clients of the API and the worker come back a few seconds after the server. */
+/**
+ * Repeats each answer until it is accepted: the gRPC clients of the API and the worker reconnect a few seconds after
+ * the server's start.
+ */
 async function answerAll(talk: Talk): Promise<void> {
   for (const { name, toolCallId } of (await talk.waiting(3)).values())
     await until(

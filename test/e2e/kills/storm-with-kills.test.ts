@@ -1,4 +1,4 @@
-/** The storm in short; `npm run storm` is the same for as long as wanted. `STORM_SEED=123` repeats the faults of a run. */
+/** A short storm; `npm run storm` runs one for any time. `STORM_SEED=123` repeats the faults of a run. */
 import { describe, expect, it } from 'vitest';
 import { isCalm, noFindings, textOf } from '../../storm/report.js';
 import { runStorm } from '../../storm/storm.js';
@@ -8,7 +8,7 @@ import { promise } from '../../support/promise.js';
 const SEED = Number(process.env['STORM_SEED'] ?? Date.now() % 100_000);
 
 describe(`a storm (seed ${SEED})`, () => {
-  it('of queries from outside, killed and frozen workers, roll-overs and evictions spoils nothing: every history replays', {
+  it('of queries from outside, killed and frozen workers, roll-overs and evictions leaves only histories that replay', {
     ...promise('G15'),
     timeout: patient(600_000),
   }, async () => {

@@ -1,4 +1,4 @@
-/** Two workers on one Postgres: one of them leads the sweep, and the other takes over when it is killed. */
+/** Two workers on one Postgres: one leads the sweep, and the other takes over when that one is killed. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../../examples/demo/postgres.js';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** Who leads now; undefined when the last one's time is up. */
+/** The holder of the sweep lease; undefined when it has expired. */
 async function leader(): Promise<string | undefined> {
   const { rows } = await database.query<{ holder: string }>(
     "SELECT holder FROM colloquy.leases WHERE name = 'sweep' AND expires_at > now()",
@@ -30,13 +30,13 @@ async function leader(): Promise<string | undefined> {
   return rows[0]?.holder;
 }
 
-it('a killed leader is followed by the other worker within half a minute, which brings in what no hint told of', {
+it('a killed leader is replaced by the other worker within half a minute, which stores events without any hint', {
   ...promise('G234'),
 }, async () => {
   const talk = world.talk('unheard-of');
   await talk.begin('support', 'refund');
   await talk.waitingCalls(3);
-  // The one call that nobody is asked about has its result.
+  // Waits for the result of the one call that needs no answer.
   const before = await until('nothing more is to come', () => talk.events(), {
     holds: (events) => events.at(-1)?.type === 'tool_result',
   });
@@ -46,7 +46,7 @@ it('a killed leader is followed by the other worker within half a minute, which 
   expect(await leader()).toBe(first);
 
   await killed.kill();
-  // As if all its hints had been lost: the store has never heard of the conversation.
+  // Simulates the loss of all hints: the store has no trace of the conversation.
   for (const table of ['events', 'pending_calls', 'conversations'])
     await database.query(`DELETE FROM colloquy.${table} WHERE conversation_id = $1`, [talk.id]);
   expect((await talk.call('/events')).body['events'] ?? []).toEqual([]);

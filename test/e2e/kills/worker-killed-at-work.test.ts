@@ -1,15 +1,15 @@
 /**
- * Acceptance scenarios S11 and S12: one SIGKILL hits a worker in the middle of a tool that may be repeated, of one that must
- * not, and of a model's streamed answer. What comes of each is told apart by the conversations.
+ * Acceptance scenarios S11 and S12: one SIGKILL hits a worker in the middle of a repeatable tool, of a tool that must
+ * not be repeated, and of a streamed model answer. Each case has a conversation of its own.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { EventStream, Frame } from '../support/api.js';
+import { askAbout } from '../support/killed-talks.js';
 import type { Scenario } from '../support/scenario-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
-import { askAbout } from '../support/wreck.js';
 
 const LOST_SAYS =
   'The worker running tool "slow.pay" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.';
@@ -20,10 +20,10 @@ let paying: Talk;
 let streaming: Talk;
 let watched: EventStream;
 let endAsking: () => Promise<void>;
-/** Before the kill. */
+/** The pid before the kill. */
 let firstPid: number;
 
-/** Asks for one tool, then tells its result word for word. */
+/** Requests one tool, then repeats its result word for word. */
 const tells =
   (name: string): Scenario =>
   ({ results }) =>
@@ -31,7 +31,7 @@ const tells =
       ? { calls: [{ name, input: { label: name } }] }
       : { text: `heard: ${JSON.stringify(results[0])}` };
 
-/** The first try is slow, says something else, and is never finished; both ask for a tool. */
+/** The first attempt is slow, has another text, and never ends; both attempts request a tool. */
 const stutters: Scenario = ({ results }, ask) => {
   if (results.length > 0) return { text: 'all done' };
   const calls = [{ name: 'slow.copy', input: { label: 'after-stream' } }];
@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 describe('a worker that is killed inside a tool that may be repeated', () => {
-  it('leaves a call that is run again with the same idempotency key, and the model is not asked again', {
+  it('leaves a call that runs again with the same idempotency key, and the model is not called again', {
     ...promise('G6', 'S11', 'A32', 'A47'),
   }, async () => {
     expect(await copying.ended()).toMatchObject({
@@ -92,7 +92,7 @@ describe('a worker that is killed inside a tool that may be repeated', () => {
 });
 
 describe('a worker that is killed inside a tool that must not be repeated', () => {
-  it('leaves a call that is not run again: the model reads that its outcome is unknown', {
+  it('leaves a call that does not run again: the model reads that its outcome is unknown', {
     ...promise('G7'),
   }, async () => {
     const { status, text } = await paying.ended();
@@ -108,15 +108,15 @@ describe('a worker that is killed inside a tool that must not be repeated', () =
 });
 
 describe('a worker that is killed while the model streams', () => {
-  it('leaves a model call that is made again, and nothing runs twice', {
+  it('leaves a model call that is repeated, and no tool runs twice', {
     ...promise('G10', 'S12'),
   }, async () => {
     expect(await streaming.ended()).toMatchObject({ status: 'completed', text: 'all done' });
     expect(await runsOf('after-stream')).toMatchObject([{ attempt: 1 }]);
-    // The try that was killed, the one that counts, and the one with the tool's result.
+    // The killed attempt, the successful one, and the call with the tool's result.
     expect(world.model.asked('talk slowly')).toBe(3);
     expect((await streaming.eventsOf('model_call')).map(({ step, attempt }) => [step, attempt]))
-      // The second step had no accident.
+      // The second step was not interrupted.
       .toEqual([
         [1, 2],
         [2, 1],
@@ -124,7 +124,7 @@ describe('a worker that is killed while the model streams', () => {
     expect((await streaming.eventsOf('tool_call')).length).toBe(1);
   });
 
-  it('counts what both attempts took: of the lost one what its last heartbeat knew, as an estimate', {
+  it('counts the usage of both attempts, that of the lost one as an estimate from its last heartbeat', {
     ...promise('G11', '2.A.7'),
   }, async () => {
     const { usage } = await streaming.ended();
@@ -135,11 +135,11 @@ describe('a worker that is killed while the model streams', () => {
     // The prompt has a system text, two tools and a message.
     expect(inputTokens).toBeGreaterThan(20);
     expect(outputTokens).toBeGreaterThan(0);
-    // All that was said and asked for are some sixty letters.
+    // Text and calls together have some sixty letters.
     expect(outputTokens).toBeLessThan(40);
     expect(first?.usage).not.toHaveProperty('estimated');
     expect(second).not.toHaveProperty('earlierUsage');
-    // Nobody could tell of the first attempt: its worker was gone.
+    // The first attempt has no report of its own, because its worker was killed.
     expect(first?.failedAttempts).toMatchObject([{ attempt: 1, code: 'no_worker' }]);
     expect(second).not.toHaveProperty('failedAttempts');
     expect(usage).toEqual({
@@ -150,7 +150,7 @@ describe('a worker that is killed while the model streams', () => {
     });
   });
 
-  it('shows watchers the text of the new attempt under a higher number, and records only that', {
+  it('shows watchers the text of the new attempt under a higher number, and records only that one', {
     ...promise('G10', 'N29'),
   }, async () => {
     await until('the stream has the end', () => watched.frames.map(({ event }) => event), {
@@ -175,7 +175,7 @@ async function runsOf(label: string): Promise<readonly Readonly<Record<string, u
   return (await world.lines('runs.jsonl')).filter((run) => run['label'] === label);
 }
 
-/** What the server knows of the model call that is under way. */
+/** The heartbeat details of the running model call, from the server. */
 async function heartbeatOf({ workflowId }: Talk): Promise<string> {
   const { raw } = await world.temporal.workflow.getHandle(workflowId).describe();
   return (raw.pendingActivities ?? [])
@@ -184,7 +184,7 @@ async function heartbeatOf({ workflowId }: Talk): Promise<string> {
     .join(' ');
 }
 
-/** Of the first step. */
+/** Text frames of the first step. */
 function textFrames(frames: readonly Frame[]): readonly Frame[] {
   return frames.filter(({ event, data }) => event === 'live.text_delta' && data['step'] === 1);
 }

@@ -1,4 +1,6 @@
-/** A model that answers in the background: what its worker loses is not paid for again, and the provider's tools run once. */
+/**
+ * A model in background mode: a response that its worker lost is not paid for again, and the provider's tools run once.
+ */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
@@ -29,12 +31,12 @@ let watched: EventStream;
 beforeAll(async () => {
   provider = await startBackgroundServer({
     items: () => [SEARCH, message('msg_1', [{ type: 'output_text', text: TEXT, annotations: [] }])],
-    // Slowly enough that somebody watches, and no further than the middle of the text.
+    // Slow enough for a watcher, and held in the middle of the text.
     paceMs: 200,
     heldAfter: 25,
   });
   world = await startWorld({
-    agents: fileURLToPath(new URL('../fixtures/patient.ts', import.meta.url)),
+    agents: fileURLToPath(new URL('../fixtures/background.ts', import.meta.url)),
     env: { E2E_RESPONSES_URL: provider.url },
   });
   killed = world.talk('killed');
@@ -65,16 +67,16 @@ afterAll(async () => {
 });
 
 describe('a worker that is killed while the model answers in the background', () => {
-  it('leaves a response that the next one reads to its end: none is asked for anew', {
+  it('leaves a response that the next worker reads to its end: no second response is created', {
     ...promise('G12'),
   }, async () => {
     expect(await killed.ended()).toMatchObject({ status: 'completed', text: TEXT });
-    // The other is that of the turn that was stopped.
+    // The other creation belongs to the cancelled turn.
     expect(provider.creations).toHaveLength(2);
     expect(provider.resumptions).toContainEqual({ id: 'resp_1', after: undefined });
     const calls = await killed.eventsOf('model_call');
     expect(calls).toMatchObject([{ attempt: 2, usage: { inputTokens: 100, outputTokens: 20 } }]);
-    // It is one response, and was paid for once.
+    // One response, paid for once.
     expect(calls[0]).not.toHaveProperty('earlierUsage');
     expect(calls[0]?.usage).not.toHaveProperty('estimated');
     expect(await killed.eventsOf('tool_call')).toMatchObject([{ executed: true }]);
@@ -99,8 +101,8 @@ describe('a worker that is killed while the model answers in the background', ()
   });
 });
 
-describe('a turn that is stopped while its model answers in the background', () => {
-  it('ends the response at the provider', promise('G12'), async () => {
+describe('a turn that is cancelled while its model answers in the background', () => {
+  it('cancels the response at the provider', promise('G12'), async () => {
     await until('it is cancelled there', () => provider.cancelled, {
       holds: (ids) => ids.length > 0,
     });
@@ -109,7 +111,7 @@ describe('a turn that is stopped while its model answers in the background', () 
   });
 });
 
-/** What the server knows of the model call that is under way. */
+/** The heartbeat details of the running model call, from the server. */
 async function heartbeatOf({ workflowId }: Talk): Promise<string> {
   const { raw } = await world.temporal.workflow.getHandle(workflowId).describe();
   return (raw.pendingActivities ?? [])

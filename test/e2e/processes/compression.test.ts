@@ -1,4 +1,7 @@
-/** The development stack, its Temporal UI and the `temporal` command: what lies compressed in history can be read by people. */
+/**
+ * The development stack, its Temporal UI and the `temporal` command: people can read compressed payloads of the
+ * history.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +46,8 @@ beforeAll(async () => {
     COLLOQUY_LOG_LEVEL: 'warn',
   };
   const options = { agentsModule: AGENTS, dataDir: folder, env };
-  // The UI is told of the API before that listens, so its port is chosen here; another test may take it meanwhile.
+  // The UI needs the address of the API before that listens, so the port is chosen here; another test may take it in
+  // between.
   stack = await startOnFreePorts(options).catch((error: unknown) => {
     if (!String(error).includes('is taken')) throw error;
     return startOnFreePorts(options);
@@ -54,7 +58,7 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close();
 });
 
-/** What `temporal` prints, and nothing else. */
+/** The stdout of `temporal`. */
 async function temporal(...args: readonly string[]): Promise<string> {
   const { stdout } = await run(temporalDev('--print-binary'), [
     ...args,
@@ -71,7 +75,7 @@ function readable(json: string): string {
 }
 
 describe('a conversation with a long message', () => {
-  it('is readable by the temporal command once it is told of the codec endpoint; its replies are so in any case', {
+  it('is readable by the temporal command with the codec endpoint; its replies are readable without', {
     ...promise('G287'),
   }, async () => {
     const talk = new Talk('long', () => stack.apiUrl);
@@ -79,7 +83,7 @@ describe('a conversation with a long message', () => {
     const workflow = ['--workflow-id', talk.workflowId];
     const show = ['workflow', 'show', ...workflow, '--output', 'json'];
     const endpoint = ['--codec-endpoint', `${stack.apiUrl}/codec`];
-    // Not as texts to compare: a failure would print them whole.
+    // Booleans instead of texts, because a failure would print the texts whole.
     expect(readable(await temporal(...show)).includes(LONG)).toBe(false);
     expect(readable(await temporal(...show, ...endpoint)).includes(LONG)).toBe(true);
     const query = ['workflow', 'query', ...workflow, '--name', 'events', '--input', '{"after":0}'];
@@ -88,16 +92,20 @@ describe('a conversation with a long message', () => {
 });
 
 describe('the Temporal UI of the stack', () => {
-  it('has payloads decoded by the API, which lets its pages ask', promise('G287'), async () => {
-    const { uiUrl = '' } = stack.temporal;
-    const { body } = await call(`${uiUrl}/api/v1/settings`);
-    expect(body['Codec']).toMatchObject({ Endpoint: `${stack.apiUrl}/codec` });
-    for (const origin of [uiUrl, uiUrl.replace('127.0.0.1', 'localhost')]) {
-      const preflight = await fetch(`${stack.apiUrl}/codec/decode`, {
-        method: 'OPTIONS',
-        headers: { origin, 'access-control-request-method': 'POST' },
-      });
-      expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
-    }
-  });
+  it(
+    'has payloads decoded by the API, which allows requests from its pages',
+    promise('G287'),
+    async () => {
+      const { uiUrl = '' } = stack.temporal;
+      const { body } = await call(`${uiUrl}/api/v1/settings`);
+      expect(body['Codec']).toMatchObject({ Endpoint: `${stack.apiUrl}/codec` });
+      for (const origin of [uiUrl, uiUrl.replace('127.0.0.1', 'localhost')]) {
+        const preflight = await fetch(`${stack.apiUrl}/codec/decode`, {
+          method: 'OPTIONS',
+          headers: { origin, 'access-control-request-method': 'POST' },
+        });
+        expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+      }
+    },
+  );
 });

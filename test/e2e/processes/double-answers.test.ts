@@ -6,7 +6,7 @@ import { call } from '../support/api.js';
 import { startWorld, type World } from '../support/world.js';
 
 const ROUNDS = 6;
-/** Ten answers at once, a hundred times. */
+/** Ten simultaneous answers, a hundred times. */
 const BATCHES = 5;
 const CALLS_PER_BATCH = 20;
 const ANSWERS = 10;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     refunds(`refund batch ${batch}`, CALLS_PER_BATCH, `b${batch}`);
 });
 
-/** The model asks for so many gated refunds in one step. */
+/** Makes the model request `count` gated refunds in one step. */
 function refunds(message: string, count: number, prefix: string): void {
   world.model.answer(message, ({ results }) =>
     results.length > 0
@@ -36,15 +36,15 @@ function refunds(message: string, count: number, prefix: string): void {
 }
 afterAll(() => world.stop());
 
-describe('an approval that two processes give at the same time', () => {
-  it('is accepted once and stale for the other, round after round, and the tool runs once', {
+describe('simultaneous approvals from two processes', () => {
+  it('are accepted once and stale for the other, in every round, and the tool runs once', {
     ...promise('G33'),
   }, async () => {
     const talk = world.talk('double');
     await talk.begin('support', 'refund them all');
     const calls = (await talk.waitingCalls(ROUNDS)).map(({ toolCallId }) => toolCallId);
     for (const [round, toolCallId] of calls.entries()) {
-      // Alternately first: whoever is asked first must not always win.
+      // The APIs alternate, so that the first request does not always go to the same one.
       const apis =
         round % 2 === 0
           ? ([world.apiUrl, secondApi] as const)
@@ -76,9 +76,9 @@ describe('an approval that two processes give at the same time', () => {
   });
 });
 
-describe('ten approvals of one call at the same moment, from two processes, a hundred times', () => {
+describe('ten simultaneous approvals of one call from two processes, a hundred times', () => {
   it.each(Array.from({ length: BATCHES }, (_, batch) => batch))(
-    'one is accepted, the others are stale, or repeats where they share a request id; the tool runs once (batch %i)',
+    'one is accepted, the others are stale, or duplicates if they share a request id; the tool runs once (batch %i)',
     { ...promise('G32'), timeout: patient(120_000) },
     async (batch) => {
       const talk = world.talk(`batch-${batch}`);

@@ -1,4 +1,4 @@
-/** Clients of an event log from outside of the package, by its exports, and processes that keep different ones. */
+/** Clients of an event log outside of the package, by its exports, and processes with different logs. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A client as an application of its own makes it. */
+/** A client as an application constructs it. */
 async function clientOver(
   file: string,
 ): Promise<{ readonly client: ConversationClient; readonly opened: OpenLog }> {
@@ -37,8 +37,8 @@ async function clientOver(
   return { client: new ConversationClient({ ...options, actor: { id: 'outside' } }), opened };
 }
 
-describe('a client that is wired from outside', () => {
-  it('reads what it has written although the store does not have it yet', {
+describe('a client that an application constructs', () => {
+  it('reads its own writes although the store does not have them yet', {
     ...promise('G243'),
   }, async () => {
     const file = join(world.folder, 'log.db');
@@ -59,8 +59,8 @@ describe('a client that is wired from outside', () => {
   });
 });
 
-describe('an API that keeps another event log than the workers', () => {
-  it('says so in its log and is not ready; workers say so when they are sent something from there', {
+describe('an API with another event log than the workers', () => {
+  it('reports it in its log and is not ready; workers report it when they receive one of its messages', {
     ...promise('G242'),
   }, async () => {
     const elsewhere = temporaryFolder();
@@ -83,7 +83,7 @@ describe('an API that keeps another event log than the workers', () => {
       store: 'ok',
       same_store: expect.stringMatching(/another event log .* COLLOQUY_DATA/) as string,
     });
-    // The other store knows the agents, as one does that was in use before.
+    // The other store knows the agents, like one that was used before.
     const { opened } = await clientOver(join(elsewhere, 'log.db'));
     await opened.log.publishAgents(agents);
     await until(
@@ -99,7 +99,7 @@ describe('an API that keeps another event log than the workers', () => {
       holds: (text) => text.includes(`another event log (store`),
     });
     expect(worker.output()).toContain(await opened.log.storeId());
-    // One with the store of the workers is ready.
+    // An API with the store of the workers is ready.
     expect((await call(`${world.apiUrl}/readyz`)).status).toBe(200);
   });
 });

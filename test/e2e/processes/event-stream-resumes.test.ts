@@ -1,4 +1,4 @@
-/** An API process dies by SIGKILL while it streams; its clients go on at another, where they were. */
+/** An API process is killed by SIGKILL while it streams; its clients resume at another process. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -10,7 +10,7 @@ const STEPS = 8;
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-  // A turn of many steps, each some events and some streamed text.
+  // A turn of many steps, each with some events and some streamed text.
   world.model.answer('look often', ({ results }) =>
     results.length < STEPS
       ? {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('an API process that is killed in the middle of an event stream', () => {
-  it('costs a client nothing: with Last-Event-ID a new process goes on without a gap or a repeat', {
+  it('costs a client nothing: with Last-Event-ID a new process continues without a gap or a repeat', {
     ...promise('G24'),
   }, async () => {
     const talk = world.talk('stream');
@@ -51,7 +51,7 @@ describe('an API process that is killed in the middle of an event stream', () =>
     expect(ids).toEqual(ids.map((_, index) => `1-${index + 1}`));
     const seen = [...before.frames, ...after.frames].filter(({ id }) => id !== undefined);
     expect(seen.map(({ data }) => data)).toEqual(await talk.events());
-    // The kill came in the middle, not before or after.
+    // Proof that the kill came in the middle of the stream.
     expect(after.frames.some(({ event }) => event === 'tool_result')).toBe(true);
     expect((await talk.ended()).text).toBe('I have seen enough');
   });

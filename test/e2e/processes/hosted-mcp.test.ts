@@ -1,4 +1,7 @@
-/** Calls of a hosted MCP server that the provider asks leave for: from its wire to an approval of ours, and back to its wire. */
+/**
+ * Calls of a hosted MCP server for which the provider requests approval: from the wire to an approval, and back to the
+ * wire.
+ */
 import { fileURLToPath } from 'node:url';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -64,7 +67,7 @@ const said = (text: string): Item =>
 
 const inputOf = ({ body }: WireRequest): readonly InputItem[] => body['input'] as InputItem[];
 
-/** Holds back what the provider says once it has had an answer, while there is a reason to. */
+/** If set, the provider stalls in its response to the decisions. */
 let stalls = false;
 
 function answer(request: WireRequest): WireAnswer {
@@ -90,13 +93,13 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** What the provider was sent since then. */
+/** The inputs of the provider's requests since then. */
 function requestsSince(count: number): readonly (readonly InputItem[])[] {
   return provider.requests.slice(count).map(inputOf);
 }
 
-describe('a provider that asks before it runs a call', () => {
-  it('hears of each decision under the id of its request, from a worker that never saw it ask', {
+describe('a provider that requests approval for a call', () => {
+  it('receives each decision under the id of its request, from a worker that did not run at the time of that request', {
     ...promise('G96'),
   }, async () => {
     const before = provider.requests.length;
@@ -116,7 +119,7 @@ describe('a provider that asks before it runs a call', () => {
     const approved = talk.resolve('mcpr_7', { type: 'approve' });
     await world.stack.startWorker();
     expect((await approved).body['verdict']).toMatch(/^(accepted|queued)$/);
-    // One decision is not enough for the provider to go on.
+    // The provider is not called before every request is decided.
     expect(requestsSince(before)).toHaveLength(1);
     const denied = await talk.resolve('mcpr_8', { type: 'deny', reason: 'Not on a Friday' });
     expect(denied.body['verdict']).toBe('accepted');
@@ -135,7 +138,7 @@ describe('a provider that asks before it runs a call', () => {
     ]);
   });
 
-  it('has them in every later request, too: its own items go on as they came', {
+  it('receives the decisions in every later request as well, and its own items unchanged', {
     ...promise('N22'),
   }, async () => {
     const before = provider.requests.length;
@@ -151,7 +154,7 @@ describe('a provider that asks before it runs a call', () => {
     ]);
   });
 
-  it('hears that everything was denied, and runs nothing', async () => {
+  it('receives the denials of all requests, and runs nothing', async () => {
     const before = provider.requests.length;
     const talk = world.talk('denied');
     await talk.begin('hosted', 'Merge 7 and 8');
@@ -169,7 +172,7 @@ describe('a provider that asks before it runs a call', () => {
     ]);
   });
 
-  it('hears the decision again from the next worker, where the first was killed while it went on', {
+  it('receives the decision again from the next worker if the first was killed during the response', {
     ...promise('G96'),
   }, async () => {
     stalls = true;

@@ -1,4 +1,4 @@
-/** Several workers and API processes on one Postgres: nothing depends on which of them takes what. */
+/** Several workers and API processes on one Postgres: any of them can take any part of the work. */
 import type { PendingCall } from 'colloquy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../../examples/demo/postgres.js';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-it('a conversation is followed, answered and finished through processes that never saw it begin', {
+it('a conversation is followed, answered and finished through processes that did not exist at its beginning', {
   ...promise('G226'),
 }, async () => {
   const other = await world.startApi(0);
@@ -39,7 +39,7 @@ it('a conversation is followed, answered and finished through processes that nev
   await talk.begin('support', 'refund');
   const stream = await openEventStream(`${other.url}/v1/conversations/shared/events`);
   const [waiting] = await talk.waitingCalls(1);
-  // What the worker told comes through the database to a process that it does not know.
+  // Live events of the worker reach an unrelated process through the database.
   await until('deltas are heard elsewhere', () =>
     stream.frames.some(({ event }) => event === 'live.text_delta'),
   );
@@ -59,7 +59,7 @@ it('a conversation is followed, answered and finished through processes that nev
 });
 
 it.each([1, 2, 3])(
-  'with two workers and two APIs either worker may be killed at any moment: every conversation ends, every stream has all of it (seed %i)',
+  'with two workers and two APIs either worker can be killed at any moment: every conversation ends, every stream is complete (seed %i)',
   { ...promise('G227'), timeout: patient(180_000) },
   async (seed) => {
     const dice = new Dice(seed);
@@ -77,13 +77,13 @@ it.each([1, 2, 3])(
       talks.map(async ({ id }, nth) => {
         const url = `${at(nth)}/v1/conversations`;
         const begun = await call(url, { body: { agent: 'support', id, message: 'refund' } });
-        // Admitted, or on a slow machine left as a signal: both are a promise.
+        // Admitted, or queued as a signal on a slow machine: both are durable.
         expect(begun.status).toBe(202);
         const isKnown = async () => (await call(`${url}/${id}`)).status === 200;
         await until('the conversation is known', isKnown);
       }),
     );
-    // Each is followed through the API that did not begin it.
+    // Each conversation is followed through the API that did not begin it.
     const streams = await Promise.all(
       talks.map(({ id }, nth) => openEventStream(`${at(nth + 1)}/v1/conversations/${id}/events`)),
     );
@@ -93,7 +93,7 @@ it.each([1, 2, 3])(
     await dice.pick([first, second]).kill();
     for (const [nth, talk] of talks.entries()) {
       const [waiting] = await talk.waitingCalls(1);
-      // Half of them through the API that streams it, the others through the one that does not.
+      // Half of the answers go through the API that streams the conversation, the others through the other one.
       const calls = `${at(nth < 3 ? nth : nth + 1)}/v1/conversations/${talk.id}/tool-calls`;
       const reply = await call(`${calls}/${waiting?.toolCallId ?? ''}/resolution`, {
         body: { type: 'approve' },
@@ -110,7 +110,7 @@ it.each([1, 2, 3])(
       const ids = stream.frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
       expect(ids).toEqual(ids.map((_, index) => `1-${index + 1}`));
     }
-    // One worker is left for the next round; what is over is deleted through either API, and gone in both.
+    // One worker is left for the next round. A finished conversation is deleted through one API, and gone in both.
     const [gone] = talks;
     expect(
       (await call(`${at(1)}/v1/conversations/${gone?.id ?? ''}`, { method: 'DELETE' })).body,
@@ -121,7 +121,7 @@ it.each([1, 2, 3])(
   },
 );
 
-it('a database that is away stops no turn; when it is back, the log has everything once', {
+it('a database outage stops no turn; after it the log has every event once', {
   ...promise('G225'),
 }, async () => {
   const talk = world.talk('outage');
@@ -132,7 +132,7 @@ it('a database that is away stops no turn; when it is back, the log has everythi
   );
   const refunded = (await world.lines('refunds.jsonl')).length;
   await postgres.stop();
-  // In the middle of the turn: its first answer, its approval, its refund and its end fall into the outage.
+  // The outage covers the first answer of the turn, its approval, its refund and its end.
   const handle = world.temporal.workflow.getHandle(talk.workflowId);
   const [waiting] = await until(
     'the call waits',
@@ -144,7 +144,7 @@ it('a database that is away stops no turn; when it is back, the log has everythi
     resolution: { type: 'approve' },
     actor: { id: 'ops' },
   });
-  // Without the log nobody is told; the refund and its turn go on all the same.
+  // No events are stored or streamed during the outage; the refund and its turn continue nevertheless.
   const refunds = async (): Promise<number> => (await world.lines('refunds.jsonl')).length;
   await until('the money is back', refunds, {
     holds: (count) => count === refunded + 1,
@@ -155,7 +155,7 @@ it('a database that is away stops no turn; when it is back, the log has everythi
   expect((await talk.ended()).text).toBe('It is paid back');
   const events = await talk.events();
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  // Whoever watched all the while has seen each event once, in order.
+  // A watcher that stayed connected has received each event once, in order.
   await until('the stream has its end', () =>
     stream.frames.some(({ event }) => event === 'turn_ended'),
   );

@@ -1,4 +1,4 @@
-/** A worker as applications make it, on the server whose clock jumps. */
+/** A worker as applications construct it, on the time-skipping server. */
 import { join } from 'node:path';
 import { defineAgent, defineTool, manifestOf } from 'colloquy';
 import { ConversationClient } from 'colloquy/client';
@@ -19,7 +19,7 @@ const ask = defineTool({
   timeouts: { answer: '2 days' },
 });
 
-it('lets two days pass in a moment, and answers queries', async () => {
+it('skips two days in a moment, and answers queries', async () => {
   const environment = await timeSkippingEnvironment();
   onTestFinished(() => environment.teardown());
   const agent = defineAgent({

@@ -1,4 +1,4 @@
-/** A worker whose main thread is blocked says so while it is, by its own log, and in what. */
+/** A worker whose main thread is blocked reports it during the block, in its log, with the running work. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
@@ -28,7 +28,7 @@ function lines(): readonly Line[] {
 const lineThat = (what: RegExp): Line | undefined =>
   lines().find(({ msg }) => what.test(String(msg)));
 
-it('a tool that blocks its worker is named with its conversation while it blocks, and when the worker goes on', {
+it('a tool that blocks its worker is named with its conversation during the block, and again when the worker continues', {
   ...promise('G273'),
 }, async () => {
   world.model.answer('spin', ({ results }) =>
@@ -53,7 +53,7 @@ it('a tool that blocks its worker is named with its conversation while it blocks
   });
   const saidMs = Number(said?.['blockedMs']);
   expect(saidMs).toBeGreaterThanOrEqual(2_000);
-  // Only now: it was said while the thread was blocked.
+  // Released only now, which proves that the report came during the block.
   await world.release('enough');
   expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'dizzy' });
   const over = await until('its end is said', () => lineThat(/runs again/));

@@ -1,4 +1,7 @@
-/** Temporal's worker as the engine runs it: no thread around each step, no trace of each promise (decision 28). */
+/**
+ * Temporal's worker as the engine runs it: without a VM timeout for each step and without promise stack traces
+ * (decision 28).
+ */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -30,7 +33,7 @@ async function oddWorker(): Promise<Command> {
 const begin = (type: string) =>
   client.workflow.start(type, { taskQueue: 'odd', workflowId: `${type}-${randomUUID()}` });
 
-it('a failed task says where it failed; promises leave no traces to be asked for', {
+it('a failed task reports its stack trace; promises have none', {
   ...promise('G19'),
 }, async () => {
   await oddWorker();

@@ -1,4 +1,4 @@
-/** The HTTP API as its clients see it: replies, and event streams frame by frame. */
+/** The HTTP API from the view of its clients: replies, and event streams frame by frame. */
 import { createParser } from 'eventsource-parser';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -6,13 +6,13 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
-  /** Empty when the body is no JSON object. */
+  /** Empty when the body is not a JSON object. */
   readonly body: Fields;
 }
 
 export interface Call {
   readonly method?: string;
-  /** Sent as JSON; a text as it is. */
+  /** Sent as JSON; a string as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -38,14 +38,14 @@ export interface Frame {
 }
 
 export interface EventStream {
-  /** Everything that came, in order; grows. */
+  /** All received frames, in order; grows. */
   readonly frames: readonly Frame[];
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is closed, by either side. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Opens a stream. @throws when it is refused. */
+/** Opens a stream. @throws when the server refuses */
 export async function openEventStream(url: string, lastEventId?: string): Promise<EventStream> {
   const closing = new AbortController();
   const response = await fetch(url, {

@@ -1,4 +1,4 @@
-/** A front end that follows one conversation by its event stream, whatever becomes of the API process that it is connected to. */
+/** A front end that follows one conversation by its event stream, over restarts of the API process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStream, Frame } from './api.js';
 
@@ -6,20 +6,20 @@ const AGAIN_MS = 25;
 
 export class Follower {
   readonly #open: (lastEventId?: string) => Promise<EventStream>;
-  /** Of connections that are gone. */
+  /** Frames of closed connections. */
   readonly #before: Frame[] = [];
   readonly #following: Promise<void>;
   #stream: EventStream | undefined;
   #connections = 0;
   #stopped = false;
 
-  /** Begins at once, with the first event; a conversation that does not exist yet is asked for again. */
+  /** Starts at once, from the first event, and retries while the conversation does not exist. */
   constructor(open: (lastEventId?: string) => Promise<EventStream>) {
     this.#open = open;
     this.#following = this.#follow();
   }
 
-  /** What was recorded, as it came; live events are left out. */
+  /** The recorded events in order of arrival, without live events. */
   get recorded(): readonly Frame[] {
     const frames = [...this.#before, ...(this.#stream?.frames ?? [])];
     return frames.filter(({ id }) => id !== undefined);
@@ -48,7 +48,7 @@ export class Follower {
       }
       this.#connections += 1;
       this.#stream = stream;
-      // One that was opened while this was stopped would never end.
+      // A stream opened after `stop` would never end.
       if (this.#isStopped()) stream.close();
       await stream.ended;
       this.#before.push(...stream.frames);

@@ -1,7 +1,7 @@
 /**
- * A gate between workers and the Temporal server: a proxy for gRPC that can hold one call back, either its request, so that
- * the server never hears of it, or its reply, so that the caller never hears of it. A process that is killed meanwhile was
- * killed at just that point.
+ * A gate between workers and the Temporal server: a gRPC proxy that can hold one call, either its request, so that the
+ * server never receives it, or its reply, so that the caller never receives it. A process killed in between was
+ * therefore killed at exactly that point.
  */
 import {
   type ClientHttp2Session,
@@ -16,20 +16,21 @@ import { gunzipSync } from 'node:zlib';
 import { until } from '../../support/until.js';
 
 export interface GatedCall {
-  /** Such as `RespondWorkflowTaskCompleted`. */
+  /** For instance `RespondWorkflowTaskCompleted`. */
   readonly method: string;
-  /** The request as it is sent, byte for byte a character: texts in it can be searched for. */
+  /** The request as sent, one character for each byte, so that it can be searched for text. */
   readonly body: string;
 }
 
 export interface Held {
-  /** Resolves when such a call is being held. @throws when none comes */
+  /** Resolves when such a call is held. @throws when none arrives */
   readonly met: Promise<void>;
-  /** Lets everything go again, and holds nothing more. */
+  /** Forwards all held calls, and holds no more. */
   release(): void;
   /**
-   * Holds nothing more, and what is held goes nowhere: for a caller that was killed. (After a `release` a request goes on for
-   * as long as the gate has not heard that its caller's socket is closed, which on a busy machine is after its process ended.)
+   * Holds no more calls, and discards the held ones: for a caller that was killed. (After a `release` a request is
+   * still forwarded until the gate sees that its caller's socket is closed, which on a busy machine is after the end of
+   * that process.)
    */
   drop(): void;
 }
@@ -37,7 +38,7 @@ export interface Held {
 export interface GrpcGate {
   /** `127.0.0.1:<port>`, to be used as the address of the server. */
   readonly address: string;
-  /** Holds every call that is wanted from now on; `side` is what of it is held back. */
+  /** Holds every matching call from now on; `side` selects its request or its reply. */
   hold(side: 'request' | 'reply', wanted: (call: GatedCall) => boolean): Held;
   close(): Promise<void>;
 }
@@ -45,15 +46,15 @@ export interface GrpcGate {
 interface Hold {
   readonly side: 'request' | 'reply';
   readonly wanted: (call: GatedCall) => boolean;
-  /** Whether what is held goes on. */
+  /** Whether the held call is forwarded. */
   readonly over: Promise<boolean>;
   isMet: boolean;
 }
 
 const PATIENCE_MS = 60_000;
-/** Length of a gRPC message and whether it is compressed. */
+/** A gRPC message prefix: a compression flag and the length. */
 const FRAME_BYTES = 5;
-/** A history with large payloads. */
+/** Large enough for a history with large payloads. */
 const WINDOW_BYTES = 16 * 1_048_576;
 const SETTINGS = { initialWindowSize: WINDOW_BYTES, maxConcurrentStreams: 1_000 };
 
@@ -64,7 +65,7 @@ export async function startGrpcGate(serverAddress: string): Promise<GrpcGate> {
   server.on('session', (session) => {
     const upstream = connect(`http://${serverAddress}`, { settings: SETTINGS });
     sessions.add(session);
-    // Ends of either side are what the tests are about.
+    // Broken connections on either side are part of the tests.
     session.on('error', () => undefined);
     upstream.on('error', () => undefined);
     upstream.once('close', () => {
@@ -152,7 +153,7 @@ async function relay(
   forward(answered, stream, () => wait('reply'));
 }
 
-/** A gRPC reply: headers, messages, and its status in the trailers; or its status alone in the headers. */
+/** A gRPC reply: headers, messages, and its status in the trailers; or only headers with its status. */
 function forward(
   answered: ReturnType<ClientHttp2Session['request']>,
   stream: ServerHttp2Stream,

@@ -1,4 +1,4 @@
-/** Commands as a user runs them, and what they leave behind. */
+/** Commands as a user runs them, and the processes that they leave behind. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,23 +13,23 @@ export interface Command {
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Its exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the command. */
   readonly ended: Promise<number | NodeJS.Signals>;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the whole output once it matches. @throws when the command ends first, or takes too long. */
+  /** Resolves with the whole output once it matches. @throws when the command ends first, or takes too long */
   prints(pattern: RegExp): Promise<string>;
 }
 
 const PATIENCE_MS = 60_000;
 
-/** Starts a command, which is killed when the test ends. Settings of this process do not reach it. */
+/** Starts a command, which is killed when the test ends. The command does not inherit settings of this process. */
 export function start(
   executable: string,
   args: readonly string[],
   options: {
     readonly env?: NodeJS.ProcessEnv;
     readonly cwd?: string;
-    /** It leads a process group of its own, so that a signal can reach all of it. */
+    /** Makes the command lead a process group of its own, so that a signal can reach the whole group. */
     readonly leads?: boolean;
   } = {},
 ): Command {
@@ -77,16 +77,16 @@ export function colloquy(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
   return start(process.execPath, [MAIN, ...args], { env });
 }
 
-/** What a command that must fail said on stderr. */
+/** Returns the stderr of a command that must fail. */
 export async function failure(command: Command): Promise<string> {
   expect(await command.ended).toBe(1);
   expect(command.stdout()).toBe('');
-  // Words, not a stack of our insides.
+  // A message, not an internal stack trace.
   expect(command.stderr()).not.toMatch(/^\s+at /m);
   return command.stderr();
 }
 
-/** Processes, of whatever parent, that inherited this variable: none can hide by leaving its group. */
+/** All processes that inherited this variable, for any parent: leaving the process group does not hide them. */
 export function processesWith(variable: string): readonly string[] {
   if (existsSync('/proc/self/environ'))
     return readdirSync('/proc')
@@ -97,7 +97,7 @@ export function processesWith(variable: string): readonly string[] {
           const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
           return environment.includes(variable) ? [`${pid} ${words}`] : [];
         } catch {
-          // Gone meanwhile, or not ours.
+          // Ended in the meantime, or owned by another user.
           return [];
         }
       });

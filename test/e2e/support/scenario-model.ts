@@ -1,4 +1,4 @@
-/** The demo's model server with an answer for each message that the tests send; counts what it was asked. */
+/** The demo's model server, with an answer for each message of a test, and a count of its requests. */
 import {
   type ModelServer,
   type SeenRequest,
@@ -7,23 +7,23 @@ import {
 } from '../../../examples/demo/model-server.js';
 import { DEMO_SCRIPT, type ScriptRequest } from '../../../examples/demo/script.js';
 
-/** @param ask How often the model was asked about this message before, plus 1. */
+/** @param ask How often the model was called with this message before, plus 1. */
 export type Scenario = (request: ScriptRequest, ask: number) => ServerAnswer;
 
 export interface ScenarioModel {
   readonly url: string;
-  /** Everything that it was asked, oldest first. */
+  /** All requests, oldest first. */
   readonly requests: readonly SeenRequest[];
-  /** What is answered in conversations whose newest message is this one; any other has the script. */
+  /** Sets the answer for conversations whose newest message is this one; any other gets the script. */
   answer(message: string, scenario: Scenario): void;
-  /** How often the model was asked with this as the newest message. */
+  /** The number of requests with this newest message. */
   asked(message: string): number;
-  /** Drops what it was asked with a text in it for which this is true. */
+  /** Drops the recorded requests that contain a text for which `isOver` is true. */
   forget(isOver: (text: string) => boolean): void;
   close(): Promise<void>;
 }
 
-/** @param script What is answered to all other messages. */
+/** @param script Answers all other messages. */
 export async function startScenarioModel(script: Scenario = DEMO_SCRIPT): Promise<ScenarioModel> {
   const scenarios = new Map<string, Scenario>();
   const asked = new Map<string, number>();

@@ -1,9 +1,11 @@
-/** One conversation over the HTTP API, with waits that say what they saw. */
+/** One conversation over the HTTP API, with waits that report the last reply on a timeout. */
 import type { CanonicalEvent, PendingCall } from 'colloquy';
 import { until } from '../../support/until.js';
 import { type Call, call, type EventStream, openEventStream, type Reply } from './api.js';
 
-/** A killed worker's activity is given up after 10 s without a heartbeat; the rest is for slow machines. */
+/**
+ * The server times out an activity of a killed worker after 10 s without a heartbeat; the rest is for slow machines.
+ */
 const PATIENCE_MS = 60_000;
 
 export type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>;
@@ -36,7 +38,7 @@ export class Talk {
     return await this.call(`/tool-calls/${toolCallId}/resolution`, { body, ...options });
   }
 
-  /** The calls that wait, once they are so many. */
+  /** The waiting calls, once there are so many. */
   async waitingCalls(count: number): Promise<readonly PendingCall[]> {
     return await until(`${count} calls wait in ${this.id}`, () => this.#pending(), {
       holds: (calls) => calls.length === count,
@@ -44,12 +46,12 @@ export class Talk {
     });
   }
 
-  /** The same by the name of their tool. */
+  /** The same calls by the name of their tool. */
   async waiting(count: number): Promise<ReadonlyMap<string, PendingCall>> {
     return new Map((await this.waitingCalls(count)).map((entry) => [entry.name, entry]));
   }
 
-  /** Page by page: one holds no more than a payload does. */
+  /** Reads page by page, because one page holds at most a payload. */
   async events(): Promise<readonly CanonicalEvent[]> {
     const events: CanonicalEvent[] = [];
     for (let after = ''; ; ) {

@@ -1,4 +1,4 @@
-/** A whole installation for one file of tests: Temporal, worker and API as processes of their own, and a scripted model. */
+/** A whole installation for one test file: Temporal, worker and API as separate processes, and a scripted model. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,19 +15,19 @@ export const AGENTS = fileURLToPath(new URL('../fixtures/agents.ts', import.meta
 const TASK_QUEUE = 'colloquy';
 
 export interface WorldOptions {
-  /** Module that the worker serves. @defaultValue the agents of the end-to-end tests */
+  /** The module that the worker serves. @defaultValue the agents of the end-to-end tests */
   readonly agents?: string;
-  /** What the model answers to messages that no test has named. @defaultValue the demo's script */
+  /** Answers messages without an answer of their own. @defaultValue the demo's script */
   readonly script?: Scenario;
-  /** Reaches every process. */
+  /** Environment of every process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Workers and API reach Temporal through a gate that can hold their calls. */
   readonly gated?: boolean;
-  /** Temporal has its UI, and with it the HTTP API that the UI uses. */
+  /** Temporal has its UI, and with it the HTTP API of the UI. */
   readonly ui?: boolean;
-  /** What worker and API of the stack print. */
+  /** Receives the output lines of the stack's worker and API. */
   readonly onLine?: (line: string, from: string) => void;
-  /** Of the Temporal server. */
+  /** Dynamic configuration of the Temporal server. */
   readonly dynamicConfig?: Readonly<Record<string, unknown>>;
 }
 
@@ -37,28 +37,28 @@ export interface World {
   readonly stack: Stack;
   readonly model: ScenarioModel;
   readonly temporal: Client;
-  /** @throws when the world has none */
+  /** The gate. @throws when the world has none */
   readonly gate: GrpcGate;
   readonly taskQueue: string;
-  /** Where Temporal's UI is. @throws when the world has none */
+  /** Address of Temporal's UI. @throws when the world has none */
   readonly uiUrl: string;
   /** Settings of every process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where the API of the stack is; `startApi` does not change it. */
+  /** Address of the stack's API; `startApi` does not change it. */
   readonly apiUrl: string;
   talk(id: string): Talk;
-  /** Another API process on the same data. 0 = any free port. */
+  /** Starts another API process on the same data. 0 = any free port. */
   startApi(port: number): Promise<Child & { readonly url: string }>;
   /** Lets slow tools with this label end. */
   release(label: string): Promise<void>;
-  /** Lines that tools left behind in a file of the folder. */
+  /** The lines that tools wrote to a file in the folder. */
   lines(
     file: 'refunds.jsonl' | 'runs.jsonl',
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
   stop(): Promise<void>;
 }
 
-/** Starts everything; stops what was started when a part fails. */
+/** Starts everything; stops the started parts when one fails. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 
 const ASK = calls('customer.ask', { question: 'A?' });
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
-const DOORS = [
+const UPDATE_NAMES = [
   'sendMessage',
   'resolveToolCall',
   'cancelTurn',
@@ -270,7 +270,7 @@ test('ten simultaneous refused updates leave no history either', async () => {
   const before = await engine.history.count(engine.workflowId(talk));
   const refused = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
-      rawUpdate(engine, talk.id, DOORS[index % 2] ?? '', []),
+      rawUpdate(engine, talk.id, UPDATE_NAMES[index % 2] ?? '', []),
     ),
   );
   expect(new Set(refused)).toEqual(new Set(['invalid_request', 'verdict']));

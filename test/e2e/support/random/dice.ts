@@ -1,4 +1,4 @@
-/** Random numbers that a seed decides (mulberry32). */
+/** Random numbers from a seed (mulberry32). */
 export class Dice {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0, below the bound. */
+  /** An integer from 0 up to, but not including, the bound. */
   below(bound: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -1,14 +1,14 @@
 /**
- * The model of the random schedules: the newest message says word for word what it asks for, so that it says the same to
- * whoever asks, however often. `do <label>: quick ask | cart` asks for two tools in the first step, one in the second, and then
- * says that it is done. To anything else it says that it is noted.
+ * The model of the random schedules. The newest message lists its tool calls word for word, so every repeated request
+ * gets the same answer. `do <label>: quick ask | cart` requests two tools in the first step, one in the second, and
+ * then ends with `<label> is done`. Any other message is answered with `noted`.
  */
 import type { ScriptCall } from '../../../../examples/demo/script.js';
 import type { Scenario } from '../scenario-model.js';
 
-/** Words that are no tools of the juggler. */
+/** Words that are not tools of the juggler. */
 export const ODD_WORDS = ['nobody', 'half', 'misfit'] as const;
-/** What may be put before a message's label: the answer comes slowly, at the second try, or never. */
+/** Prefixes of a message's label: the answer comes slowly, at the second attempt, or never. */
 export const MOODS = ['slowly ', 'flaky ', 'broken '] as const;
 
 const MESSAGE = /^do (?:(slowly|flaky|broken) )?(\S+):(.*)$/;

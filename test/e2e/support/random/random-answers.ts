@@ -1,10 +1,10 @@
-/** What may be said to a call that waits, and what a reply says. */
+/** The possible answers to a waiting call, and the outcome of a reply. */
 import type { PendingCall, Resolution } from 'colloquy';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
 import type { Reply } from '../api.js';
 import type { Input, Trail } from './trail.js';
 
-/** What a reply says: of a verdict, a message, an event, a cancel or a problem. */
+/** The outcome in a reply: the verdict, status or code of a message, event, cancel or problem. */
 export function saidIn(reply: Readonly<Record<string, unknown>>): Pick<Input, 'said' | 'seq'> {
   const { verdict, status, duplicate, code, seq, first } = reply;
   const word = verdict ?? code ?? (duplicate === true ? 'duplicate' : status);
@@ -15,7 +15,7 @@ export function saidIn(reply: Readonly<Record<string, unknown>>): Pick<Input, 's
   };
 }
 
-/** Answers that this kind of wait knows; some break a rule of the tool. */
+/** Answers that fit the kind of the wait; some break a rule of the tool. */
 export function fitting(call: PendingCall): readonly Resolution[] {
   switch (call.kind) {
     case 'approval':
@@ -41,7 +41,7 @@ export function fitting(call: PendingCall): readonly Resolution[] {
   }
 }
 
-/** An answer that ends the wait for sure. */
+/** An answer that is certain to end the wait. */
 export function finalOf(call: PendingCall): Resolution {
   switch (call.kind) {
     case 'approval':
@@ -60,7 +60,7 @@ function labelOf({ prompt }: PendingCall): string {
   return JSON.stringify(prompt);
 }
 
-/** No turn runs, and nobody is waited for. */
+/** Whether no turn runs and no call is pending. */
 export function isAtRest({
   status,
   pending,
@@ -70,7 +70,7 @@ export function isAtRest({
   return status === 'idle' && [...pending, ...queued, ...inFlightTools].length === 0;
 }
 
-/** What says that an answer is for this question, and from the holder. */
+/** The fields that tie an answer to this question and to the claim holder. */
 export function meantFor(call: PendingCall | undefined): {
   readonly argsDigest?: string;
   readonly claimId?: string;
@@ -84,7 +84,7 @@ export function meantFor(call: PendingCall | undefined): {
 
 type Note = Omit<Input, 'said' | 'seq'>;
 
-/** A reply that is lost with its API process says nothing about the input. */
+/** A reply that is lost with its API process has no outcome. */
 export async function notingReply(
   trail: Trail,
   note: Note,
@@ -94,7 +94,7 @@ export async function notingReply(
   trail.note({ ...note, ...(reply === undefined ? { said: 'no_reply' } : saidIn(reply.body)) });
 }
 
-/** Notes a refusal by its code. @throws what is no refusal */
+/** Records a refusal by its code. @throws any other error */
 export async function noting(
   trail: Trail,
   note: Note,

@@ -1,10 +1,10 @@
-/** What the dice may say and hold. */
+/** Inputs and claims that the dice can choose. */
 import type { PendingCall } from 'colloquy';
 import type { ClaimOptions } from 'colloquy/client';
 import type { Dice } from './dice.js';
 import { MOODS, ODD_WORDS } from './juggler-model.js';
 
-/** Who may resolve anything. */
+/** An actor that may resolve every call. */
 export const BOSS = { id: 'boss', roles: ['operator'] };
 export const ANN = { id: 'ann' };
 
@@ -43,7 +43,7 @@ export const TOOLS = [
   ],
 ] as const;
 
-/** A message that asks for some calls, in one step or two: see `juggler-model.ts`. */
+/** A message that requests some calls, in one step or two: see `juggler-model.ts`. */
 export function randomText(dice: Dice, id: string, words: readonly string[]): string {
   const steps = Array.from({ length: 1 + dice.below(2) }, () =>
     Array.from({ length: dice.below(5) }, () => dice.pick(words)).join(' '),
@@ -52,7 +52,7 @@ export function randomText(dice: Dice, id: string, words: readonly string[]): st
   return `do ${mood}${id}: ${steps.join(' | ')}`;
 }
 
-/** Holds a call for a second or a minute, or renews; whoever holds it for a second hardly ever answers in time. */
+/** Claims a call for a second or a minute, or renews a claim. A holder for one second hardly ever answers in time. */
 export function randomClaim(
   dice: Dice,
   pending: readonly PendingCall[],
@@ -63,7 +63,7 @@ export function randomClaim(
   const actor = dice.oneIn(4) ? ANN : BOSS;
   return {
     toolCallId: call.toolCallId,
-    // In the end the boss answers everything, and waits for nobody.
+    // At the end the boss answers everything, without waiting for a lease.
     lease: actor === ANN ? '1s' : dice.pick(['1s', '1 minute']),
     actor,
     ...(claimId === undefined ? {} : { claimId }),

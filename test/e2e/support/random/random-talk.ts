@@ -1,7 +1,6 @@
 /**
- * One conversation that is driven by dice, through every door: the client, the HTTP API and raw signals. Each input and what
- * its sender was told is noted. What the dice choose from depends on what there is to choose from, so a seed gives the same
- * inputs only as far as the conversation goes the same way.
+ * One conversation driven by random inputs, by client, HTTP and raw signals. Each input is recorded with its reply. The
+ * choice depends on the state of the conversation, so a seed gives the same inputs only as far as the states agree.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingCall, Resolution } from 'colloquy';
@@ -26,18 +25,18 @@ import { type Input, Trail } from './trail.js';
 
 const ON_BUSY = ['reject', 'queue', 'interrupt', 'steer'] as const;
 
-/** Hardly ever in vain: without it, most messages would find the conversation busy. */
+/** Time to wait for a turn to settle; without it, most messages would find the conversation busy. */
 const SETTLE_MS = 1_500;
 const REST_MS = 60_000;
 const LOOK_MS = 25;
-/** Of one query: when every worker is gone, the store is asked instead. */
+/** Deadline of one query; without any worker the store is read instead. */
 const QUERY_MS = 5_000;
 
 export class RandomTalk {
   readonly id: string;
   readonly agent: string;
   readonly trail = new Trail();
-  /** Over HTTP. */
+  /** The conversation over HTTP. */
   readonly talk: Talk;
   readonly #world: World;
   readonly #conversation: Conversation;
@@ -53,7 +52,7 @@ export class RandomTalk {
       readonly id: string;
       readonly agent: string;
       readonly seed: number;
-      /** The tools that its messages ask for. @defaultValue those of the juggler */
+      /** The tools that its messages request. @defaultValue those of the juggler */
       readonly words?: readonly string[];
     },
   ) {
@@ -66,7 +65,7 @@ export class RandomTalk {
     this.talk = parts.world.talk(by.id);
   }
 
-  /** Starts it, with a message of the dice or one that asks for these calls: see `juggler-model.ts`. */
+  /** Starts the conversation, with a random message or one that requests these calls: see `juggler-model.ts`. */
   async begin(plan?: string, patienceMs = REST_MS): Promise<void> {
     await this.#message(plan);
     const look = (): Promise<unknown> => this.#conversation.snapshot().catch(() => undefined);
@@ -77,10 +76,10 @@ export class RandomTalk {
     return (await this.#present()).pending;
   }
 
-  /** Answers it for good and all, more than once, by doors that the dice choose: at the same moment, or one after the other. */
+  /** Answers the call finally and twice, on random paths: at the same moment, or one after the other. */
   async answerTwice(call: PendingCall): Promise<void> {
     const give = async (): Promise<void> => {
-      await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, door: this.#door() });
+      await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, via: this.#via() });
     };
     if (this.#dice.oneIn(2)) await Promise.all([give(), give()]);
     else {
@@ -103,7 +102,7 @@ export class RandomTalk {
     );
   }
 
-  /** Answers everything that waits until nothing does and no turn runs. @throws when it never comes to rest. */
+  /** Answers all waiting calls until none waits and no turn runs. @throws when it never comes to rest */
   async rest(restMs = REST_MS): Promise<void> {
     const giveUpAt = Date.now() + restMs;
     for (;;) {
@@ -113,13 +112,13 @@ export class RandomTalk {
         throw new Error(`${this.id} never comes to rest: ${JSON.stringify(snapshot)}`);
       for (const call of snapshot.pending) {
         this.#seen.set(call.toolCallId, call);
-        await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, door: 'client' });
+        await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, via: 'client' });
       }
       await sleep(LOOK_MS);
     }
   }
 
-  /** What the workflow itself knows. */
+  /** The snapshot of the workflow itself. */
   async workflow(): Promise<ConversationSnapshot> {
     const { temporal } = this.#world;
     const handle = temporal.workflow.getHandle(this.talk.workflowId);
@@ -128,10 +127,10 @@ export class RandomTalk {
     );
   }
 
-  /** A last turn, in which the model reads the whole conversation. Returns what it was sent. */
+  /** Runs a last turn, in which the model reads the whole conversation. Returns its message. */
   async finale(restMs = REST_MS): Promise<string> {
     const text = `do ${this.id}.finale:`;
-    await this.#send({ id: `${this.id}.finale`, text, door: 'client' });
+    await this.#send({ id: `${this.id}.finale`, text, via: 'client' });
     await this.rest(restMs);
     return text;
   }
@@ -140,7 +139,10 @@ export class RandomTalk {
     return await this.workflow().then(isAtRest, () => false);
   }
 
-  /** By the workflow, or by the store when it does not answer: what a killed worker told last is stored after a while only. */
+  /**
+   * The snapshot of the workflow, or of the store when the workflow does not answer: the last events of a killed worker
+   * are stored with a delay.
+   */
   async #present(): Promise<ConversationSnapshot> {
     return await this.workflow().catch(() => this.#conversation.snapshot());
   }
@@ -163,12 +165,12 @@ export class RandomTalk {
         return await this.#cancel();
       case 'rollOver':
         await this.#signal('rollOver', {});
-        return this.trail.note({ what: 'roll-over', door: 'signal', id: '', said: 'sent' });
+        return this.trail.note({ what: 'roll-over', via: 'signal', id: '', said: 'sent' });
       case 'event':
         return await this.#event();
       case 'garbage':
         await this.#signal('resolveToolCall', this.#dice.pick([null, 7, {}, { toolCallId: 'a' }]));
-        return this.trail.note({ what: 'garbage', door: 'signal', id: '', said: 'sent' });
+        return this.trail.note({ what: 'garbage', via: 'signal', id: '', said: 'sent' });
     }
   }
 
@@ -176,9 +178,9 @@ export class RandomTalk {
     const id = `${this.id}.${this.#next()}`;
     const text = plan === undefined ? randomText(this.#dice, id, this.#words) : `do ${id}: ${plan}`;
     const onBusy = this.#dice.oneIn(4) ? this.#dice.pick(ON_BUSY) : undefined;
-    const door = this.#door();
+    const via = this.#via();
     const send = (): Promise<void> =>
-      this.#send({ id, text, door, ...(onBusy === undefined ? {} : { onBusy }) });
+      this.#send({ id, text, via, ...(onBusy === undefined ? {} : { onBusy }) });
     this.#again.push(send);
     await send();
   }
@@ -186,20 +188,20 @@ export class RandomTalk {
   async #send(message: {
     readonly id: string;
     readonly text: string;
-    readonly door: Input['door'];
+    readonly via: Input['via'];
     readonly onBusy?: (typeof ON_BUSY)[number];
   }): Promise<void> {
-    const { id: requestId, text, door, ...options } = message;
-    const note = { what: 'message', door, id: requestId, of: text } as const;
+    const { id: requestId, text, via, ...options } = message;
+    const note = { what: 'message', via, id: requestId, of: text } as const;
     const hasBegun = this.trail.inputs.length > 0;
-    if (hasBegun && door === 'signal') {
+    if (hasBegun && via === 'signal') {
       await this.#signal('sendMessage', { text, requestId, actor: ANN, ...options });
       this.trail.note({ ...note, said: 'sent' });
-    } else if (hasBegun && door === 'http') {
+    } else if (hasBegun && via === 'http') {
       const request = { text, requestId, actor: ANN, ...options };
       await notingReply(this.trail, note, () => this.talk.call('/messages', { body: request }));
     } else
-      await noting(this.trail, { ...note, door: 'client' }, async () => {
+      await noting(this.trail, { ...note, via: 'client' }, async () => {
         const sent = await this.#conversation.send(text, { requestId, actor: ANN, ...options });
         return { ...saidIn({ ...sent }) };
       });
@@ -209,12 +211,15 @@ export class RandomTalk {
     for (const call of pending) this.#seen.set(call.toolCallId, call);
     const call = this.#dice.pick(pending);
     if (call === undefined) return;
-    // Some ways of being answered are taken back by a worker.
+    // A worker reverts some of these answers.
     const resolution = this.#dice.pick(fitting(call)) ?? finalOf(call);
-    await this.#resolve({ call, resolution, actor: BOSS, door: this.#door() });
+    await this.#resolve({ call, resolution, actor: BOSS, via: this.#via() });
   }
 
-  /** A call that may have ended long ago, or never was; any kind of answer; perhaps an actor that must not; stamped at random. */
+  /**
+   * Resolves a call that may have ended long ago or never existed, with any kind of answer, perhaps as an actor without
+   * permission, and with a random time.
+   */
   async #resolveWrongly(): Promise<void> {
     const call = this.#dice.pick([...this.#seen.values()]);
     const [other] = this.#dice.shuffled([...this.#seen.values()]);
@@ -224,7 +229,7 @@ export class RandomTalk {
       call: target,
       resolution: resolution ?? { type: 'approve' },
       actor: this.#dice.pick([ANN, BOSS, { id: 'eve' }]),
-      door: this.#door(),
+      via: this.#via(),
       receivedAt: new Date(Date.now() - this.#dice.below(4_000)).toISOString(),
     });
   }
@@ -233,23 +238,23 @@ export class RandomTalk {
     readonly call: PendingCall | undefined;
     readonly resolution: Resolution;
     readonly actor: { readonly id: string; readonly roles?: readonly string[] };
-    readonly door: Input['door'];
+    readonly via: Input['via'];
     readonly receivedAt?: string;
   }): Promise<void> {
-    const { call, resolution, actor, door } = answer;
+    const { call, resolution, actor, via } = answer;
     const id = `${this.id}.r${this.#next()}`;
     const toolCallId = call?.toolCallId ?? 'nobody';
-    const note = { what: 'resolution', door, id, toolCallId, of: resolution } as const;
+    const note = { what: 'resolution', via, id, toolCallId, of: resolution } as const;
     const stamp = {
       ...(answer.receivedAt === undefined ? {} : { receivedAt: answer.receivedAt }),
       ...meantFor(call),
     };
     const give = async (): Promise<void> => {
-      if (door === 'signal') {
+      if (via === 'signal') {
         const input = { toolCallId, resolution, actor, requestId: id, ...stamp };
         await this.#signal('resolveToolCall', input);
         this.trail.note({ ...note, said: 'sent' });
-      } else if (door === 'http') {
+      } else if (via === 'http') {
         const body = { resolution, actor, ...meantFor(call) };
         const headers = { 'idempotency-key': id };
         await notingReply(this.trail, note, () =>
@@ -273,7 +278,7 @@ export class RandomTalk {
     const { toolCallId } = call;
     const id = `${this.id}.x${this.#next()}`;
     const extend = (): Promise<void> =>
-      noting(this.trail, { what: 'extension', door: 'client', id, toolCallId }, async () => {
+      noting(this.trail, { what: 'extension', via: 'client', id, toolCallId }, async () => {
         const options = { by: 60_000, requestId: id, actor: BOSS };
         return saidIn({ ...(await this.#conversation.extend(toolCallId, options)) });
       });
@@ -287,7 +292,7 @@ export class RandomTalk {
     const { toolCallId, ...asked } = held;
     const id = `${this.id}.h${this.#next()}`;
     const claim = (): Promise<void> =>
-      noting(this.trail, { what: 'claim', door: 'client', id, toolCallId }, async () => {
+      noting(this.trail, { what: 'claim', via: 'client', id, toolCallId }, async () => {
         const options = { ...asked, requestId: id };
         return saidIn({ ...(await this.#conversation.claim(toolCallId, options)) });
       });
@@ -298,7 +303,7 @@ export class RandomTalk {
   async #cancel(): Promise<void> {
     const id = `${this.id}.c${this.#next()}`;
     const cancel = (): Promise<void> =>
-      noting(this.trail, { what: 'cancel', door: 'client', id }, async () =>
+      noting(this.trail, { what: 'cancel', via: 'client', id }, async () =>
         saidIn({ ...(await this.#conversation.cancel({ requestId: id, actor: ANN })) }),
       );
     this.#again.push(cancel);
@@ -308,13 +313,13 @@ export class RandomTalk {
   async #event(): Promise<void> {
     const id = `${this.id}.e${this.#next()}`;
     const event = { eventId: id, kind: 'news', payload: { of: id } };
-    const door = this.#door() === 'signal' ? 'signal' : 'client';
+    const via = this.#via() === 'signal' ? 'signal' : 'client';
     const deliver = async (): Promise<void> => {
-      if (door === 'signal') {
+      if (via === 'signal') {
         await this.#signal('inboxEvent', event);
-        this.trail.note({ what: 'event', door, id, said: 'sent' });
+        this.trail.note({ what: 'event', via, id, said: 'sent' });
       } else
-        await noting(this.trail, { what: 'event', door, id }, async () =>
+        await noting(this.trail, { what: 'event', via, id }, async () =>
           saidIn({ ...(await this.#conversation.sendEvent(event)) }),
         );
     };
@@ -322,7 +327,7 @@ export class RandomTalk {
     await deliver();
   }
 
-  /** Until somebody outside is to be asked, or nothing runs; but not for long. */
+  /** Waits, for a short time, until a call waits for input or no turn runs. */
   async #settled(): Promise<void> {
     const giveUpAt = Date.now() + SETTLE_MS;
     while (Date.now() < giveUpAt) {
@@ -336,7 +341,7 @@ export class RandomTalk {
     await this.#world.temporal.workflow.getHandle(this.talk.workflowId).signal(name, input);
   }
 
-  #door(): Input['door'] {
+  #via(): Input['via'] {
     return this.#dice.pick(['client', 'http', 'signal']);
   }
 

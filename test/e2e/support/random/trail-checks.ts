@@ -1,6 +1,6 @@
 /**
- * What must hold of a conversation on a real server, whatever was put into it and whenever its worker was killed: log, replies,
- * effects and what the model was sent agree with each other.
+ * Checks that hold for every conversation on a real server, for any inputs and kills: log, replies, effects and model
+ * requests agree.
  */
 import type { CanonicalEvent } from 'colloquy';
 import { expect } from 'vitest';
@@ -10,7 +10,7 @@ import type { EventOf } from '../talk.js';
 import type { Repeats, Trail } from './trail.js';
 
 type Events = readonly CanonicalEvent[];
-/** A line that a tool left behind. */
+/** A line that a tool wrote. */
 export type Run = Readonly<Record<string, unknown>>;
 
 function all<Type extends CanonicalEvent['type']>(
@@ -20,7 +20,7 @@ function all<Type extends CanonicalEvent['type']>(
   return events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
-/** Every reply is true of the log, and every signal has left a trace in it. */
+/** Every reply agrees with the log, and every signal has left a trace in it. */
 export function expectReplies(trail: Trail, events: Events): void {
   for (const group of trail.repeats('message')) {
     const taken = all(events, 'user_message').filter(({ requestId }) => requestId === group.id);
@@ -38,7 +38,7 @@ export function expectReplies(trail: Trail, events: Events): void {
       event.requestId === group.id && event.toolCallId === group.toolCallId;
     const taken = all(events, 'resolution').filter(isOfGroup);
     const refused = all(events, 'resolution_refused').filter(isOfGroup);
-    // What was taken back may be sent again.
+    // A reverted answer may be sent again.
     const reverted = all(events, 'resolution_reverted').filter(isOfGroup);
     expectRecorded(group, {
       ...{ taken, refused, atMost: reverted.length + 1 },
@@ -47,7 +47,7 @@ export function expectReplies(trail: Trail, events: Events): void {
   }
   for (const group of trail.repeats('claim')) {
     const taken = all(events, 'claimed').filter(({ requestId }) => requestId === group.id);
-    // A lease that was lost frees the request.
+    // A lost lease frees the request id.
     const lost = all(events, 'lease_lost').filter(
       ({ toolCallId }) => toolCallId === group.toolCallId,
     );
@@ -65,7 +65,7 @@ function expectRecorded(
     readonly taken: Events;
     readonly refused: Events;
     readonly atMost: number;
-    /** Refusals beyond those that are recorded are counted, without their ids. */
+    /** Refusals beyond the recorded ones are counted without their ids. */
     readonly isCounted?: boolean;
   },
 ): void {
@@ -83,7 +83,7 @@ function expectRecorded(
 
 function areCounted(events: Events, toolCallId: string | undefined): boolean {
   const recorded = all(events, 'resolution_refused');
-  // Calls that are not known share one count, with answers that name none.
+  // Unknown calls share one count with answers that name no call.
   const ofCall = recorded.filter((event) => event.toolCallId === toolCallId);
   const ofUnknown = recorded.filter(
     (event) => event.verdict === 'unknown' || event.toolCallId === '',
@@ -94,7 +94,7 @@ function areCounted(events: Events, toolCallId: string | undefined): boolean {
   );
 }
 
-/** A line with which a tool said that a lost run has not happened, and never will. */
+/** Whether the tool wrote this line to state that a lost run has not happened and never will. */
 function isFence(line: Run): boolean {
   return line['fenced'] === true;
 }
@@ -112,7 +112,7 @@ function byToolCall(lines: readonly Run[]): ReadonlyMap<string, readonly Run[]> 
   return calls;
 }
 
-/** Calls of tools that run once which were run more often than their tool has said that a run did not happen. */
+/** Calls of tools with effects `once` that ran more often than their fences explain. */
 export function doubled(lines: readonly Run[]): readonly (readonly Run[])[] {
   const once = lines.filter((line) => String(line['name']).startsWith('once.'));
   return [...byToolCall(once).values()].filter((ofCall) => {
@@ -121,11 +121,11 @@ export function doubled(lines: readonly Run[]): readonly (readonly Run[])[] {
   });
 }
 
-/** What tools really did, by the lines that they left behind. */
+/** Compares the lines that tools wrote with the log. */
 export function expectEffects(runs: readonly Run[], events: Events): void {
   expect(doubled(runs), 'runs once').toEqual([]);
   const calls = new Map(all(events, 'tool_call').map(({ call }) => [call.toolCallId, call]));
-  // A read that ran inside of a model call which came to nothing is of no call, and the next call may have its id.
+  // An inline read in a failed model call belongs to no call, and the next call may have its id.
   const isOfNoCall = (run: Run): boolean =>
     isInline(run) && calls.get(String(run['toolCallId']))?.name !== run['name'];
   const byCall = byToolCall(runs.filter((run) => !isFence(run) && !isOfNoCall(run)));
@@ -140,7 +140,7 @@ export function expectEffects(runs: readonly Run[], events: Events): void {
   }
   for (const { toolCallId, name, result } of all(events, 'tool_result')) {
     const ran = byCall.has(toolCallId);
-    // Of a lost run an operator said what it did, who may know better.
+    // An operator decided the outcome of a lost run, and may know better than the lines.
     const wasTold = all(events, 'resolution').some(
       (event) => event.toolCallId === toolCallId && event.kind === 'outcome',
     );
@@ -151,7 +151,7 @@ export function expectEffects(runs: readonly Run[], events: Events): void {
   }
 }
 
-/** A gated call runs after it was approved, and runs what was approved. */
+/** A gated call runs after its approval, with the approved input. */
 function expectApproved(toolCallId: string, lines: readonly Run[], events: Events): void {
   const suspended = all(events, 'suspension').find(
     ({ suspension }) => suspension.toolCallId === toolCallId && suspension.kind === 'approval',
@@ -176,8 +176,8 @@ interface WireMessage {
 }
 
 /**
- * In everything that the model was ever sent, each call is followed by its results, one each, in call order; and the last
- * request holds what the log does, late and detached results included, once.
+ * In every request to the model each call is followed by its results, one each, in call order; and the last request
+ * holds the same results as the log, including late and detached ones, once.
  */
 export function expectModelRead(
   requests: readonly SeenRequest[],

@@ -1,4 +1,4 @@
-/** What was put into a conversation, and what its sender was told: the other half of what the log must agree with. */
+/** An input to a conversation, with the reply of its sender. The log must agree with all of them. */
 export interface Input {
   readonly what:
     | 'message'
@@ -9,34 +9,34 @@ export interface Input {
     | 'cancel'
     | 'roll-over'
     | 'garbage';
-  readonly door: 'client' | 'http' | 'signal';
-  /** Request id, or id of the event. */
+  readonly via: 'client' | 'http' | 'signal';
+  /** The request id, or the id of the event. */
   readonly id: string;
   readonly toolCallId?: string;
   /** The resolution or the text. */
   readonly of?: unknown;
   /** `sent` for signals, else the status, the verdict or the code of the refusal. */
   readonly said: string;
-  /** Of what the sender was told to be recorded, now or by its first try. */
+  /** The seq that a reply named, for this input or its first attempt. */
   readonly seq?: number;
 }
 
-/** Nobody knows yet, but the input is durable. */
+/** Replies without a verdict yet; the input is durable. */
 const DURABLE: readonly string[] = ['sent', 'queued'];
 const TAKEN: readonly string[] = ['admitted', 'accepted', 'accepted_late', 'duplicate', 'done'];
-/** Not confirmed: it may still be taken. */
+/** Unconfirmed inputs, which may still be taken. */
 const OPEN: readonly string[] = ['no_worker', 'temporal_unreachable', 'no_reply'];
 
-/** All inputs of one kind that share their id (and call): they are one input. */
+/** All inputs of one kind with the same id (and call); they count as one input. */
 export interface Repeats {
   readonly id: string;
   readonly toolCallId: string | undefined;
   readonly inputs: readonly Input[];
-  /** Somebody was told that it is recorded. */
+  /** Some reply confirmed that the input is recorded. */
   readonly taken: boolean;
-  /** A signal was left. */
+  /** A signal was sent. */
   readonly durable: boolean;
-  /** Everybody was told that it was not taken. */
+  /** Every reply refused the input. */
   readonly refused: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What must hold of a conversation whose workers were killed, once it has come to rest. */
+/** Checks of a conversation whose workers were killed, once it has come to rest. */
 import { join } from 'node:path';
 import { type OpenLog, openEventLog } from 'colloquy/log';
 import { expect } from 'vitest';
@@ -19,12 +19,15 @@ import type { World } from './world.js';
 
 const PATIENCE_MS = 90_000;
 
-/** A call of a worker about this conversation. */
+/** Whether a worker's call concerns this conversation. */
 export function isAbout(talk: Talk, method: string): (call: GatedCall) => boolean {
   return (call) => call.method === method && call.body.includes(talk.workflowId);
 }
 
-/** Waits until a call about this conversation is held. @throws with its newest events and what the worker said, when none comes */
+/**
+ * Waits until a call about this conversation is held. @throws with its newest events and the worker's output when none
+ * arrives
+ */
 export async function untilHeld(world: World, talk: Talk, held: Held): Promise<void> {
   try {
     await held.met;
@@ -40,7 +43,10 @@ export async function untilHeld(world: World, talk: Talk, held: Held): Promise<v
   }
 }
 
-/** Queries these conversations from outside until the returned function is called, which throws where one cannot be replayed. */
+/**
+ * Queries these conversations from outside until the returned function is called, which throws if one of them cannot be
+ * replayed.
+ */
 export function askAbout({ temporal, talk }: World, ids: readonly string[]): () => Promise<void> {
   const workflowIds = ids.map((id) => talk(id).workflowId);
   return startAsking({ temporal }, workflowIds);
@@ -51,7 +57,7 @@ export async function workflowOf(world: World, talk: Talk): Promise<Conversation
   return await retryQuery(() => handle.query<ConversationSnapshot>('snapshot'));
 }
 
-/** The log in the store, once it has all that the workflow knows and so many turns have ended. */
+/** The log in the store, once it has every event of the workflow and so many turns have ended. */
 export async function wholeLog(
   world: World,
   talk: Talk,
@@ -71,8 +77,8 @@ export async function wholeLog(
 }
 
 /**
- * The log is dense, of one generation, and folds to what the workflow knows; no task has failed, and every run replays; the
- * model was sent each result once, in call order. Returns the ids of the runs.
+ * Expects a dense log of one generation that folds to the workflow's snapshot, no failed task, a replay of every run,
+ * and each result sent to the model once and in call order. Returns the ids of the runs.
  */
 export async function expectWhole(
   world: World,

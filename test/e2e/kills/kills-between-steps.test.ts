@@ -1,6 +1,6 @@
 /**
- * Kills that fall between two things which belong together: a task that was committed and its projection, a tool's question and
- * its answer, the reads of an answer and the model call that they run in, a claim and the watch over its lease.
+ * Kills between two steps that belong together: a committed task and its projection, a tool's question and its answer,
+ * inline reads and the model call that they run in, a claim and the watch over its lease.
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,9 +8,9 @@ import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { askFromOutside } from '../../support/histories/asked-from-outside.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+import { expectWhole, isAbout, untilHeld, wholeLog, workflowOf } from '../support/killed-talks.js';
 import { juggle } from '../support/random/juggler-model.js';
 import { startWorld, type World } from '../support/world.js';
-import { expectWhole, isAbout, untilHeld, wholeLog, workflowOf } from '../support/wreck.js';
 
 const AGENTS = new URL('../fixtures/broken/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -35,7 +35,7 @@ async function runsOf(id: string): Promise<readonly Readonly<Record<string, unkn
   return (await world.lines('runs.jsonl')).filter((run) => run['conversationId'] === id);
 }
 
-describe('a worker that is killed when a turn is committed and the store does not have it', () => {
+describe('a worker that is killed after a turn is committed and before it is stored', () => {
   it('leaves a log that another worker completes, with nothing missing and nothing twice', {
     ...promise('G209'),
   }, async () => {
@@ -44,7 +44,7 @@ describe('a worker that is killed when a turn is committed and the store does no
     await talk.begin('crasher', `do ${talk.id}.1: ask`);
     const [open] = await talk.waitingCalls(1);
     const before = (await talk.events()).length;
-    // What the worker wants to know before it stores anything.
+    // The calls by which the worker learns the state of the workflow before it stores events.
     const looks = [
       'GetWorkflowExecutionHistoryReverse',
       'QueryWorkflow',
@@ -56,7 +56,7 @@ describe('a worker that is killed when a turn is committed and the store does no
     const handle = world.temporal.workflow.getHandle(talk.workflowId);
     const answer = { toolCallId: open?.toolCallId, resolution: YES, requestId: 'r1' };
     await handle.signal('resolveToolCall', { ...answer, actor: { id: 'ann' } });
-    // The workflow cannot be asked, for its worker would look first.
+    // Describes the run without a query, because a query would make the worker read the history first.
     const work = async (): Promise<unknown> => {
       const { typedSearchAttributes, raw } = await handle.describe();
       const { pendingActivities = [], pendingWorkflowTask: task } = raw;
@@ -70,7 +70,7 @@ describe('a worker that is killed when a turn is committed and the store does no
     expect(await talk.events()).toHaveLength(before);
     await world.stack.worker().kill();
     held.drop();
-    // Nobody has told the new worker anything.
+    // The new worker has received no hint.
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: ask` });
@@ -85,7 +85,7 @@ describe('a worker that is killed when a turn is committed and the store does no
 });
 
 describe('a worker that is killed between the question of a tool and its answer', () => {
-  it('leaves a tool that another worker enters with the answer, under the same key, once', {
+  it('leaves a tool that another worker re-enters with the answer, under the same key, once', {
     ...promise('G210'),
   }, async () => {
     const talk = world.talk('asking');
@@ -112,14 +112,14 @@ describe('a worker that is killed between the question of a tool and its answer'
     ]);
   });
 
-  it('loses neither the answer that was accepted nor the run that had begun with it', {
+  it('loses neither the accepted answer nor the run that it started', {
     ...promise('G210'),
   }, async () => {
     const talk = world.talk('answering');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: place`);
     const [question] = await talk.waitingCalls(1);
-    // The tool has gone on, and its end is not recorded.
+    // Holds the completion: the tool has continued, and its end is not recorded.
     const held = world.gate.hold(
       'request',
       (call) =>
@@ -143,7 +143,7 @@ describe('a worker that is killed between the question of a tool and its answer'
 });
 
 describe('a worker that is killed in the middle of a summary', () => {
-  it('holds up no turn, and another worker makes the summary, once', promise('G196'), async () => {
+  it('delays no turn, and another worker makes the summary, once', promise('G196'), async () => {
     const talk = world.talk('summed');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     const held = world.gate.hold(
@@ -169,7 +169,7 @@ describe('a worker that is killed in the middle of a summary', () => {
     await until('another worker has made it', summaries, { timeoutMs: PATIENCE_MS });
     const events = await wholeLog(world, talk, 7);
     await expectWhole(world, talk, { events, code, finale });
-    // On a busy machine the last turn reads it early enough to have the next one made.
+    // On a busy machine the last turn reads the summary early enough to cause another one.
     const made = events.filter((event) => event.type === 'summary');
     expect(made[0]).toMatchObject({ ordinal: 1, text: 'noted' });
     expect(made.map(({ ordinal }) => ordinal)).toEqual(made.map((_, index) => index + 1));
@@ -177,8 +177,8 @@ describe('a worker that is killed in the middle of a summary', () => {
   });
 });
 
-describe('a worker that is killed with reads that have run, in a model call that has not come back', () => {
-  it('leaves nothing: the model is asked again, its reads run again under the same keys, and it reads one result of each', {
+describe('a worker that is killed after inline reads ran, before their model call returned', () => {
+  it('leaves no trace: the model is called again, its reads run again under the same keys, and it reads one result of each', {
     ...promise('G211'),
   }, async () => {
     const talk = world.talk('inline');
@@ -201,7 +201,7 @@ describe('a worker that is killed with reads that have run, in a model call that
     expect(runs.length).toBeGreaterThanOrEqual(4);
     expect(new Set(runs.map((run) => run['idempotencyKey'])).size).toBe(2);
     expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(2);
-    // The lost attempt counts, with what it took: it asked for the same once more.
+    // The lost attempt counts with its usage: it sent the same request once more.
     expect(world.model.asked(`do ${talk.id}.glance: gaze glance`)).toBe(3);
     const [first] = await talk.eventsOf('model_call');
     expect(first).toMatchObject({
@@ -212,11 +212,11 @@ describe('a worker that is killed with reads that have run, in a model call that
   });
 });
 
-describe('the process that watches the leases of claims is killed', () => {
-  it('and a lease that ends afterwards is lost all the same: the call is offered again and taken', {
+describe('a process that watches the leases of claims and is killed', () => {
+  it('leaves a lease that still ends as lost: the call is offered again and taken', {
     ...promise('G213'),
   }, async () => {
-    // Alone, it leads; the other one follows.
+    // The first worker leads while it is alone; the second one follows.
     await restartWorker();
     const talk = world.talk('leased');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
