@@ -27,6 +27,7 @@ const CHECKED = [
   'src/worker',
   'src/engine',
   'src/workflows',
+  'test/activities',
   'test/e2e',
   'test/storm',
   'test/support',

@@ -1,4 +1,6 @@
-/** For whom a worker calls the tools of an MCP server, and what the server says of credentials. */
+/**
+ * The identity under which a worker calls the tools of an MCP server, and challenges of the server about credentials.
+ */
 import { describe, expect, it } from 'vitest';
 import type { McpDeps, McpHttpServerSpec } from '../../../src/define/mcp/spec.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
@@ -25,12 +27,12 @@ const tokenOf = ({ caller }: McpDeps): string => {
 
 describe.each([
   ['the current protocol', startMcpServer],
-  ['the protocol before', startOldMcpServer],
+  ['the older protocol', startOldMcpServer],
 ])('a server of %s', (_which, start) => {
   const called = (http: Awaited<ReturnType<typeof start>>) =>
     http.seen.filter(({ method }) => method === 'tools/call');
 
-  it('is called with the token of whoever the turn is for, by a connection of their own', {
+  it('is called with the token of the requester, over a connection of its own', {
     ...promise('G159'),
   }, async () => {
     const { worker, http } = await kit({ identity: 'requester', token: tokenOf }, start);
@@ -51,7 +53,7 @@ describe.each([
     const sessions = called(http).map(({ headers }) => headers['mcp-session-id']);
     expect(sessions[2]).toBe(sessions[0]);
     expect(new Set(sessions).size).toBe(3);
-    // Each of them was opened with the token of its user.
+    // Each connection was opened with the token of its user.
     for (const { authorization, headers } of called(http))
       expect(
         http.seen
@@ -62,7 +64,7 @@ describe.each([
 });
 
 describe('a server', () => {
-  it('may be called for tenants, or for nobody in particular', async () => {
+  it('may be called for a tenant or for the worker as a whole', async () => {
     for (const [identity, token] of [
       ['tenant', 'tok_of_acme_all'],
       ['worker', 'tok_of_worker'],
@@ -74,7 +76,7 @@ describe('a server', () => {
     }
   });
 
-  it('closes the connections of all callers with the worker', async () => {
+  it('has the connections of all callers closed with the worker', async () => {
     const { worker, http } = await kit(
       { identity: 'requester', token: tokenOf },
       startOldMcpServer,
@@ -93,7 +95,7 @@ describe('a server', () => {
     });
   });
 
-  it('never shows one user the secrets of another, nor their own', async () => {
+  it("never shows a user any token, neither another user's nor their own", async () => {
     const { worker } = await kit({ identity: 'requester', token: tokenOf });
     const say = 'tok_of_default_ann';
     const plan = await worker.plan('kit.fail', { say });
@@ -106,7 +108,7 @@ describe('a server', () => {
     [401, 'Bearer realm="mcp", resource_metadata="https://mcp.example.com/meta"'],
     [403, 'Bearer error="insufficient_scope", scope="write"'],
   ])(
-    'that answers %i tells the resolver what it wants, and is asked once more',
+    'that answers %i has its challenge passed to the token resolver, and gets one more request',
     promise('G160'),
     async (status, challenge) => {
       const asked: unknown[] = [];
@@ -129,7 +131,7 @@ describe('a server', () => {
     },
   );
 
-  it('that refuses again and again is asked twice, no more', promise('G160'), async () => {
+  it('that keeps refusing gets two requests, no more', promise('G160'), async () => {
     const { worker, http } = await kit({ token: () => 'tok_narrow' });
     const plan = await worker.plan('kit.delete');
     http.instead = (_message, response) => {
@@ -144,7 +146,7 @@ describe('a server', () => {
     expect(http.seen.length - before).toBe(2);
   });
 
-  it('is not called when nobody gives its token: not sent, so tried again as far as it may be', async () => {
+  it('is not called without its token: the call was not sent, so it is retried as its effects allow', async () => {
     let isSealed = false;
     const token = () => (isSealed ? Promise.reject(new Error('vault at 10.0.0.7')) : 'tok_good');
     for (const effects of ['idempotent', 'once'] as const) {

@@ -1,4 +1,4 @@
-/** Calls of MCP tools as a worker carries them out: results, failures, secrets, progress and stops. */
+/** Calls of MCP tools in a worker: results, failures, secrets, progress and cancellation. */
 import { describe, expect, it } from 'vitest';
 import type { McpHttpServerSpec } from '../../../src/define/mcp/spec.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
@@ -20,7 +20,7 @@ async function kit(more: More = {}, start = startMcpServer) {
 }
 
 describe('a call of an MCP tool', () => {
-  it('gives the structured result, made by a worker that never listed the tool (H56)', {
+  it('returns the structured result, also in a worker that never listed the tool (H56)', {
     ...promise('H56'),
   }, async () => {
     const { worker, server, ledger } = await kit();
@@ -32,7 +32,7 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual(['search tea']);
   });
 
-  it('is an error result where the server says so, in its words', async () => {
+  it("is an error result if the server says so, with the server's text", async () => {
     const { worker } = await kit();
     const plan = await worker.plan('kit.fail', { say: 'no such branch' });
     expect(await worker.run(plan)).toMatchObject({
@@ -40,7 +40,7 @@ describe('a call of an MCP tool', () => {
     });
   });
 
-  it('tells the model what the server says of arguments that only it can judge', async () => {
+  it("passes on the server's error about arguments that only the server can check", async () => {
     const { worker, ledger } = await kit();
     const plan = await worker.plan('kit.search', { query: 'NOT LOWER' });
     expect(await worker.run(plan)).toMatchObject({
@@ -49,7 +49,7 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual([]);
   });
 
-  it('does not run when the tool has gone, is no longer allowed, or was changed', {
+  it('does not run when the tool is gone, no longer allowed, or changed', {
     ...promise('G155'),
   }, async () => {
     const { worker, server, ledger, http } = await kit({ refreshAfter: 1 });
@@ -61,7 +61,7 @@ describe('a call of an MCP tool', () => {
     const message = expect.stringMatching(/changed by its server/) as string;
     const { hints: _none, ...unhinted } = plan.mcp!;
     for (const mcp of [
-      // Other hints may make policies judge it in another way.
+      // Policies may decide differently with other hints.
       { ...plan.mcp!, hints: 'sha256:other' },
       { ...unhinted, digest: 'sha256:other' },
     ])
@@ -73,7 +73,7 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual([]);
   });
 
-  it('runs where its server has changed the schema, and still takes the arguments', {
+  it('runs when its server has changed the schema and the arguments still match', {
     ...promise('G215'),
   }, async () => {
     const { worker, ledger } = await kit();
@@ -88,7 +88,7 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual(['search tea']);
   });
 
-  it('has its edited input judged by a worker that never listed the tool', async () => {
+  it('has its edited input checked by a worker that never listed the tool', async () => {
     const { worker, server } = await kit();
     const { name, mcp } = await worker.plan('kit.search', { query: 'tea' });
     const other = mcpWorker({ mcpServers: [server] });
@@ -106,7 +106,7 @@ describe('a call of an MCP tool', () => {
     });
   });
 
-  it('is planned when its turn comes, where calls run one after the other', async () => {
+  it('is planned when its turn comes, if calls run sequentially', async () => {
     const { worker } = await kit();
     const { tenant, conversationId, agent, turnId, step, requester } = modelInput();
     const call = { toolCallId: 'call_2', name: 'kit.search', argumentsJson: '{"query":"tea"}' };
@@ -116,7 +116,7 @@ describe('a call of an MCP tool', () => {
     expect(await worker.run(plan)).toMatchObject({ envelope: { ok: true } });
   });
 
-  it('is bounded as any other result', async () => {
+  it('is bounded like any other result', async () => {
     const { worker } = await kit({ maxResultBytes: 1_024 });
     const plan = await worker.plan('kit.search', { query: 'a'.repeat(5_000) });
     expect(await worker.run(plan)).toMatchObject({ envelope: { result: { truncated: true } } });
@@ -138,8 +138,8 @@ describe('a call of an MCP tool', () => {
 
   it.each([
     ['the current protocol', startMcpServer],
-    ['the protocol before', startOldMcpServer],
-  ])('that is cancelled is cancelled on a server of %s, too', async (_which, start) => {
+    ['the older protocol', startOldMcpServer],
+  ])('that is cancelled is also cancelled on a server of %s', async (_which, start) => {
     const { worker, ledger } = await kit({}, start);
     const { run, cancel } = environment();
     const plan = await worker.plan('kit.slow');
@@ -151,7 +151,7 @@ describe('a call of an MCP tool', () => {
     await until('the server knows', () => ledger.cancelled.length);
   });
 
-  it('that takes too long is given up and cancelled', async () => {
+  it('that takes too long is abandoned and cancelled', async () => {
     const { worker, ledger } = await kit({ timeouts: { run: '50ms' } });
     expect(await worker.run(await worker.plan('kit.slow'))).toMatchObject({
       envelope: { ok: false, error: { code: 'timeout' } },
@@ -161,7 +161,7 @@ describe('a call of an MCP tool', () => {
 });
 
 describe('a server that is lost', () => {
-  it('before the call is sent has the call tried again, as far as it may be', async () => {
+  it('before the call is sent has the call retried, as its effects allow', async () => {
     const { worker, http } = await kit({ effects: 'idempotent' });
     const plan = await worker.plan('kit.delete');
     await http.stop();
@@ -170,7 +170,7 @@ describe('a server that is lost', () => {
     expect(await worker.run(plan)).toMatchObject({ envelope: { ok: true, result: 'deleted' } });
   });
 
-  it('before a call that may run only once is sent, says that it could not be reached', async () => {
+  it('before a call with effects `once` is sent, gets an error that it could not be reached', async () => {
     const { worker, http } = await kit();
     const plan = await worker.plan('kit.delete');
     await http.stop();
@@ -189,7 +189,7 @@ describe('a server that is lost', () => {
     ['once', undefined],
     ['idempotent', 'tool_retry'],
   ] as const)(
-    'in the middle of a call with effects %s leaves no doubt about the doubt',
+    'in the middle of a call with effects %s has the call retried only if that is safe',
     promise('G154'),
     async (effects, failure) => {
       const { worker, http, ledger } = await kit({ effects });
@@ -205,7 +205,7 @@ describe('a server that is lost', () => {
     },
   );
 
-  it('has forgotten the session and never looked at the call, so it is sent once more', async () => {
+  it('and has forgotten the session without running the call gets the call once more', async () => {
     const { worker, http, ledger } = await kit({}, startOldMcpServer);
     const plan = await worker.plan('kit.delete');
     http.forget();
@@ -217,7 +217,7 @@ describe('a server that is lost', () => {
 describe('credentials', () => {
   const SECRET = 'tok_secret_1';
 
-  it('are asked for at every request, and renewed when they are refused', async () => {
+  it('are resolved for every request, and renewed when they are refused', async () => {
     const given: boolean[] = [];
     const { worker, http } = await kit({
       token: ({ refused, services }) => {
@@ -241,7 +241,7 @@ describe('credentials', () => {
     expect(worker.requests).toEqual([]);
   });
 
-  it('that are refused for good are told as such, and appear nowhere', {
+  it('that are refused permanently cause an error without their text', {
     ...promise('G161'),
   }, async () => {
     const { worker, http } = await kit({
@@ -261,7 +261,7 @@ describe('credentials', () => {
     expect(JSON.stringify([end, plan, worker.logged, worker.live])).not.toContain(SECRET);
   });
 
-  it('that a server sends back are taken out of results and errors', promise('G161'), async () => {
+  it('that a server sends back are redacted from results and errors', promise('G161'), async () => {
     const { worker, http } = await kit({ token: SECRET });
     const plan = await worker.plan('kit.fail', { say: `your token is ${SECRET}` });
     const failed = await worker.run(plan);

@@ -1,4 +1,4 @@
-/** The client scenarios of the MCP conformance suite, against a client that does what a worker does. */
+/** The client scenarios of the MCP conformance suite, against the client of a worker. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -15,18 +15,24 @@ const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conforman
 const BRIDGE = fileURLToPath(new URL('../../support/mcp/conformance-bridge.mjs', import.meta.url));
 
 const TIMEOUT_MS = 180_000;
-/** Of one scenario: all of them run at once. */
+/** Limit of one scenario; all of them run in parallel. */
 const SCENARIO_TIMEOUT_MS = 100_000;
 
-/** Judges how many milliseconds after the end of a stream the client is back, so it runs by itself, and again where a machine is busy. */
+/**
+ * Measures the milliseconds until the client reconnects after the end of a stream, so it runs alone, and again on a
+ * busy machine.
+ */
 const IN_TIME = 'sse-retry';
 
-/** Every scenario that does not pass, with the checks that fail. One that comes to pass, or fails otherwise, fails the test. */
+/**
+ * Every scenario that does not pass, with its failing checks. The test fails when one of them passes, or fails
+ * differently.
+ */
 const EXPECTED_FAILURES: Readonly<Record<string, readonly string[]>> = {
-  // It wants a pushed question to be answered in the call that it was asked in. This client gives that call up and makes it again
-  // with the answer, since people take days.
+  // Wants a pushed question to be answered within the same call. This client abandons that call and repeats it with the
+  // answer, because people take days.
   'elicitation-sep1034-client-defaults': ['ClientElicitationSEP1034General'],
-  // Its metadata names another issuer than the address that it stands at. Whoever gets tokens refuses that, as RFC 8414 says.
+  // Its metadata names an issuer other than its address. A client has to refuse that according to RFC 8414.
   'auth/2025-03-26-oauth-metadata-backcompat': [
     'Expected Check Missing: client-registration',
     'Expected Check Missing: authorization-request',
@@ -34,7 +40,7 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Where the bridges knock: each has its scenario run here. */
+/** Starts the server that receives the scenarios of the bridge processes, and runs each here. */
 async function openDoor(): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -50,7 +56,7 @@ async function openDoor(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** What the suite says, with its exit code. */
+/** The output of the suite, with its exit code. */
 async function suite(...args: readonly string[]): Promise<{ code: number; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-conformance-'));
   onTestFinished(() => {
@@ -75,7 +81,7 @@ async function client(...args: readonly string[]) {
 }
 
 it(
-  'every scenario passes but those that are expected to fail, and these do',
+  'every scenario passes except the expected failures, which fail as listed',
   async () => {
     const { output } = await client('--suite', 'all', '--verbose');
     const [, summary = ''] = output.split('=== SUITE SUMMARY ===');

@@ -1,4 +1,4 @@
-/** Against a server that nobody here wrote, as a process of the worker's own and over HTTP. */
+/** Tests against the reference server of the MCP project, as a process of the worker and over HTTP. */
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,7 +20,7 @@ function overStdio(more: object = {}) {
   return worker;
 }
 
-/** Processes that this one has started, and whose command line has the words. */
+/** Child processes of this process whose command line contains the words. */
 async function childrenNamed(words: string): Promise<readonly number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {
@@ -96,7 +96,7 @@ describe('server-everything over stdio', () => {
     });
   });
 
-  it('is started again after it was killed, and says of what was under way that nobody knows', {
+  it('is restarted after a kill, and the call that it was running has an unknown outcome', {
     ...promise('G154'),
   }, async () => {
     const worker = overStdio({ env: { TOKEN_OF_TEST: 'secret-in-env' } });
@@ -146,7 +146,7 @@ describe('server-everything over HTTP', () => {
 });
 
 async function everythingOverHttp(): Promise<number> {
-  // It says which port it was given, not which one it found.
+  // The server prints the port that it was given, not the one that it bound, so 0 cannot be used.
   const port = 20_000 + (process.pid % 20_000);
   const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
     env: { PATH: process.env['PATH'], PORT: String(port) },

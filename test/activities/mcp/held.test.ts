@@ -1,4 +1,4 @@
-/** Calls of older servers that stay open while somebody is asked: they must not be made twice. */
+/** Calls of servers with the older protocol that stay open during a question: they must not be repeated. */
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ type More = Partial<Omit<McpHttpServerSpec, 'name'>>;
 const BRANCH = z.object({ branch: z.string() });
 const QUEUE = 'colloquy-held-1';
 
-/** A server that pushes as many questions as it is told to, and notes how often its work was begun. */
+/** A server that pushes as many questions as requested, and records the starts and ends of its work. */
 async function asking(more: More = {}, settings: AgentSettingsSpec = {}) {
   const runs: string[] = [];
   const { url } = await startOldMcpServer(() => {
@@ -66,8 +66,8 @@ afterEach(() => vi.useRealTimers());
 
 const MAIN = { answer: { value: { branch: 'main' } } };
 
-describe('a call that must not be made twice, whose server asks in the middle of it', () => {
-  it('stays open while somebody is asked, and goes on with the answer: the server has worked once', {
+describe('a call that must not be repeated, whose server asks in the middle of it', () => {
+  it('stays open during the question, and continues with the answer: the server has worked once', {
     ...promise('G150'),
   }, async () => {
     const { worker, runs } = await asking();
@@ -86,7 +86,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun', 'ended']);
   });
 
-  it('may be asked for more than once, and hears that somebody declined', async () => {
+  it('may ask more than once, and receives a decline', async () => {
     const { worker, runs } = await asking();
     const holder = worker();
     const plan = await holder.plan('old.push', { questions: 2 });
@@ -99,7 +99,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun', 'ended']);
   });
 
-  it('is of unknown outcome to any other worker, which does not make it again', async () => {
+  it('has an unknown outcome in any other worker, which does not repeat it', async () => {
     const { worker, runs } = await asking();
     const plan = await worker().plan('old.push', { questions: 1 });
     const question = questionIn(await worker().run(plan));
@@ -109,7 +109,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun']);
   });
 
-  it('hears that nobody answers when its worker stops', promise('G150'), async () => {
+  it('receives a cancel when its worker stops', promise('G150'), async () => {
     const { worker, runs } = await asking();
     const holder = worker();
     await holder.run(await holder.plan('old.push', { questions: 1 }));
@@ -121,7 +121,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     ['its server', { timeouts: { answer: '200ms' } }, {}],
     ['its agent', {}, { timeouts: { human: '200ms' } }],
   ] as const)(
-    'hears the same when the time for the answer is over, which %s has set',
+    'receives a cancel when the time for the answer set by %s is over',
     promise('G152'),
     async (_whose, more, settings) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
@@ -129,21 +129,21 @@ describe('a call that must not be made twice, whose server asks in the middle of
       const holder = worker();
       const plan = await holder.plan('old.push', { questions: 1 });
       const question = questionIn(await holder.run(plan));
-      // An answer of the last moment still finds the call.
+      // An answer at the last moment still finds the call.
       vi.advanceTimersByTime(1_000);
       expect(textIn(await holder.run(plan, after(question, MAIN)))).toMatch('main');
       const late = questionIn(await holder.run(plan));
       runs.length = 0;
       vi.advanceTimersByTime(200 + MCP_HELD_SLACK_MS);
       await until('the server goes on', () => runs, { holds: (seen) => seen.length === 1 });
-      // An answer that was on its way is too late.
+      // An answer that was in flight is too late.
       expect(await holder.run(plan, after(late, MAIN))).toMatchObject({
         envelope: { ok: false, error: { code: 'outcome_unknown' } },
       });
     },
   );
 
-  it('is held as long as its plan says, whatever its author says since', {
+  it('is held for the time in its plan, even if its author has changed that since', {
     ...promise('G152'),
   }, async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
@@ -158,7 +158,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     );
   });
 
-  it('is not held when its run has ended meanwhile: the server hears that it is over', {
+  it('is not held if its run has ended in the meantime: the server receives a cancellation', {
     ...promise('G152'),
   }, async () => {
     const { worker, runs } = await asking();
@@ -175,7 +175,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun', 'cancelled']);
   });
 
-  it('keeps nobody from calling other tools, nor another call from being asked for', async () => {
+  it('blocks neither calls of other tools nor further questions', async () => {
     const { worker } = await asking();
     const holder = worker();
     const plan = await holder.plan('old.push', { questions: 1 });
@@ -192,7 +192,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     );
   });
 
-  it('hears that nobody can be asked where its worker cannot hold it', async () => {
+  it('receives a cancel if its worker cannot hold it', async () => {
     const { worker, runs } = await asking();
     const lame = worker(() => Promise.reject(new Error('no connection')));
     const end = await lame.run(await lame.plan('old.push', { questions: 1 }));
@@ -202,7 +202,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun', 'ended']);
   });
 
-  it('is held for tools that may run twice, too, where the author says so', async () => {
+  it('is also held for repeatable tools, if the author chooses so', async () => {
     const { worker, runs } = await asking({ effects: 'idempotent', pushedQuestions: 'hold' });
     const holder = worker();
     const plan = await holder.plan('old.push', { questions: 1 });

@@ -1,4 +1,4 @@
-/** What a server that is broken, or means harm, can do to a worker. */
+/** Attacks and faults of a server, and their effect on a worker. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { MAX_MCP_LIST_PAGES } from '../../../src/define/mcp/limits.js';
@@ -16,7 +16,7 @@ async function kit(start = startMcpServer, more: object = {}) {
   return { ledger, http, worker: mcpWorker({ mcpServers: [server] }) };
 }
 
-/** Writes as fast as it is read, until it is hung up on. */
+/** Writes as fast as the other side reads, until it hangs up. */
 function writeForEver(response: ServerResponse, chunk: string): { written: number } {
   const seen = { written: 0 };
   const write = (): void => {
@@ -37,7 +37,7 @@ describe('a server', () => {
     ['an event', 'text/event-stream', `data: ${'x'.repeat(65_536)}\n`],
     ['a line of an event', 'text/event-stream', 'data: x'.repeat(10_000)],
   ])(
-    'whose answer is %s without an end is hung up on, and the model is told',
+    'with %s without an end is disconnected, and the model reads an error',
     promise('G156'),
     async (_what, type, chunk) => {
       const { worker, http } = await kit();
@@ -68,10 +68,10 @@ describe('a server', () => {
 
   it.each([
     ['the current protocol', startMcpServer, 'application/json'],
-    ['the protocol before', startOldMcpServer, 'application/json'],
-    ['the protocol before, by events,', startOldMcpServer, 'text/event-stream'],
+    ['the older protocol', startOldMcpServer, 'application/json'],
+    ['the older protocol, by events,', startOldMcpServer, 'text/event-stream'],
   ] as const)(
-    'of %s whose answer comes a byte at a time is hung up on when the call is over',
+    'of %s that answers one byte at a time is disconnected at the end of the call',
     promise('G144'),
     async (_which, start, type) => {
       const { worker, http } = await kit(start, { timeouts: { run: '100ms' } });
@@ -92,7 +92,7 @@ describe('a server', () => {
     },
   );
 
-  it('that redirects elsewhere is not followed, and its credentials go nowhere', {
+  it('that redirects elsewhere is not followed, and its credentials stay with it', {
     ...promise('G145'),
   }, async () => {
     const other = await startMcpServer(() => kitServer(mcpLedger()));
@@ -111,25 +111,29 @@ describe('a server', () => {
     expect(JSON.stringify([end, worker.logged])).not.toMatch(/(?:tok|key)_secret/);
   });
 
-  it('that lists pages for ever has no tools, and its turn goes on', promise('G156'), async () => {
-    const { worker, http } = await kit();
-    let pages = 0;
-    http.instead = ({ method, id = 0 }, response) => {
-      if (method !== 'tools/list') return false;
-      pages += 1;
-      const tool = { name: `t${pages}`, inputSchema: { type: 'object' } };
-      const cache = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
-      const result = { ...cache, tools: [tool], nextCursor: String(pages) };
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-      return true;
-    };
-    expect(await worker.tools()).toEqual([]);
-    expect(pages).toBe(MAX_MCP_LIST_PAGES);
-  });
+  it(
+    'that lists pages without an end has no tools, and its turn continues',
+    promise('G156'),
+    async () => {
+      const { worker, http } = await kit();
+      let pages = 0;
+      http.instead = ({ method, id = 0 }, response) => {
+        if (method !== 'tools/list') return false;
+        pages += 1;
+        const tool = { name: `t${pages}`, inputSchema: { type: 'object' } };
+        const cache = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+        const result = { ...cache, tools: [tool], nextCursor: String(pages) };
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        return true;
+      };
+      expect(await worker.tools()).toEqual([]);
+      expect(pages).toBe(MAX_MCP_LIST_PAGES);
+    },
+  );
 });
 
-/** Answers a call by a line without an end, as long as somebody reads it. */
+/** Answers a call with an endless line, as long as the other side reads. */
 const TALKATIVE = `
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const talk = () => {
@@ -159,7 +163,7 @@ describe('a process', () => {
     ['idempotent', 'tool_retry'],
     ['once', undefined],
   ] as const)(
-    'that writes a line without an end is stopped, with effects %s as one that is lost',
+    'that writes an endless line is stopped, and with effects %s counts as lost',
     promise('G156'),
     async (effects, failure) => {
       const [command, args] = [process.execPath, ['-e', TALKATIVE]];
@@ -175,7 +179,7 @@ describe('a process', () => {
 });
 
 describe('a worker that stops', () => {
-  it('tells a server of the protocol before that its session is over', async () => {
+  it('ends its session with a server of the older protocol', async () => {
     const { worker, http } = await kit(startOldMcpServer);
     await worker.tools();
     await worker.mcp.close();
@@ -183,7 +187,7 @@ describe('a worker that stops', () => {
     expect(end?.headers['mcp-session-id']).toEqual(expect.stringMatching(/./));
   });
 
-  it('does not wait for a server that does not listen', async () => {
+  it('does not wait for a server that does not respond', async () => {
     const { worker, http } = await kit(startOldMcpServer);
     await worker.tools();
     http.instead = () => true;

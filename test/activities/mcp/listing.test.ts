@@ -1,4 +1,6 @@
-/** Tools of MCP servers beside an agent's own: which ones a model is given, under which names, and what is planned of their calls. */
+/**
+ * Tools of MCP servers beside an agent's own: the selection for the model, their names, and the plans of their calls.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -36,9 +38,9 @@ const ownSearch = defineTool({
 describe('an agent with an MCP server', () => {
   it.each([
     ['the current protocol', startMcpServer],
-    ['the protocol before', startOldMcpServer],
+    ['the older protocol', startOldMcpServer],
   ])(
-    'gives the model its tools, in one order, of a server of %s',
+    'gives the model its tools, in a stable order, from a server of %s',
     promise('H4', 'H54'),
     async (_which, start) => {
       const { url } = await start(() => kitServer(mcpLedger()));
@@ -57,7 +59,7 @@ describe('an agent with an MCP server', () => {
     },
   );
 
-  it('gives it the allowed ones only, and says which of these are not there (S31, H55)', {
+  it('gives it only the allowed tools, and logs those of them that do not exist (S31, H55)', {
     ...promise('S31', 'H55'),
   }, async () => {
     const { url } = await startMcpServer(() => kitServer(mcpLedger()));
@@ -71,7 +73,7 @@ describe('an agent with an MCP server', () => {
     expect(plan.error?.code).toBe('unknown_tool');
   });
 
-  it('goes on without the tools of a server that cannot be reached (S31)', {
+  it('continues without the tools of an unreachable server (S31)', {
     ...promise('G146', 'S31', 'H54'),
   }, async () => {
     const kit = await startMcpServer(() => kitServer(mcpLedger()));
@@ -91,7 +93,7 @@ describe('an agent with an MCP server', () => {
     ]);
   });
 
-  it('waits for a server that does not answer no longer than it was told to', {
+  it('waits for a silent server only for the configured time', {
     ...promise('G146'),
   }, async () => {
     const kit = await startMcpServer(() => new Promise<never>(() => undefined) as never);
@@ -100,7 +102,7 @@ describe('an agent with an MCP server', () => {
     expect(await worker.tools()).toEqual([]);
   });
 
-  it('keeps what a server has listed while that cannot list (S31)', {
+  it('keeps the last list of a server while listing fails (S31)', {
     ...promise('G146', 'S31'),
   }, async () => {
     const kit = await startMcpServer(() => kitServer(mcpLedger()));
@@ -117,7 +119,7 @@ describe('an agent with an MCP server', () => {
     expect(await worker.tools()).toEqual(named('kit'));
   });
 
-  it('has new tools, and not those that are gone, from the next model call on, once a server has told of it', async () => {
+  it('has the new list of tools from the next model call on, after a server announced a change', async () => {
     const ledger = mcpLedger();
     const kit = await startMcpServer(() => kitServer(ledger));
     const worker = mcpWorker({ mcpServers: [mcpServer({ name: 'kit', url: kit.url })] });
@@ -130,11 +132,11 @@ describe('an agent with an MCP server', () => {
     });
   });
 
-  it('has a new tool of a server of the protocol before in the same way', async () => {
+  it('has a new tool of a server of the older protocol in the same way', async () => {
     const kit = await startOldMcpServer(() => kitServer(mcpLedger()));
     const worker = mcpWorker({ mcpServers: [mcpServer({ name: 'kit', url: kit.url })] });
     expect(await worker.tools()).toEqual(named('kit'));
-    // A server speaks up where it is listened to.
+    // The server announces changes only over an open stream.
     await until('the worker listens', () => kit.seen.some(({ method }) => method === ''));
     for (const instance of kit.instances) addTool(instance, 'rename');
     await until('the new list is there', () => worker.tools(), {
@@ -142,7 +144,7 @@ describe('an agent with an MCP server', () => {
     });
   });
 
-  it('gives the model the same tools, to the object, while nothing has changed', async () => {
+  it('gives the model the same tool objects while nothing has changed', async () => {
     const kit = await startMcpServer(() => kitServer(mcpLedger()));
     const server = mcpServer({ name: 'kit', url: kit.url, refreshAfter: 1 });
     const worker = mcpWorker({ mcpServers: [server] });
@@ -157,7 +159,7 @@ describe('an agent with an MCP server', () => {
 });
 
 describe('names that collide', () => {
-  it('are told apart by the server’s name, which every tool has unless it is told otherwise (S31)', {
+  it('are distinguished by the server’s name, which prefixes every tool by default (S31)', {
     ...promise('S31'),
   }, async () => {
     const [one, two] = await Promise.all([
@@ -186,7 +188,7 @@ describe('names that collide', () => {
     expect((await worker.plan('search')).mcp).toBeUndefined();
   });
 
-  it('with a tool of the agent leave that its name', async () => {
+  it('with a tool of the agent leave the name to the agent', async () => {
     const { url } = await startMcpServer(() => kitServer(mcpLedger()));
     const taken = defineTool({ ...ownTool('kit.search'), run: () => 'own' });
     const server = mcpServer({ name: 'kit', url, allowedTools: ['search'] });
@@ -209,7 +211,7 @@ describe('the plan of a call', () => {
     return worker.plan(`kit.${name}`, input as never);
   };
 
-  it('pins the server, the tool and what was said of it, and trusts nothing that will come back', async () => {
+  it('pins the server, the tool and its definition, and marks the result as untrusted', async () => {
     const plan = await planned('search', {}, { query: 'tea' });
     expect(plan).toMatchObject({
       name: 'kit.search',
@@ -230,14 +232,14 @@ describe('the plan of a call', () => {
     expect(plan.maxAttempts).toBe(effects === 'once' ? 1 : 3);
   });
 
-  it('prefers what the author says of effects', async () => {
+  it("prefers the author's setting of effects", async () => {
     expect((await planned('delete', { effects: { delete: 'idempotent' } })).effects).toBe(
       'idempotent',
     );
     expect((await planned('search', { effects: 'once' }, { query: 'x' })).effects).toBe('once');
   });
 
-  it('checks arguments by the schema without its patterns, which are the server’s to check', async () => {
+  it('checks arguments by the schema without its patterns, which the server checks', async () => {
     expect((await planned('search', {}, { query: 7 })).error?.code).toBe('invalid_input');
     expect((await planned('search', {}, { query: 'NOT LOWER' })).error).toBeUndefined();
   });
@@ -248,14 +250,14 @@ describe('the plan of a call', () => {
     ['delete', true],
     ['slow', true],
   ])(
-    'asks a person about %s when its hints do not say that it destroys nothing: %s',
+    'asks a person about %s unless its hints say that it is not destructive: %s',
     async (name, needed) => {
       const plan = await planned(name, { approval: 'destructive' }, { query: 'x', say: 'x' });
       expect(plan.approval.needed).toBe(needed);
     },
   );
 
-  it('is decided by policies that are told the hints, the server’s and the agent’s own', async () => {
+  it('is decided by the policies of the server and of the agent, both of which receive the hints', async () => {
     const { url } = await startMcpServer(() => kitServer(mcpLedger()));
     const seen: PolicyCall[] = [];
     const see = (call: PolicyCall) => {

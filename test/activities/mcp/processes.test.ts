@@ -13,7 +13,7 @@ const WORKER = fileURLToPath(new URL('../../support/mcp/stdio-worker.ts', import
 const HOOKS = new URL('../../support/typescript-hooks.mjs', import.meta.url).href;
 const TIMEOUT_MS = 60_000;
 
-/** Writes down its process id; ends with its input, or, if it is stubborn, when it is told to. */
+/** Records its process id. Ends with its stdin, or only by a signal if it is stubborn. */
 const SERVER = `
 const [file, temper] = process.argv.slice(1);
 require('node:fs').appendFileSync(file, process.pid + '\\n');

@@ -1,4 +1,4 @@
-/** What MCP servers ask: durable questions of a call, answered by whatever worker is there then. */
+/** Questions of MCP servers: durable questions of a call, whose answers any worker can deliver. */
 import { describe, expect, it } from 'vitest';
 import type { McpHttpServerSpec } from '../../../src/define/mcp/spec.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
@@ -15,13 +15,13 @@ async function kit(more: More = {}, start = startMcpServer) {
   const ledger: McpLedger = mcpLedger();
   const { url } = await start(() => kitServer(ledger));
   const server = mcpServer({ name: 'kit', url, ...more });
-  /** Every run in a worker of its own: nothing may live in one of them. */
+  /** Every run gets a worker of its own, so that no run can rely on the memory of one. */
   const worker = () => mcpWorker({ mcpServers: [server] });
   return { ledger, worker, server };
 }
 
-describe('a server that wants input', () => {
-  it('has somebody asked, and is given the answer and its state by another worker', {
+describe('a server that requests input', () => {
+  it('has its question asked, and receives the answer and its state from another worker', {
     ...promise('G147'),
   }, async () => {
     const { worker, ledger } = await kit();
@@ -43,7 +43,7 @@ describe('a server that wants input', () => {
     expect(ledger.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
   });
 
-  it('may want to have a state again that is too large for a history: it is stored beside it', {
+  it('may have a state too large for a history, which is stored in a blob', {
     ...promise('G148'),
   }, async () => {
     const { server, ledger } = await kit();
@@ -69,7 +69,7 @@ describe('a server that wants input', () => {
     });
   });
 
-  it('is told of nothing where a large state cannot be stored; the model reads why', {
+  it('has no question asked if a large state cannot be stored; the model reads the reason', {
     ...promise('G148'),
   }, async () => {
     const { server } = await kit();
@@ -86,7 +86,7 @@ describe('a server that wants input', () => {
     }
   });
 
-  it('hears that somebody declined, and says itself what follows', async () => {
+  it('receives a decline, and decides its result', async () => {
     const { worker } = await kit();
     const plan = await worker().plan('kit.push', { repository: 'tea' });
     const question = questionIn(await worker().run(plan));
@@ -95,7 +95,7 @@ describe('a server that wants input', () => {
     });
   });
 
-  it('may want several things: one after the other is asked, and all answers are given together', async () => {
+  it('may request several inputs: they are asked one after the other, and all answers are sent together', async () => {
     const { worker } = await kit();
     const plan = await worker().plan('kit.deploy');
     const sure = questionIn(await worker().run(plan));
@@ -118,13 +118,13 @@ describe('a server that wants input', () => {
     });
   });
 
-  it('is refused what agents do not offer', async () => {
+  it('gets an error for requests that agents do not support', async () => {
     const { worker } = await kit();
     const end = await worker().run(await worker().plan('kit.sample'));
     expect(end).toMatchObject({ envelope: { ok: false, error: { code: 'tool_error' } } });
   });
 
-  it('with a form that is too large for anybody to be shown has nobody asked: model and log say why', {
+  it('with a form that is too large has no question asked: model and log have the reason', {
     ...promise('G153'),
   }, async () => {
     const { worker, ledger } = await kit();
@@ -141,7 +141,7 @@ describe('a server that wants input', () => {
     expect(ledger.runs).toEqual(['push-form']);
   });
 
-  it('is not given an answer without its state', async () => {
+  it('receives no answer without its state', async () => {
     const { worker, ledger } = await kit();
     const plan = await worker().plan('kit.push', { repository: 'tea' });
     const foreign = { form: {}, state: { other: true }, reason: '' };
@@ -155,8 +155,8 @@ describe('a server that wants input', () => {
   });
 });
 
-describe('a server of the protocol before, which asks in the middle of a call', () => {
-  it('has somebody asked where the call may be made twice: it is made again, and has its answer', {
+describe('a server of the older protocol, which asks in the middle of a call', () => {
+  it('has its question asked if the call may be repeated: the repeated call has the answer', {
     ...promise('G149'),
   }, async () => {
     const { worker, ledger } = await kit({}, startOldMcpServer);
@@ -173,7 +173,7 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     expect(ledger.runs.filter((run) => run === 'push tea first')).toHaveLength(2);
   });
 
-  it('is told that nobody answers where it may not, and so is the model', {
+  it('receives a cancel if the call may not be repeated, and the model reads that', {
     ...promise('G149'),
   }, async () => {
     const { worker, ledger } = await kit({}, startOldMcpServer);
@@ -185,7 +185,7 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     expect(ledger.runs.filter((run) => run.endsWith('first'))).toHaveLength(1);
   });
 
-  it('is told that nobody answers while several calls are open, for nobody knows whose question it is', async () => {
+  it('receives a cancel while several calls are open, because the question cannot be assigned to one of them', async () => {
     const { worker, ledger } = await kit({}, startOldMcpServer);
     const one = worker();
     const slow = one.run(await one.plan('kit.slow'));
@@ -196,7 +196,7 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     expect(textIn(await slow)).toMatch(/^done\n\[The server asked/);
   });
 
-  it('and with a form that is too large hears that nobody answers, and so does the model', {
+  it('receives a cancel for a form that is too large, and the model reads that', {
     ...promise('G153'),
   }, async () => {
     const { worker, ledger } = await kit({}, startOldMcpServer);
@@ -205,7 +205,7 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     expect(ledger.runs).toEqual(['push-form', 'push-form']);
   });
 
-  it('does as its author says in either case', async () => {
+  it("follows its author's setting in either case", async () => {
     const asks = await kit({ pushedQuestions: 'ask' }, startOldMcpServer);
     const once = await asks.worker().plan('kit.push-once', { repository: 'tea' });
     expect(questionIn(await asks.worker().run(once)).reason).toMatch(/^Which branch/);

@@ -1,4 +1,4 @@
-/** Workers of a test whose agent has MCP servers; each has connections of its own, as processes have. */
+/** Workers of a test whose agent has MCP servers; each has connections of its own, like a process. */
 import { onTestFinished } from 'vitest';
 import { createActivities } from '../../../src/activities/index.js';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
@@ -32,13 +32,13 @@ export interface McpWorkerSetup {
   readonly toolPolicy?: ToolPolicy;
   readonly settings?: AgentSettingsSpec;
   readonly services?: unknown;
-  /** @defaultValue of its own; null: none */
+  /** @defaultValue a store of its own; null: none */
   readonly blobs?: Pick<MemoryBlobs, 'put' | 'get'> | null;
-  /** Of the worker alone; where calls that are held open go on. @defaultValue it holds none */
+  /** The queue of this worker alone, for calls that it holds open. @defaultValue it holds none */
   readonly ownQueue?: () => Promise<string>;
 }
 
-/** One worker. Closed when the test ends, or by the test. */
+/** One worker. The end of the test closes it, or the test itself. */
 export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWorkerSetup) {
   const requests: ModelRequest[] = [];
   const live: LiveEvent[] = [];
@@ -94,7 +94,7 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
       await callModel();
       return (requests.at(-1)?.tools ?? []).map(({ name }) => name);
     },
-    /** What the worker plans when the model calls a tool. */
+    /** The plan of the worker when the model calls a tool. */
     async plan(name: string, input: Json = {}): Promise<PlannedCall> {
       wanted.splice(0, wanted.length, { name, input });
       const { calls } = await callModel();
@@ -102,14 +102,14 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
       if (calls[0] === undefined) throw new Error('nothing was planned');
       return calls[0].plan;
     },
-    /** What the workflow has a worker do with a plan. */
+    /** Runs a plan as the workflow would. */
     async run(plan: PlannedCall, more: Partial<RunToolInput> = {}): Promise<RunToolResult> {
       return await environment().run(activities.runTool, runInput(plan, more));
     },
   };
 }
 
-/** As the workflow makes it of a plan, through JSON. */
+/** The input that the workflow makes of a plan, through JSON. */
 export function runInput(plan: PlannedCall, more: Partial<RunToolInput> = {}): RunToolInput {
   const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
   const pinned = { toolCallId, name, effects, timeouts, maxAttempts, mcp, raw, definition };
@@ -124,14 +124,14 @@ export function questionIn(end: RunToolResult): Asked {
   return { form, state, reason };
 }
 
-/** The text that a run came to. */
+/** The text of a run's result. */
 export function textIn(end: RunToolResult): string {
   if ('envelope' in end && end.envelope.ok && typeof end.envelope.result === 'string')
     return end.envelope.result;
   throw new Error(`no text: ${JSON.stringify(end)}`);
 }
 
-/** The run after a question, with what somebody made of it. */
+/** The run after a question, with its answer or decline. */
 export function after(
   question: Asked,
   outcome: Pick<AskedBefore, 'answer' | 'declined'>,

@@ -1,4 +1,4 @@
-/** Attempts of a model call that come to nothing: shown while it happens, and told to the next attempt and the workflow. */
+/** Failed attempts of a model call: shown live, and passed to the next attempt and the workflow. */
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { ModelFailure, toModelFailure } from '../../../src/model/shared/failure.js';
@@ -47,7 +47,7 @@ async function failing(
 }
 
 describe('an attempt that fails', () => {
-  it('shows watchers why, what the provider answered, and when the next one comes', {
+  it("shows watchers the reason, the provider's answer, and the time of the next attempt", {
     ...promise('G102'),
   }, async () => {
     const { live, failure } = await failing(LIMITED);
@@ -60,7 +60,7 @@ describe('an attempt that fails', () => {
     expect(failure.nextRetryDelay).toBe(2_000);
   });
 
-  it('is told to the next attempt, and to the workflow', async () => {
+  it('is passed to the next attempt and to the workflow', async () => {
     const { details, beat } = await failing(LIMITED, {
       attempt: 2,
       heartbeatDetails: { failed: [FIRST] },
@@ -76,9 +76,9 @@ describe('an attempt that fails', () => {
     [1, 500],
     [3, 2_000],
     [9, 8_000],
-    // The last: nothing follows.
+    // The last attempt; none follows.
     [10, undefined],
-  ])('in attempt %i is followed by the pause of Temporal: %s ms', async (attempt, nextInMs) => {
+  ])("in attempt %i is followed by Temporal's pause: %s ms", async (attempt, nextInMs) => {
     const { live } = await failing(
       new ModelFailure('model_unavailable', 'down', { retryable: true }),
       {
@@ -91,7 +91,7 @@ describe('an attempt that fails', () => {
     expect(live.at(-1)).not.toHaveProperty('httpStatus');
   });
 
-  it('for good is followed by none', async () => {
+  it('permanently is followed by none', async () => {
     const { details, live } = await failing(
       toModelFailure({ status: 401, error: { message: 'no' } }),
     );
@@ -104,7 +104,7 @@ describe('an attempt that fails', () => {
     expect(live.at(-1)).not.toHaveProperty('nextInMs');
   });
 
-  it('keeps a bounded number of those before it, each with a bounded text', async () => {
+  it('keeps a bounded number of earlier attempts, each with a bounded text', async () => {
     const failed = Array.from({ length: 50 }, (_, index) => ({ ...FIRST, attempt: index + 1 }));
     const long = new ModelFailure('model_unavailable', 'x'.repeat(5_000), { retryable: true });
     const { details } = await failing(long, { attempt: 51, heartbeatDetails: { failed } });
@@ -113,7 +113,7 @@ describe('an attempt that fails', () => {
     expect(details.failed?.at(-1)?.message).toHaveLength(MAX_ATTEMPT_TEXT_CHARS);
   });
 
-  it('because it lacks messages is shown to nobody; the activity after it counts on', {
+  it('for lack of messages is not shown live; the activity after it continues the count', {
     ...promise('G103'),
   }, async () => {
     const miss = ApplicationFailure.create({ type: TRANSCRIPT_MISS, nonRetryable: true });
@@ -132,7 +132,7 @@ describe('an attempt that fails', () => {
 describe('an attempt that is answered', () => {
   const model: Model = modelOf(() => Promise.resolve(answer()));
 
-  it('says which came to nothing before it, those of lost workers, too', {
+  it('lists the failed attempts before it, including those of lost workers', {
     ...promise('G102'),
   }, async () => {
     const env = environment({ attempt: 3, heartbeatDetails: { failed: [FIRST] } });
@@ -146,7 +146,7 @@ describe('an attempt that is answered', () => {
     ]);
   });
 
-  it('says nothing where there were none', async () => {
+  it('lists nothing without failed attempts', async () => {
     const result = await environment().run(setUp({ model }).activities.callModel, modelInput());
     expect(result).not.toHaveProperty('failedAttempts');
   });
@@ -156,9 +156,9 @@ describe('details of heartbeats and failures', () => {
   it.each([
     ['nothing', undefined],
     ['a text', { failed: 'x' }],
-    ['half an attempt', { failed: [{ attempt: 1 }, null, 3] }],
-    ['numbers that are none', { failed: [{ ...FIRST, attempt: -1 }], attempts: Number.NaN }],
-  ])('of another version, with %s for attempts, count as none', (_what, details) => {
+    ['part of an attempt', { failed: [{ attempt: 1 }, null, 3] }],
+    ['invalid numbers', { failed: [{ ...FIRST, attempt: -1 }], attempts: Number.NaN }],
+  ])('of another version, with %s as attempts, count as none', (_what, details) => {
     expect(detailsIn(details)).toEqual({});
   });
 });

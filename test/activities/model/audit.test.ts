@@ -1,4 +1,4 @@
-/** The audit of model calls: what is kept of each request, and what never is. */
+/** The audit of model calls: the recorded parts of each request, and the parts that are never recorded. */
 import { describe, expect, it } from 'vitest';
 import { createActivities } from '../../../src/activities/index.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
@@ -50,13 +50,13 @@ const said = (text: string): ModelResponse => answer({ parts: [{ type: 'text', t
 const form = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const;
 
 describe('an audited model call', () => {
-  it('leaves nothing unless the worker is told to', async () => {
+  it('is not recorded unless the worker is configured to', async () => {
     const { activities, lines, stored } = setUp(() => Promise.resolve(said('Hi.')));
     await environment().run(activities.callModel, modelInput());
     expect([lines, stored]).toEqual([[], []]);
   });
 
-  it('leaves one line a request: who asked which model, what it took, how long and how it ended', {
+  it('is one line for each request: caller, model, usage, duration and outcome', {
     ...promise('G167'),
   }, async () => {
     const answers = [said('One.'), said('{"n":1}')];
@@ -78,7 +78,7 @@ describe('an audited model call', () => {
     expect(stored).toEqual([]);
   });
 
-  it('leaves a line of what an attempt took that came to nothing, as the log counts it', {
+  it('has a line with the usage of a failed attempt, as in the log', {
     ...promise('G169'),
   }, async () => {
     const { activities, lines } = setUp((_request, { onEvent }) => {
@@ -93,7 +93,7 @@ describe('an audited model call', () => {
     expect(failure).toMatchObject({ details: [{ spent: { usage } }] });
   });
 
-  it('leaves what a response took that goes on to the line of the attempt that has its answer', async () => {
+  it('records the usage of a response that is resumed later with the attempt that has its answer', async () => {
     const { activities, lines } = setUp((_request, { onReport }) => {
       onReport?.({ type: 'open', id: 'resp_1' });
       return Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
@@ -103,7 +103,7 @@ describe('an audited model call', () => {
     expect(lines[0]).not.toHaveProperty('usage');
   });
 
-  it('leaves a line of what failed, by its code: texts may quote what is secret', {
+  it('has a line for a failure with its code only, because texts may quote secrets', {
     ...promise('G167'),
   }, async () => {
     const failure = new ModelFailure('model_rate_limited', 'key sk-secret', { retryable: true });
@@ -114,7 +114,7 @@ describe('an audited model call', () => {
     expect(JSON.stringify([lines, stored])).not.toContain('sk-secret');
   });
 
-  it('stores request and answer where all is to be kept, in a blob that its line names', {
+  it('stores request and answer in full mode, in a blob that its line names', {
     ...promise('2.A.7'),
   }, async () => {
     const { activities, lines, stored } = setUp(() => Promise.resolve(said('Hi.')), 'full');
@@ -128,7 +128,7 @@ describe('an audited model call', () => {
     ]);
   });
 
-  it('is answered all the same where the store is away', promise('G167'), async () => {
+  it('is answered even if the store is down', promise('G167'), async () => {
     const { activities, lines } = setUp(() => Promise.resolve(said('Hi.')), 'full', false);
     const result = await environment().run(activities.callModel, modelInput());
     expect(result.parts).toEqual([{ type: 'text', text: 'Hi.' }]);
@@ -136,8 +136,8 @@ describe('an audited model call', () => {
   });
 });
 
-describe('a model call that is stopped while it is asked once more', () => {
-  it('counts what the first answer took, and its line says that the second was stopped', {
+describe('a model call that is cancelled during its corrected request', () => {
+  it('counts the usage of the first answer, and records the second as aborted', {
     ...promise('G168'),
   }, async () => {
     const env = environment();

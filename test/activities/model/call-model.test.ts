@@ -1,4 +1,4 @@
-/** The model call as the workflow schedules it: answers, streams, stops and failures. */
+/** The model call as the workflow schedules it: answers, streams, cancellation and failures. */
 import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const work = defineTool({
   run: () => null,
 });
 
-/** What adapters throw, by shape. */
+/** The shape of an adapter's error. */
 function modelFailure(code: string, more: object = {}): Error {
   return Object.assign(new Error(`provider said ${code}`), { name: 'ModelFailure', code, ...more });
 }
@@ -73,7 +73,7 @@ describe('a model call', () => {
     ]);
   });
 
-  it('shows what the model streams, tied to its message and attempt', promise('H52'), async () => {
+  it("shows the model's stream live, tied to its message and attempt", promise('H52'), async () => {
     const { activities, live } = setUp({
       model: modelOf((_request, { onEvent }) => {
         onEvent({ type: 'text', text: 'Hel' });
@@ -87,7 +87,7 @@ describe('a model call', () => {
     for (const event of live) expect(event).toMatchObject(origin);
   });
 
-  it('is not disturbed by watchers that fail, and makes no events when nobody watches', async () => {
+  it('is not disturbed by failing watchers, and makes no events without watchers', async () => {
     const model = modelOf((_request, { onEvent }) => {
       onEvent({ type: 'text', text: 'Hello.' });
       return Promise.resolve(answer());
@@ -105,7 +105,7 @@ describe('a model call', () => {
     expect(unwatched.live).toEqual([]);
   });
 
-  it('drops what a model streams after its call has failed', async () => {
+  it('drops streamed parts that arrive after its call has failed', async () => {
     const { activities, live } = setUp({
       model: modelOf((_request, { onEvent }) => {
         setTimeout(() => onEvent({ type: 'text', text: 'late' }), 5);
@@ -137,8 +137,8 @@ describe('a model call', () => {
   });
 });
 
-describe('a model call that is stopped', () => {
-  /** Streams a little, then never ends; heeds the signal only when told to. */
+describe('a model call that is cancelled', () => {
+  /** Streams a little, then never ends; heeds the abort signal if `heeds`. */
   function endless(heeds: boolean) {
     return modelOf(
       async (_request, { onEvent, signal }) =>
@@ -175,7 +175,7 @@ describe('a model call that is stopped', () => {
     },
   );
 
-  it('by a cancel keeps no more of the text than an activity may return', async () => {
+  it('by a cancel keeps only as much text as an activity may return', async () => {
     const model = modelOf(
       async (_request, { onEvent }) =>
         new Promise(() => {
@@ -193,7 +193,7 @@ describe('a model call that is stopped', () => {
   });
 
   it.each(['workerShutdown', 'timedOut', 'paused', 'reset', 'notFound'])(
-    'for another reason (%s) is retried instead',
+    'for another reason (%s) is retried',
     async (reason) => {
       const { activities } = setUp({ model: endless(true) });
       const env = environment();
@@ -213,7 +213,7 @@ describe('a model call that fails', () => {
     ([code]) => code.startsWith('model_') || code === 'script_exhausted',
   );
   it.each(codes)(
-    'with %s says so, and is retried as the failure table has it',
+    'with %s reports the code, and is retried as the failure table says',
     async (code, row) => {
       const model = modelOf(() => Promise.reject(modelFailure(code, { retryable: row.retryable })));
       const failure = await failureOf(
@@ -228,7 +228,7 @@ describe('a model call that fails', () => {
     },
   );
 
-  it('waits as long as the provider asks, within reason', async () => {
+  it('waits as long as the provider asks, up to a limit', async () => {
     for (const [retryAfterMs, nextRetryDelay] of [
       [1_500, 1_500],
       [3_600_000, 60_000],
@@ -241,7 +241,7 @@ describe('a model call that fails', () => {
     }
   });
 
-  it('without a code counts as unavailable, and its text, which may hold a key, is not repeated', async () => {
+  it('without a code counts as unavailable, and its text, which may contain a key, is not repeated', async () => {
     const model = modelOf(() => {
       throw new Error('401 for header authorization: sk-secret');
     });
@@ -254,7 +254,7 @@ describe('a model call that fails', () => {
     });
   });
 
-  it('by answering nothing is retried', async () => {
+  it('with an empty answer is retried', async () => {
     const blank = answer({
       parts: [
         { type: 'reasoning', text: 'Hm.' },
@@ -274,12 +274,12 @@ describe('a model call that fails', () => {
     const tried = (attempt: number) =>
       failureOf(environment({ attempt }).run(activities.callModel, input));
     expect(await tried(1)).toMatchObject({ type: 'unknown_agent', nonRetryable: false });
-    // Soon at first, and then for about two minutes: one that serves it may have to be started.
+    // Soon at first, and then for about two minutes, because a worker with the agent may have to be started.
     expect((await tried(3)).nextRetryDelay).toBeUndefined();
     expect((await tried(4)).nextRetryDelay).toBe(20_000);
   });
 
-  it('because it got a part of the transcript is never asked with that part alone', async () => {
+  it('because it lacks a part of the transcript never sends an incomplete one', async () => {
     const { activities } = setUp();
     const input = modelInput({ transcript: { epoch: 0, base: 4, append: [] } });
     expect(await failureOf(environment().run(activities.callModel, input))).toMatchObject({
@@ -293,7 +293,7 @@ describe('a policy that hangs', () => {
     Promise.resolve(answer({ calls: [{ id: 'call_1', name: 'held', argumentsJson: '{}' }] })),
   );
 
-  it('holds up no stop, is told who asks, and the worker is seen to live meanwhile', {
+  it('delays no cancellation, receives the requester, and the activity heartbeats meanwhile', {
     ...promise('G65'),
   }, async () => {
     let told: unknown;

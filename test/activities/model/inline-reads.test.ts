@@ -1,4 +1,7 @@
-/** Reads that run inside the model activity: what comes back with the answer, what is left to an activity, what is seen of it. */
+/**
+ * Inline reads in the model activity: results that return with the answer, calls left to an activity, and their
+ * visibility.
+ */
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -27,7 +30,7 @@ import {
 } from './reads-setup.js';
 
 describe('reads of an answer', () => {
-  it('run as their activities would, and come back with it', async () => {
+  it('run like their activities, and return with the answer', async () => {
     const seen: Ctx[] = [];
     const tool = reads((label, ctx) => {
       seen.push(ctx);
@@ -50,7 +53,7 @@ describe('reads of an answer', () => {
     expect(seen[1]?.idempotencyKey).toMatch(/^default\/c-1\/turn_1\.2\/call_1\/[0-9a-f]+$/);
   });
 
-  it('that fail by their own code have that as their result', async () => {
+  it('that fail with a code of their own have it as their result', async () => {
     const tool = reads(() => {
       throw new Error('no such order');
     });
@@ -58,7 +61,7 @@ describe('reads of an answer', () => {
     expect(envelope).toMatchObject({ ok: false, error: { code: 'tool_error' } });
   });
 
-  it('are seen as ever: all of the text, then each call as it begins, with what it reports', async () => {
+  it('appear as usual: all of the text, then each call at its start, with its progress', async () => {
     const tool = reads(
       (label, ctx) => {
         ctx.progress({ at: label });
@@ -92,7 +95,7 @@ describe('reads of an answer', () => {
     expect(most).toBe(INLINE_READS_AT_ONCE);
   });
 
-  it('are not run where the workflow does not say by what they are judged', async () => {
+  it('are not run if the workflow passes no bounds', async () => {
     let runs = 0;
     const tool = reads(() => (runs += 1));
     const { activities } = setUpAsking(looks(1), [tool]);
@@ -100,7 +103,7 @@ describe('reads of an answer', () => {
     expect([runs, takenIn(result)]).toEqual([0, [['call_0', undefined]]]);
   });
 
-  it('are not run past a bound that the workflow names', async () => {
+  it('are not run past a bound from the workflow', async () => {
     const labels: string[] = [];
     const tool = reads((label) => labels.push(label));
     const { activities } = setUpAsking(looks(3), [tool]);
@@ -110,7 +113,7 @@ describe('reads of an answer', () => {
     expect(labels).toEqual(['l0']);
   });
 
-  it('are not known to the policies of their own answer', promise('G59'), async () => {
+  it('are not visible to the policies of their own answer', promise('G59'), async () => {
     const told: unknown[] = [];
     const pay = defineTool<Services>({
       name: 'pay',
@@ -129,7 +132,7 @@ describe('reads of an answer', () => {
 });
 
 describe('a read is left to an activity', () => {
-  it('when it takes too long: its signal fires, and others of the answer are taken', async () => {
+  it('when it takes too long: its signal fires, and other reads of the answer count', async () => {
     const ends: string[] = [];
     const tool = reads(async (label, ctx) => {
       if (label === 'l1') return label;
@@ -144,7 +147,7 @@ describe('a read is left to an activity', () => {
     expect(ends).toEqual(['l0 aborted']);
   });
 
-  it('when those before it have used up the time of all: it does not begin', async () => {
+  it('when earlier reads have used up the total time: it does not start', async () => {
     const begun: string[] = [];
     const tool = reads(async (label, ctx) => {
       begun.push(label);
@@ -164,7 +167,7 @@ describe('a read is left to an activity', () => {
   it.each<[string, Run]>([
     ['it asks', (_label, ctx) => ctx.ask({ form: z.boolean() })],
     [
-      'it wants another attempt',
+      'it requests a retry',
       () => {
         throw new ToolRetry({ after: '1s', message: 'not yet' });
       },
@@ -189,7 +192,7 @@ describe('a read is left to an activity', () => {
     expect([...blobs.stored]).toEqual([]);
   });
 
-  it('when its result does not fit beside the answer: the first that do are taken, in call order', {
+  it('when its result does not fit beside the answer: results that fit are kept, in call order', {
     ...promise('G58'),
   }, async () => {
     const tool = reads((label) => `${label}${'x'.repeat(190_000)}`);
@@ -202,7 +205,7 @@ describe('a read is left to an activity', () => {
     expect(bytes + 190_000).toBeGreaterThan(MAX_MODEL_ANSWER_BYTES);
   });
 
-  it('soon, when a tool that runs as an activity stands beside it; a quick one is taken', {
+  it('soon, when a tool that runs as an activity is beside it; the result of a quick one is kept', {
     ...promise('G57'),
   }, async () => {
     const other = defineTool<Services>({
@@ -236,13 +239,13 @@ describe('a read is left to an activity', () => {
   });
 });
 
-it('without a blob store, a large result is cut as ever and comes back with the answer', async () => {
+it('without a blob store a large result is cut as usual and returns with the answer', async () => {
   const tool = reads(() => 'x'.repeat(5_000), { maxResultBytes: 1_024 });
   const [[, envelope] = []] = takenIn(await answered(looks(1), [tool]));
   expect(envelope).toMatchObject({ ok: true, result: { truncated: true } });
 });
 
-describe('a model call that is stopped while it reads', () => {
+describe('a model call that is cancelled while it reads', () => {
   function slow() {
     const seen: string[] = [];
     const tool = reads(async (label, ctx) => {
@@ -255,7 +258,7 @@ describe('a model call that is stopped while it reads', () => {
     return { seen, ...setUpAsking(looks(2), [tool]) };
   }
 
-  it('by a cancel ends as one that is cancelled: with its text so far, and no calls', {
+  it('by a cancel ends as cancelled, with its text so far and no calls', {
     ...promise('G60'),
   }, async () => {
     const { activities, seen } = slow();
@@ -270,7 +273,7 @@ describe('a model call that is stopped while it reads', () => {
     expect(seen).toEqual(['begun', 'aborted']);
   });
 
-  it('by the end of its worker gives its answer back, with what has been read', async () => {
+  it('by the end of its worker returns its answer with the finished reads', async () => {
     const { activities, seen } = slow();
     const env = environment();
     const running = env.run(activities.callModel, modelInput({ reads: BOUNDS }));
@@ -285,7 +288,7 @@ describe('a model call that is stopped while it reads', () => {
     expect(seen).toEqual(['begun', 'aborted']);
   });
 
-  it('says by a heartbeat what its answer took, so that a lost one is counted', async () => {
+  it('heartbeats the usage of its answer, so that a lost one is counted', async () => {
     const { activities } = slow();
     const env = environment();
     const beats: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Files that a model is given and makes: beside the log of their conversation. */
+/** Files that a model receives and makes: stored beside the log of their conversation. */
 import { describe, expect, it } from 'vitest';
 import type { ModelFiles } from '../../../src/protocol/model/model.js';
 import { blobRefOf } from '../../../src/store/ports/blobs.js';
@@ -22,7 +22,7 @@ async function withFiles(
 const CONTENT = new Uint8Array([1, 2, 3]);
 
 describe('a model', () => {
-  it('finds again what it stored, in its own conversation', async () => {
+  it('finds its stored files again, in its own conversation', async () => {
     const blobs = new MemoryBlobs();
     await withFiles(blobs, async (files) => {
       const ref = await files?.write(CONTENT);
@@ -33,7 +33,7 @@ describe('a model', () => {
     expect([...blobs.stored.keys()][0]).toContain(key.conversationId);
   });
 
-  it('is told that nothing can be stored where the store is away, and tried again where it cannot read', async () => {
+  it('gets an error that storing failed while the store is down, and is retried when it cannot read', async () => {
     const away = {
       put: () => Promise.reject(new Error('away')),
       get: () => Promise.reject(new Error('away')),
@@ -49,7 +49,7 @@ describe('a model', () => {
     ).rejects.toMatchObject({ type: 'model_unavailable', nonRetryable: false });
   });
 
-  it('has no files where there is no store', async () => {
+  it('has no files without a store', async () => {
     await withFiles(undefined, (files) => {
       expect(files).toBeUndefined();
       return Promise.resolve();

@@ -1,4 +1,4 @@
-/** Keys of models that are asked for in the worker, before every request: resolvers are told for whom. */
+/** Keys of models that the worker resolves before every request: resolvers receive the caller's identity. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
@@ -38,7 +38,7 @@ async function called(model: Model, input: Parameters<typeof modelInput>[0] = {}
   return await environment({ attempt }).run(activities.callModel, modelInput(input));
 }
 
-test('a resolver is asked before every request, and told for whom', {
+test('a resolver is called before every request, with the identity of the caller', {
   ...promise('G164', '2.A.7'),
 }, async () => {
   const server = await serving(
@@ -71,7 +71,7 @@ test('a resolver is asked before every request, and told for whom', {
   expect(JSON.stringify(result)).not.toContain(SECRET);
 });
 
-test('a resolver is told of summaries, and asked without a conversation, too', {
+test('a resolver is also called for summaries, and without a conversation', {
   ...promise('G164'),
 }, async () => {
   const server = await serving({ events: chatEvents({ text: 'They spoke.' }) });
@@ -98,7 +98,7 @@ test('a resolver is told of summaries, and asked without a conversation, too', {
   expect(callers).toEqual([{ ...key, agent: 'support', purpose: 'summary', attempt: 1 }, {}]);
 });
 
-test('a resolver that fails has its text kept to itself, and is asked again', {
+test("a failing resolver's text stays secret, and it is called again", {
   ...promise('G164'),
 }, async () => {
   const model = openaiModel('gpt', {
@@ -119,7 +119,7 @@ function claude(url: string, headers: NonNullable<Parameters<typeof aiSdkModel>[
   });
 }
 
-test('headers of a model of the AI SDK are asked for in the same way, win, and are cut out of what the provider quotes', {
+test("headers of an AI SDK model are resolved in the same way, take precedence, and are redacted from the provider's quotes", {
   ...promise('G164'),
 }, async () => {
   const server = await serving({
@@ -139,7 +139,7 @@ test('headers of a model of the AI SDK are asked for in the same way, win, and a
   expect(JSON.stringify(failure)).not.toContain(SECRET);
 });
 
-test('headers that cannot be read are asked for again, and their error is repeated nowhere', async () => {
+test('unreadable headers are resolved again, and their error is never repeated', async () => {
   const model = claude('http://127.0.0.1:9', () => {
     throw new Error(SECRET);
   });

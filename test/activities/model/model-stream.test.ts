@@ -1,4 +1,4 @@
-/** The stream of a model call, on a clock of the test. */
+/** The stream of a model call, with fake timers. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ModelStream } from '../../../src/activities/shared/model-stream.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
@@ -41,7 +41,7 @@ describe('a stream of deltas', () => {
     expect(live[3]).toEqual({ type: 'text_delta', ...origin, offset: 5, text: ' you' });
   });
 
-  it('shows no half of a character: where a provider has cut one, it is shown with what comes next', {
+  it('shows no half of a character: a character that the provider split is shown with the next piece', {
     ...promise('G246'),
   }, () => {
     const { stream, live } = streaming();
@@ -58,7 +58,7 @@ describe('a stream of deltas', () => {
     expect(live.map((event) => ('text' in event ? [event.offset, event.text] : []))).toEqual([
       [0, 'a'],
       [0, 'b'],
-      // The first of two first halves has lost its second.
+      // The first of two high surrogates lacks its low surrogate.
       [1, '\ufffd'],
       [2, '😺🐱'],
       [1, '😺\ufffdc'],
@@ -80,7 +80,7 @@ describe('a stream of deltas', () => {
     expect(live[1]).not.toHaveProperty('name');
   });
 
-  it('says again what it has streamed so far to those who join, once for many, and nothing once it is over', () => {
+  it('repeats the text so far for new watchers, once for many, and not after its end', () => {
     const again: LiveEvent[] = [];
     const live: LiveEvent[] = [];
     const stream = new ModelStream(
@@ -104,7 +104,7 @@ describe('a stream of deltas', () => {
       { type: 'text_delta', ...origin, offset: 0, text: 'Hello' },
       { type: 'tool_arguments_delta', ...origin, index: 0, name: 'work', offset: 0, text: '{' },
     ]);
-    // Those who were there have each piece once.
+    // Earlier watchers have each piece once.
     expect(live.filter(({ type }) => type === 'text_delta')).toMatchObject([
       { offset: 0, text: 'Hel' },
       { offset: 3, text: 'lo' },
@@ -116,7 +116,7 @@ describe('a stream of deltas', () => {
     expect(again).toHaveLength(5);
   });
 
-  it('shows how a call of the provider goes on, what it runs in pieces with their offsets', () => {
+  it("shows the progress of a provider's call, with its code in pieces with offsets", () => {
     const { stream, live } = streaming();
     const call = { id: 'ci_1', name: 'python' };
     stream.take({ type: 'provider_call', ...call });
@@ -136,7 +136,7 @@ describe('a stream of deltas', () => {
     expect(stream.partsSoFar()).toEqual([]);
   });
 
-  it('sends what waits when it closes, and nothing afterwards', () => {
+  it('sends pending pieces when it closes, and none afterwards', () => {
     const { stream, seen } = streaming();
     stream.take({ type: 'text', text: 'a' });
     stream.take({ type: 'text', text: 'b' });
@@ -148,7 +148,7 @@ describe('a stream of deltas', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('remembers text and reasoning in the order in which they came, without unfinished calls', () => {
+  it('keeps text and reasoning in the order of arrival, without unfinished calls', () => {
     const { stream } = streaming();
     stream.take({ type: 'reasoning', text: '' });
     stream.take({ type: 'text', text: 'a' });

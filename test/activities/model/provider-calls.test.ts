@@ -4,7 +4,7 @@ import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
 describe('a model call', () => {
-  it('shows what the provider runs by itself, live and with its result, and plans nothing of it', {
+  it("shows the provider's own calls, live and with their results, and plans none of them", {
     ...promise('G94', 'S19'),
   }, async () => {
     const item = { type: 'provider_item', provider: 'p', item: { id: 'ws_1' } } as const;

@@ -1,4 +1,4 @@
-/** Model calls whose answers ask for reads. */
+/** Model calls whose answers request reads. */
 import { z } from 'zod';
 import type { ToolContext } from '../../../src/define/tool/context.js';
 import { defineTool, type Tool } from '../../../src/index.js';
@@ -28,7 +28,7 @@ export function reads(
   });
 }
 
-/** An answer that asks for one call each, by the tool's name and a label. */
+/** An answer that requests one call for each pair of tool name and label. */
 export function asking(
   ...calls: readonly (readonly [tool: string, label: string])[]
 ): ModelResponse {

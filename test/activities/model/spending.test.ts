@@ -1,4 +1,6 @@
-/** What the attempts of a model call take: known to the next attempt, to the workflow and to the audit, however they end. */
+/**
+ * Usage of the attempts of a model call: known to the next attempt, the workflow and the audit, for every kind of end.
+ */
 import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,12 +17,12 @@ import { answer, environment, key, modelInput, modelOf, setUp } from '../tools/f
 const PRICES = { inputPerMTok: 10, outputPerMTok: 100 };
 const EARLIER = { inputTokens: 40, outputTokens: 4, costMicros: 800, estimated: true } as const;
 const LOST: ModelCallDetails = { spent: { model: 'gpt-test', attempt: 1, usage: EARLIER } };
-/** 40 bytes: 13 tokens, as sizes go. */
+/** 40 bytes: 13 tokens by the size estimate. */
 const STREAMED = 'These are forty bytes of a long answer. ';
 
 type Asking = (options: ModelCallOptions, ask: number) => Promise<unknown>;
 
-/** Streams as told, then answers, fails, or never ends. */
+/** Streams according to `asking`, then answers, fails, or never ends. */
 function modelThat(asking: Asking): Model {
   let asks = 0;
   const model = modelOf(async (_request, options) => {
@@ -78,23 +80,29 @@ const says = ({ onEvent, onReport }: ModelCallOptions): void => {
 describe('an attempt that fails', () => {
   it.each([
     ['is cut off', 'model_stream_broken', streams, 13],
-    ['is cut off before a word', 'model_stream_broken', accepted, 0],
+    ['is cut off before any output', 'model_stream_broken', accepted, 0],
     ['is stopped by the filter', 'model_content_filtered', streams, 13],
     ['is broken off by the provider', 'model_unavailable', streams, 13],
     ['is limited half-way', 'model_rate_limited', streams, 13],
-  ] as const)('and %s (%s) counts its prompt and what streamed, as an estimate', async (...row) => {
-    const [, code, before, outputTokens] = row;
-    const failed = await attempt(fails(code, before));
-    const spent = spentOf(failed);
-    expect(failed.failure).toMatchObject({ type: code, message: 'no', nonRetryable: false });
-    expect(spent).toMatchObject({ model: 'gpt-test', attempt: 1 });
-    expect(spent?.usage).toMatchObject({ outputTokens, estimated: true });
-    const inputTokens = spent?.usage.inputTokens ?? 0;
-    expect(inputTokens).toBeGreaterThan(0);
-    expect(spent?.usage.costMicros).toBe(inputTokens * 10 + outputTokens * 100);
-    // The next attempt knows the same.
-    expect(failed.beat).toEqual({ spent, failed: [expect.objectContaining({ attempt: 1, code })] });
-  });
+  ] as const)(
+    'and %s (%s) counts its prompt and the streamed text, as an estimate',
+    async (...row) => {
+      const [, code, before, outputTokens] = row;
+      const failed = await attempt(fails(code, before));
+      const spent = spentOf(failed);
+      expect(failed.failure).toMatchObject({ type: code, message: 'no', nonRetryable: false });
+      expect(spent).toMatchObject({ model: 'gpt-test', attempt: 1 });
+      expect(spent?.usage).toMatchObject({ outputTokens, estimated: true });
+      const inputTokens = spent?.usage.inputTokens ?? 0;
+      expect(inputTokens).toBeGreaterThan(0);
+      expect(spent?.usage.costMicros).toBe(inputTokens * 10 + outputTokens * 100);
+      // The next attempt gets the same.
+      expect(failed.beat).toEqual({
+        spent,
+        failed: [expect.objectContaining({ attempt: 1, code })],
+      });
+    },
+  );
 
   it.each([
     ['model_unavailable', nothing],
@@ -107,18 +115,18 @@ describe('an attempt that fails', () => {
     ['model_rate_limited', accepted],
     ['model_unavailable', accepted],
     ['model_bad_request', accepted],
-  ] as const)('with %s and without a word counts nothing', promise('G11'), async (code, before) => {
+  ] as const)('with %s and without output counts nothing', promise('G11'), async (code, before) => {
     const failed = await attempt(fails(code, before));
     expect(spentOf(failed)).toBeUndefined();
     expect(failed.beat).not.toHaveProperty('spent');
   });
 
-  it('counts what the provider said itself, and nothing else', async () => {
+  it('counts the usage that the provider reported, and nothing else', async () => {
     const failed = await attempt(fails('model_stream_broken', says));
     expect(spentOf(failed)?.usage).toEqual({ ...said, costMicros: 2_010 });
   });
 
-  it('counts all its requests: an answer that had not its form, and the one asked for once more', async () => {
+  it('counts all its requests: an answer with the wrong form, and the corrected request', async () => {
     const model = modelThat((options, ask) => {
       if (ask === 1) return Promise.resolve();
       streams(options);
@@ -132,7 +140,7 @@ describe('an attempt that fails', () => {
       .catch((reason: unknown) => reason);
     const { spent } = (failure as ApplicationFailure).details?.[0] as ModelCallDetails;
     expect(spent?.usage).toMatchObject({ outputTokens: 2 + 13, estimated: true });
-    // The answer that had not its form, and why, are in the second prompt.
+    // The second prompt contains the first answer and its problems.
     expect(spent?.usage.inputTokens).toBeGreaterThan(3 + 20);
   });
 
@@ -150,7 +158,7 @@ describe('an attempt that fails', () => {
     expect(spentOf(failed)?.usage).toEqual({ inputTokens: 3, outputTokens: 2, costMicros: 230 });
   });
 
-  it('counts with those before it', async () => {
+  it('counts together with earlier attempts', async () => {
     const failed = await attempt(fails('model_stream_broken', says), {
       attempt: 2,
       heartbeatDetails: LOST,
@@ -163,7 +171,7 @@ describe('an attempt that fails', () => {
     expect(spentOf(failed)).toEqual(failed.beat?.spent);
   });
 
-  it('without a word hands on what those before it took', async () => {
+  it('without output passes on the usage of earlier attempts', async () => {
     const failed = await attempt(fails('model_unavailable', nothing), {
       attempt: 2,
       heartbeatDetails: LOST,
@@ -172,7 +180,7 @@ describe('an attempt that fails', () => {
     expect(spentOf(failed)).toEqual(LOST.spent);
   });
 
-  it('because its worker stops counts what had streamed', async () => {
+  it('because its worker stops counts the streamed text', async () => {
     const env = environment();
     const model = modelThat((options) => {
       streams(options);
@@ -191,7 +199,7 @@ describe('an attempt that fails', () => {
 });
 
 describe('an attempt that is answered', () => {
-  it('tells apart what it took and what those before it took', async () => {
+  it('separates its own usage from that of earlier attempts', async () => {
     const model = modelThat(() => Promise.resolve());
     const env = environment({ attempt: 2, heartbeatDetails: LOST });
     const result = await env.run(setUp({ model }).activities.callModel, modelInput());
@@ -203,13 +211,13 @@ describe('an attempt that is answered', () => {
     expect(result.usage).not.toHaveProperty('estimated');
   });
 
-  it('knows what an activity before it took that lacked messages', async () => {
+  it('includes the usage of an earlier activity that lacked messages', async () => {
     const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
     const input = modelInput(LOST.spent === undefined ? {} : { spent: LOST.spent });
     expect((await environment().run(activities.callModel, input)).earlierUsage).toEqual(EARLIER);
   });
 
-  it('says nothing of earlier ones where there were none, or they took nothing', async () => {
+  it('has no earlier usage if there was no earlier attempt, or none with usage', async () => {
     const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
     const result = await environment({ attempt: 3 }).run(activities.callModel, modelInput());
     expect(result).not.toHaveProperty('earlierUsage');
@@ -237,7 +245,7 @@ describe('a summary', () => {
     });
   });
 
-  it('that breaks off tells the next attempt what it took', async () => {
+  it('that breaks off passes its usage to the next attempt', async () => {
     const { activities } = setUp({ model: fails('model_stream_broken', streams) });
     const env = environment();
     const beats: unknown[] = [];
@@ -247,13 +255,13 @@ describe('a summary', () => {
   });
 });
 
-describe('attempts of a summary that came to nothing', () => {
+describe('failed attempts of a summary', () => {
   const LIMITED = {
     ...{ attempt: 1, model: 'gpt-test', code: 'model_rate_limited', message: 'slow down' },
     ...{ httpStatus: 429, nextInMs: 2_000 },
   };
 
-  it('are told with the one that came of them, those of lost workers, too', {
+  it('are listed by the successful attempt, including those of lost workers', {
     ...promise('G176'),
   }, async () => {
     const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
@@ -264,7 +272,7 @@ describe('attempts of a summary that came to nothing', () => {
     expect(first).not.toHaveProperty('failedAttempts');
   });
 
-  it('are told to the next attempt: why, and what the provider answered', {
+  it("are passed to the next attempt, with the reason and the provider's answer", {
     ...promise('G176'),
   }, async () => {
     const error = { status: 429, headers: { 'retry-after': '2' }, error: { message: 'slow down' } };
@@ -279,7 +287,7 @@ describe('attempts of a summary that came to nothing', () => {
 });
 
 describe('a running attempt', () => {
-  it('tells in its heartbeats what it takes, from the moment on in which the provider works', async () => {
+  it('heartbeats its usage, from the moment when the provider starts to work', async () => {
     const env = environment({ attempt: 2, heartbeatTimeoutMs: 30, heartbeatDetails: LOST });
     const beats: ModelCallDetails[] = [];
     env.onHeartbeat((details) => beats.push(details as ModelCallDetails));
@@ -300,11 +308,11 @@ describe('a running attempt', () => {
   });
 });
 
-describe('an attempt that is stopped', () => {
+describe('an attempt that is cancelled', () => {
   it.each([
-    ['had streamed counts that', streams, { outputTokens: 13, estimated: true }],
-    ['had not begun counts nothing', nothing, { inputTokens: 0, outputTokens: 0, costMicros: 0 }],
-    ['had been told counts that', says, { ...said, costMicros: 2_010 }],
+    ['had streamed counts the text', streams, { outputTokens: 13, estimated: true }],
+    ['had not started counts nothing', nothing, { inputTokens: 0, outputTokens: 0, costMicros: 0 }],
+    ['had a reported usage counts that', says, { ...said, costMicros: 2_010 }],
   ] as const)('and %s', async (_what, before, usage) => {
     const env = environment({ attempt: 2, heartbeatDetails: LOST });
     const model = modelThat((options) => {

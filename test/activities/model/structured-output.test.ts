@@ -1,4 +1,4 @@
-/** A model call whose answer has to have a form, as the workflow schedules it. */
+/** A model call with an output schema, as the workflow schedules it. */
 import { describe, expect, it } from 'vitest';
 import type { ModelResponse } from '../../../src/protocol/model/model.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
@@ -6,8 +6,8 @@ import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtur
 const output = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const;
 const said = (text: string): ModelResponse => answer({ parts: [{ type: 'text', text }] });
 
-describe('a model call whose answer has to have a form', () => {
-  it('is asked again within one activity; watchers see the first answer only, and both are priced', async () => {
+describe('a model call with an output schema', () => {
+  it('repeats its request within one activity; watchers see only the first answer, and both are priced', async () => {
     const answers = [said('One.'), said('{"n":1}')];
     const model = modelOf((_request, { onEvent }) => {
       const response = answers.shift() ?? said('unexpected');
@@ -26,7 +26,7 @@ describe('a model call whose answer has to have a form', () => {
     expect(JSON.stringify(live)).toContain('One.');
   });
 
-  it('says what is wrong with an answer that was asked for twice, with what both took', async () => {
+  it('reports the problems of an answer that failed twice, with the usage of both requests', async () => {
     const model = modelOf(() => Promise.resolve(said('{"n":1.5}')));
     const { activities } = setUp({ model });
     const result = await environment().run(activities.callModel, modelInput({ output }));
@@ -35,7 +35,7 @@ describe('a model call whose answer has to have a form', () => {
     expect(result).not.toHaveProperty('output');
   });
 
-  it('is the same as ever where no form is asked for', async () => {
+  it('is unchanged without an output schema', async () => {
     const { activities } = setUp({ model: modelOf(() => Promise.resolve(said('{"n":1}'))) });
     const result = await environment().run(activities.callModel, modelInput());
     expect(result).not.toHaveProperty('output');

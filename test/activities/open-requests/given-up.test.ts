@@ -1,4 +1,4 @@
-/** Requests that go on at the provider and that nobody resumes: asked anew, given up there, counted once. */
+/** Provider responses that keep running and that no attempt resumes: requested anew, cancelled there, counted once. */
 import { describe, expect, it } from 'vitest';
 import { ModelFailure } from '../../../src/model/shared/failure.js';
 import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
@@ -7,10 +7,10 @@ import { promise } from '../../support/promise.js';
 import { environment, key, modelInput, setUp } from '../tools/fixtures.js';
 import { begins, cut, failed, OPEN, patient, second } from './setup.js';
 
-describe('another request than the one that goes on', () => {
+describe('a request other than the running one', () => {
   const OTHER = { ...OPEN, request: 'another' };
 
-  it('is asked anew; what nobody resumed is ended at the provider, and counts', async () => {
+  it('is sent anew; the response that was not resumed is cancelled at the provider, and counts', async () => {
     const beats: ModelCallDetails[] = [];
     const model = patient((options) => {
       options.onReport?.({ type: 'open', id: 'resp_2' });
@@ -29,13 +29,13 @@ describe('another request than the one that goes on', () => {
     expect(beats).toMatchObject([{ spent: { usage: OPEN.usage }, open: { id: 'resp_2' } }]);
   });
 
-  it('that is not answered leaves it to the attempt after', async () => {
+  it('that fails leaves the running response to the next attempt', async () => {
     const model = patient(() => Promise.reject(new Error('refused')));
     expect(await failed(model, second({ open: OTHER }))).toEqual({ open: OTHER });
     expect(model.cancelled).toEqual([]);
   });
 
-  it('that goes on itself takes its place', async () => {
+  it('that keeps running itself takes the place of the other', async () => {
     const model = patient(({ onReport }) => {
       onReport?.({ type: 'open', id: 'resp_2' });
       return cut();
@@ -50,7 +50,7 @@ describe('another request than the one that goes on', () => {
   });
 });
 
-describe('a summary whose half goes on at the provider', () => {
+describe('a summary whose partial request keeps running at the provider', () => {
   const append = [1, 2, 3, 4].map((turn) => ({
     ...{ role: 'user' as const, id: `m${turn}`, turnId: `turn_${turn}` },
     parts: [{ type: 'text' as const, text: `${turn} is a number. `.repeat(120) }],
@@ -63,7 +63,7 @@ describe('a summary whose half goes on at the provider', () => {
   const tooLong = (): Promise<never> =>
     Promise.reject(new ModelFailure('model_context_too_long', 'no', { retryable: false }));
 
-  /** What the next attempt is told. */
+  /** The details that the next attempt gets. */
   async function halfLeft(): Promise<ModelCallDetails> {
     let asks = 0;
     const model = patient((options) => {
@@ -83,7 +83,7 @@ describe('a summary whose half goes on at the provider', () => {
     return beat;
   }
 
-  it('is resumed by the same half, not by the whole', promise('G12'), async () => {
+  it('is resumed by the same partial request, not by the whole', promise('G12'), async () => {
     const details = await halfLeft();
     const model = patient(({ resume }) => (resume === undefined ? tooLong() : Promise.resolve()));
     const env = environment(second(details));
@@ -93,7 +93,7 @@ describe('a summary whose half goes on at the provider', () => {
     expect(model.cancelled).toEqual([]);
   });
 
-  it('is given up where the messages cannot be had: the activity that is sent them does not know of it', async () => {
+  it('is cancelled if the messages are missing: the activity that gets all of them does not know of it', async () => {
     const details = await halfLeft();
     const model = patient(() => Promise.resolve());
     const env = environment(second(details));
@@ -105,7 +105,7 @@ describe('a summary whose half goes on at the provider', () => {
     expect(model.cancelled).toEqual(['resp_1']);
   });
 
-  it('is given up where the whole is answered this time', async () => {
+  it('is cancelled if the whole request succeeds this time', async () => {
     const details = await halfLeft();
     const model = patient(() => Promise.resolve());
     const env = environment(second(details));
@@ -117,7 +117,7 @@ describe('a summary whose half goes on at the provider', () => {
   });
 });
 
-describe('a request that goes on though nobody asks again', () => {
+describe('a running response without a further attempt', () => {
   const refused = (options: ModelCallOptions): Promise<never> => {
     begins(options);
     const failure = new ModelFailure('model_unauthorized', 'no', { retryable: false });
@@ -131,7 +131,7 @@ describe('a request that goes on though nobody asks again', () => {
   it.each([
     ['after a failure that is not retried', refused, {}],
     ['after the last attempt', broken, { attempt: 3, retryPolicy: { maximumAttempts: 3 } }],
-  ] as const)('is ended at the provider %s', async (_when, asking, info) => {
+  ] as const)('is cancelled at the provider %s', async (_when, asking, info) => {
     const model = patient(asking);
     const details = await failed(model, info);
     expect(model.cancelled).toEqual(['resp_1']);
@@ -139,7 +139,7 @@ describe('a request that goes on though nobody asks again', () => {
     expect(details).not.toHaveProperty('open');
   });
 
-  it('is left where another attempt follows, or another activity with the messages', async () => {
+  it('keeps running if another attempt follows, or another activity with the messages', async () => {
     const model = patient(broken);
     const retryPolicy = { maximumAttempts: 3 };
     expect(await failed(model, { attempt: 2, retryPolicy })).toHaveProperty('open');

@@ -1,4 +1,4 @@
-/** Requests that go on at the provider when their attempt does not: the next attempt has their answer, and they count once. */
+/** Provider responses that outlive their attempt: the next attempt gets their answer, and they count once. */
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
@@ -8,8 +8,8 @@ import { until } from '../../support/until.js';
 import { environment, modelInput, setUp } from '../tools/fixtures.js';
 import { begins, cut, failed, OPEN, patient, SPENT, second } from './setup.js';
 
-describe('a request that goes on at the provider', () => {
-  it('is left to the next attempt when its stream breaks, apart from what is spent', async () => {
+describe('a response that keeps running at the provider', () => {
+  it('is left to the next attempt when its stream breaks, apart from the spent usage', async () => {
     const model = patient((options) => {
       begins(options);
       return cut();
@@ -21,7 +21,7 @@ describe('a request that goes on at the provider', () => {
     });
   });
 
-  it('is resumed, and counts once: as the provider says in the end', promise('G12'), async () => {
+  it("is resumed, and counts once, with the provider's final usage", promise('G12'), async () => {
     const model = patient((options) => {
       begins(options);
       options.onReport?.({ type: 'closed' });
@@ -40,7 +40,7 @@ describe('a request that goes on at the provider', () => {
   it.each([
     ['cannot be reached', () => Promise.reject(new Error('refused')), 20],
     [
-      'is cut before it has come as far again',
+      'is cut before the position of the last attempt',
       (options: ModelCallOptions) => {
         begins(options);
         return cut();
@@ -48,7 +48,7 @@ describe('a request that goes on at the provider', () => {
       20,
     ],
     [
-      'is cut further on',
+      'is cut after it',
       (options: ModelCallOptions) => {
         begins(options);
         begins(options);
@@ -56,13 +56,13 @@ describe('a request that goes on at the provider', () => {
       },
       25,
     ],
-  ] as const)('and %s is left to the attempt after', async (_what, asking, outputTokens) => {
+  ] as const)('and %s is left to the next attempt', async (_what, asking, outputTokens) => {
     const details = await failed(patient(asking), second({ open: OPEN }));
     expect(details).toMatchObject({ open: { id: 'resp_1', usage: { outputTokens } } });
     expect(details).not.toHaveProperty('spent');
   });
 
-  it('that is gone counts as spent, and the next attempt asks anew', async () => {
+  it('that is gone counts as spent, and the next attempt makes a new request', async () => {
     const gone = patient(({ onReport }) => {
       onReport?.({ type: 'closed' });
       return cut();
@@ -76,7 +76,7 @@ describe('a request that goes on at the provider', () => {
     expect(result.earlierUsage).toEqual(OPEN.usage);
   });
 
-  it('under another id counts beside the one that was to be resumed', async () => {
+  it('under another id counts beside the one to be resumed', async () => {
     const model = patient(({ onReport }) => {
       onReport?.({ type: 'closed' });
       onReport?.({ type: 'open', id: 'resp_2' });
@@ -94,7 +94,7 @@ describe('a request that goes on at the provider', () => {
     expect(model.resumed).toEqual(['resp_1']);
   });
 
-  it('stands in the heartbeats of a running attempt', async () => {
+  it('is in the heartbeats of a running attempt', async () => {
     const env = environment({ heartbeatTimeoutMs: 30 });
     const beats: ModelCallDetails[] = [];
     env.onHeartbeat((details) => beats.push(details as ModelCallDetails));
@@ -106,7 +106,7 @@ describe('a request that goes on at the provider', () => {
     expect(beats.at(-1)).not.toHaveProperty('spent');
   });
 
-  it('is told of at once, whatever the pace of heartbeats', async () => {
+  it('is reported at once, at any heartbeat interval', async () => {
     const env = environment();
     const beats: unknown[] = [];
     env.onHeartbeat((details) => beats.push(details));
@@ -121,7 +121,7 @@ describe('a request that goes on at the provider', () => {
     expect(beats).toHaveLength(1);
   });
 
-  it('is ended at the provider when the turn is stopped, and counts', async () => {
+  it('is cancelled at the provider with its turn, and counts', async () => {
     const env = environment();
     const model = patient((options) => {
       begins(options);
@@ -133,7 +133,7 @@ describe('a request that goes on at the provider', () => {
     expect(model.cancelled).toEqual(['resp_1']);
   });
 
-  it('is not ended when its worker stops: the next one has its answer', async () => {
+  it('keeps running when its worker stops: the next one gets its answer', async () => {
     const env = environment();
     const model = patient((options) => {
       begins(options);

@@ -1,4 +1,4 @@
-/** Models whose requests go on at the provider. */
+/** Models whose responses keep running at the provider. */
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'vitest';
 import { ModelFailure } from '../../../src/model/shared/failure.js';
@@ -14,7 +14,7 @@ export const SPENT = {
   ...{ model: 'gpt-test', attempt: 1 },
   usage: { inputTokens: 7, outputTokens: 1 },
 } as const;
-/** 13 tokens, as sizes go. */
+/** 13 tokens by the size estimate. */
 export const STREAMED = 'These are forty bytes of a long answer. ';
 
 export type Asking = (options: ModelCallOptions) => Promise<unknown>;
@@ -50,7 +50,7 @@ export const cut = (): Promise<never> =>
 
 export type Info = Parameters<typeof environment>[0];
 
-/** What a failed attempt leaves at the provider, and what it took. */
+/** The running response and the usage that a failed attempt leaves. */
 export async function failed(model: Model, info: Info = {}): Promise<ModelCallDetails> {
   const env = environment(info);
   let beat: unknown;
@@ -63,7 +63,7 @@ export async function failed(model: Model, info: Info = {}): Promise<ModelCallDe
   );
   if (!(error instanceof ApplicationFailure)) throw error;
   const { attempts: _, ...details } = (error.details?.[0] ?? {}) as ModelCallDetails;
-  // The next attempt knows what the workflow is told.
+  // The next attempt gets the same details as the workflow.
   expect(beat ?? {}).toEqual(details);
   const { failed: _attempts, ...left } = details;
   return left;

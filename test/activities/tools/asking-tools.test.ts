@@ -1,4 +1,4 @@
-/** Runs of tools that ask, as the worker carries them out: what a question, its answer and a refusal look like as data. */
+/** Runs of tools that ask, in the worker: questions, answers and refusals as data. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -36,7 +36,7 @@ const answered = (over: Partial<AskedBefore> = {}): Partial<RunToolInput> => ({
 });
 
 describe('a run of a tool that asks', () => {
-  it('ends with the question as plain data, which any language can give', async () => {
+  it('ends with the question as plain data, which any language can produce', async () => {
     const asked = await run((ctx) =>
       ctx.ask({
         form: Code,
@@ -60,7 +60,7 @@ describe('a run of a tool that asks', () => {
     });
   });
 
-  it('is handed what the question brought', async () => {
+  it('receives the answer and the state of the question', async () => {
     const seen = await run(
       async ({ run: entry, asks, state, answerTo, answeredBy, declined }) => ({
         ...{ entry, asks, state, by: answeredBy?.id, declined: declined === undefined },
@@ -90,11 +90,11 @@ describe('a run of a tool that asks', () => {
     expect(seen).toMatchObject({ envelope: { result: [1, 0, true] } });
   });
 
-  it('may refuse the answer, after a deploy that made its form stricter', async () => {
+  it('may refuse the answer, after a deploy with a stricter form', async () => {
     const Now = z.object({ code: z.string().max(2, 'is too long') });
     expect(await run(async (ctx) => ctx.answerTo(Now), answered())).toEqual({
       refused: [{ path: '/code', message: 'is too long' }],
-      // By which the question is asked from then on.
+      // The question has this form from then on.
       form: expect.objectContaining({
         properties: { code: { maxLength: 2, type: 'string' } },
       }) as unknown,
@@ -102,7 +102,7 @@ describe('a run of a tool that asks', () => {
     });
   });
 
-  it('that asks after its time is over has timed out', async () => {
+  it('that asks after its time limit has timed out', async () => {
     const late = await run(
       async (ctx) => {
         await new Promise((resolve) => {
@@ -117,7 +117,7 @@ describe('a run of a tool that asks', () => {
 });
 
 describe('the answer to a question of a tool', () => {
-  it('is checked by the form that was asked, whatever tools the worker has', async () => {
+  it('is checked by the form of the question, whether or not the worker has the tool', async () => {
     const { activities } = setUp();
     const input = { ...key, agent: 'elsewhere', toolCallId: 'c', name: 'gone', form: FORM };
     const check = (value: { code: string }) =>

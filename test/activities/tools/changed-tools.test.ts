@@ -1,4 +1,4 @@
-/** Calls that were planned by another definition of their tool, as a worker meets them: before a first run, and after one. */
+/** Calls that were planned with another definition of their tool, before a first run and after one. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -36,9 +36,9 @@ function activitiesOf(tool: AnyTool) {
   return setUp({ tools: [tool as never] }).activities;
 }
 
-describe('a run of a call that was planned by another definition', () => {
+describe('a run of a call that was planned with another definition', () => {
   it.each<Effects>(['none', 'idempotent', 'once'])(
-    'does not begin with arguments that mean something else now (effects %s)',
+    'does not start if the arguments have a new meaning (effects %s)',
     async (effects) => {
       const runs: unknown[] = [];
       const { runTool } = activitiesOf(server(RENAMED, runs, { effects }));
@@ -48,14 +48,14 @@ describe('a run of a call that was planned by another definition', () => {
     },
   );
 
-  it('begins where they mean the same', async () => {
+  it('starts if the arguments mean the same', async () => {
     const runs: unknown[] = [];
     const { runTool } = activitiesOf(server(WIDER, runs));
     expect(await environment().run(runTool, planned())).toMatchObject({ envelope: { ok: true } });
     expect(runs).toEqual([{ a: 1 }]);
   });
 
-  it('judges what was written, not what was made of it', async () => {
+  it('parses the raw arguments, not the parsed ones', async () => {
     const runs: unknown[] = [];
     const { runTool } = activitiesOf(server(z.object({ a: z.string().transform(Number) }), runs));
     const { call, ...rest } = planned();
@@ -63,7 +63,7 @@ describe('a run of a call that was planned by another definition', () => {
     expect([end, runs]).toMatchObject([{ envelope: { ok: true } }, [{ a: 1 }]]);
   });
 
-  it('runs as ever where the plan pins no definition', async () => {
+  it('runs as usual if the plan pins no definition', async () => {
     const runs: unknown[] = [];
     const { runTool } = activitiesOf(server(RENAMED, runs));
     expect(await environment().run(runTool, toolInput())).toMatchObject({ envelope: { ok: true } });
@@ -74,7 +74,7 @@ describe('a run of a call that was planned by another definition', () => {
     ['a second attempt', { attempt: 2 }, {}],
     ['a run after a question', {}, { run: 2 }],
   ])(
-    'is of unknown outcome in %s, and is not made with the old arguments',
+    'has an unknown outcome in %s, and does not run with the old arguments',
     promise('G216'),
     async (_what, info, more) => {
       const runs: unknown[] = [];
@@ -85,21 +85,21 @@ describe('a run of a call that was planned by another definition', () => {
     },
   );
 
-  it('is made again in a second attempt where the arguments mean the same', async () => {
+  it('runs again in a second attempt if the arguments mean the same', async () => {
     const runs: unknown[] = [];
     const { runTool } = activitiesOf(server(WIDER, runs));
     await environment({ attempt: 2 }).run(runTool, planned());
     expect(runs).toEqual([{ a: 1 }]);
   });
 
-  it('does not begin where the tool is of another executor now', async () => {
+  it('does not start if the tool has another executor now', async () => {
     const { runTool } = activitiesOf(toolWith(BEFORE, { executor: 'client' }));
     expect(await environment().run(runTool, planned())).toMatchObject({ changed: {} });
   });
 });
 
-describe('what else is asked of a tool', () => {
-  it('is not asked with arguments that mean something else: what a lost run did', async () => {
+describe('other functions of a tool', () => {
+  it('are not called with arguments of a new meaning: reconcile', async () => {
     const asked: unknown[] = [];
     const reconcile = (given: unknown): string => {
       asked.push(given);
@@ -113,7 +113,7 @@ describe('what else is asked of a tool', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not asked with arguments that mean something else: how its request is shaped', async () => {
+  it('are not called with arguments of a new meaning: preflight', async () => {
     const asked: unknown[] = [];
     const preflight = (given: unknown): unknown => asked.push(given);
     const client = { executor: 'client', preflight };
@@ -128,7 +128,7 @@ describe('what else is asked of a tool', () => {
   });
 });
 
-describe('the check of a call that waited', () => {
+describe('the check of a waiting call', () => {
   const { turnId, step, requester } = modelInput();
   const check = (
     tool: AnyTool | undefined,
@@ -151,7 +151,7 @@ describe('the check of a call that waited', () => {
   const external = (input: z.ZodType, more: object = {}) =>
     toolWith(input, { executor: 'external', ...more });
 
-  it('says that nothing has changed, or how the call ends, or what it has become', async () => {
+  it('reports no change, the end of the call, or its migrated form', async () => {
     expect(await check(external(BEFORE))).toEqual({ outcome: 'same' });
     expect(await check(external(WIDER))).toEqual({ outcome: 'same' });
     expect(await check(external(RENAMED))).toMatchObject({
@@ -165,7 +165,7 @@ describe('the check of a call that waited', () => {
     });
   });
 
-  it('is left to other workers for a while where the tool is not there, or is as it was', async () => {
+  it('is left to other workers for a while if this worker lacks the tool or has the old one', async () => {
     const found = definitionOf(external(RENAMED)).definition;
     for (const checked of [check(undefined), check(external(BEFORE), { found })])
       await expect(checked).rejects.toMatchObject({
@@ -179,14 +179,14 @@ describe('the check of a call that waited', () => {
     });
   });
 
-  it('gives migrate as long as a policy has', async () => {
+  it('gives migrate the time limit of a policy', async () => {
     const migrate = () => Promise.reject(new Error('no database'));
     expect(await check(external(RENAMED, { migrate }))).toMatchObject({
       error: { message: expect.stringMatching(/its migrate failed: no database/) as string },
     });
   });
 
-  it('is retried where the agent is not there', async () => {
+  it('is retried if the agent is missing', async () => {
     await expect(check(external(BEFORE), { agent: 'sales' })).rejects.toMatchObject({
       type: 'unknown_agent',
       nonRetryable: false,
@@ -194,13 +194,13 @@ describe('the check of a call that waited', () => {
   });
 });
 
-describe('an answer to a call that was offered by another definition', () => {
+describe('an answer to a call that was offered with another definition', () => {
   const ask = (output: z.ZodType) => toolWith(BEFORE, { executor: 'human', output });
   const was = ask(z.object({ day: z.string().regex(/^\w+$/) }));
   const { answerDefinition = '' } = definitionOf(was);
   const about = { ...key, agent: 'support', toolCallId: 'call_1', name: 'work', answerDefinition };
 
-  it('is left to workers that have that definition, and then judged by the one of now', async () => {
+  it('is left to workers with that definition, and then judged by the current one', async () => {
     const now = ask(z.object({ date: z.string() }));
     const { checkAnswer } = activitiesOf(now);
     const answer = { ...about, value: { day: 'monday' } };
@@ -217,7 +217,7 @@ describe('an answer to a call that was offered by another definition', () => {
     expect(await environment({ attempt: 4 }).run(checkAnswer, fresh)).toMatchObject({ ok: true });
   });
 
-  it('is judged at once where nothing has changed', async () => {
+  it('is judged at once if nothing has changed', async () => {
     const { checkAnswer } = activitiesOf(was);
     expect(await environment().run(checkAnswer, { ...about, value: { day: '-' } })).toMatchObject({
       ok: false,

@@ -1,4 +1,4 @@
-/** Answers that the workflow took are checked by the worker, which alone can run patterns and refinements. */
+/** Answers that the workflow accepted: the worker checks patterns and refinements, which only it can run. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -24,7 +24,7 @@ describe('an accepted answer', () => {
     });
   });
 
-  it('that does not pass names the field and the rule', async () => {
+  it('that fails names the field and the rule', async () => {
     const checked = await environment().run(activities.checkAnswer, {
       ...input,
       value: { iban: 'x' },
@@ -34,7 +34,7 @@ describe('an accepted answer', () => {
 
   it('of a tool that is gone never reaches the model unchecked', async () => {
     const answer = { ...input, name: 'old', value: 1 };
-    // While workers are being replaced, another one may have it.
+    // During a deploy another worker may have the tool.
     for (const attempt of [1, 2, 3])
       await expect(
         environment({ attempt }).run(activities.checkAnswer, answer),
@@ -45,7 +45,7 @@ describe('an accepted answer', () => {
     });
   });
 
-  it('of an agent that is not here is left to other workers', async () => {
+  it('of an agent that this worker lacks is left to other workers', async () => {
     const running = environment().run(activities.checkAnswer, {
       ...input,
       agent: 'sales',

@@ -27,7 +27,7 @@ async function check(over: Partial<CheckEditInput>, attempt = 1): Promise<unknow
 }
 
 describe('an edit', () => {
-  it('is validated, and the policy is asked about it with the same means as before', async () => {
+  it('is validated, and the policy is called with it and the same context as before', async () => {
     expect(await check({ input: { cents: 7, extra: 1 } })).toEqual({
       ok: true,
       input: { cents: 7 },
@@ -40,7 +40,7 @@ describe('an edit', () => {
     ]);
   });
 
-  it('of a tool that is gone ends the call, once other workers had the time to take it', async () => {
+  it('of a tool that is gone ends the call, after other workers had time to take it', async () => {
     await expect(check({ name: 'gone' })).rejects.toMatchObject({ nonRetryable: false });
     expect(await check({ name: 'gone' }, 4)).toEqual({
       ok: false,

@@ -1,4 +1,4 @@
-/** A worker's activities over a model and tools of the test, with everything that they publish kept. */
+/** The activities of a worker with the model and tools of a test; all published events are kept. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../../../src/activities/index.js';
@@ -92,7 +92,7 @@ export function setUp(setup: Setup = {}) {
   return { activities, live };
 }
 
-/** One activity attempt; the environment is used up by a cancel. */
+/** The environment of one activity attempt; a cancel ends its use. */
 export function environment(
   info: {
     attempt?: number;

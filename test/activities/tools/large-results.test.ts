@@ -1,4 +1,4 @@
-/** Results of tools that are too large to be shown whole, with a store, without one, and with one that is down. */
+/** Tool results that are too large to be shown whole: with a store, without one, and with one that is down. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, readResults, type Tool } from '../../../src/index.js';
@@ -63,7 +63,7 @@ describe('a large result', () => {
     expect(Buffer.from(stored?.content ?? []).toString()).toBe(whole);
   });
 
-  it('is stored as plain text when it is one, and the note says how to read on where the agent can', async () => {
+  it('is stored as plain text if it is text, and for agents with a reading tool the note says how to continue', async () => {
     const blobs = await memory();
     const text = 'line\n'.repeat(2_000);
     const { result, blob } = await resultOf(returns(text, 1_024), { blobs, readable: true });
@@ -81,7 +81,7 @@ describe('a large result', () => {
     });
   });
 
-  it('is kept once, however often the call is run', async () => {
+  it('is stored once for any number of runs of the call', async () => {
     const blobs = await memory();
     const tool = returns('x'.repeat(5_000), 1_024);
     const first = await resultOf(tool, { blobs });
@@ -89,7 +89,7 @@ describe('a large result', () => {
     expect(await blobs.list({ limit: 9 })).toHaveLength(1);
   });
 
-  it('stays as it is up to the bound, which is 200 KB unless the tool says otherwise', async () => {
+  it('stays unchanged up to the bound, which is 200 KB by default', async () => {
     const blobs = await memory();
     const most = 'x'.repeat(MAX_TOOL_RESULT_BYTES - 2);
     expect(await resultOf(returns(most), { blobs })).toEqual({ ok: true, result: most });
@@ -108,7 +108,7 @@ describe('a large result', () => {
     },
   };
 
-  it('is cut where there is no store', promise('G279'), async () => {
+  it('is cut without a store', promise('G279'), async () => {
     expect(await resultOf(returns('x'.repeat(5_000), 1_024))).toEqual(cutOnly);
   });
 
@@ -121,7 +121,7 @@ describe('a large result', () => {
     expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs })).toEqual(cutOnly);
   });
 
-  it('does not stay when its conversation has been deleted meanwhile', async () => {
+  it('is not kept if its conversation was deleted in the meantime', async () => {
     const blobs = await memory();
     const asked: string[] = [];
     const isDeletedRun = async (about: typeof key, runId: string) => {
@@ -136,7 +136,7 @@ describe('a large result', () => {
     expect(await blobs.list({ limit: 9 })).toEqual([]);
   });
 
-  it('is cut when the store takes too long: the run would be lost with its clock', {
+  it('is cut when the store takes too long, because the run would time out', {
     ...promise('G279'),
   }, async () => {
     const blobs = {
@@ -147,7 +147,7 @@ describe('a large result', () => {
     expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs })).toEqual(cutOnly);
   });
 
-  it('is cut when it is larger than anything that is stored', async () => {
+  it('is cut when it exceeds the limit of the store', async () => {
     const blobs = await memory();
     const { result, blob } = await resultOf(returns('x'.repeat(MAX_BLOB_BYTES + 1), 1_024), {
       blobs,
@@ -174,7 +174,7 @@ describe('a stored result', () => {
     });
   });
 
-  it('is read by the code of any tool of its conversation', async () => {
+  it('can be read by the code of any tool of its conversation', async () => {
     const blobs = await memory();
     const content = Buffer.from('0123456789');
     const { id } = await blobs.put(key, { type: 'text/plain', content });

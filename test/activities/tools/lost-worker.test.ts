@@ -1,6 +1,6 @@
 /**
- * A worker that is lost while a model streams, for each way to ask one: the next attempt's text takes the place of the first in every
- * reader, although the first may still be streaming somewhere, and what both took is counted.
+ * A worker that is lost while a model streams, for each kind of adapter: the text of the next attempt replaces the
+ * first in every reader, although the first may still be streaming somewhere, and the usage of both is counted.
  */
 import { createOpenAI } from '@ai-sdk/openai';
 import { ActivityCancellationDetails } from '@temporalio/common';
@@ -46,7 +46,7 @@ const attemptOf = (event: LiveEvent | undefined): number | undefined =>
 describe.each(WAYS)('a worker that is lost while a model streams through %s', (...way) => {
   const [, events, modelAt] = way;
 
-  it('leaves an attempt whose text is replaced in every reader, late pieces and all; both are counted', {
+  it('leaves an attempt whose text is replaced in every reader, including its late pieces; both are counted', {
     ...promise('G10', 'N29'),
   }, async () => {
     let asked = 0;
@@ -70,7 +70,7 @@ describe.each(WAYS)('a worker that is lost while a model streams through %s', (.
       lost.cancel('WORKER_SHUTDOWN', details);
     });
     await until('a heartbeat knows of its text', () => (told.spent?.usage.outputTokens ?? 0) > 2);
-    // From here on nothing is heard of it any more, but it streams on.
+    // The server receives nothing from the lost worker from here on, but the worker streams on.
     const heartbeatDetails = JSON.parse(JSON.stringify(told)) as unknown;
     const outputTokens = told.spent?.usage.outputTokens ?? 0;
 

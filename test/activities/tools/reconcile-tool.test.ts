@@ -1,4 +1,4 @@
-/** What a tool says of a lost run, as the workflow asks for it. */
+/** A tool's answer about a lost run, as the workflow requests it. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
@@ -18,8 +18,8 @@ function refund(reconcile: (input: unknown, ctx: { idempotencyKey: string }) => 
 }
 const input = toolInput({ effects: 'once' });
 
-describe('asking a tool what its lost run did', () => {
-  it('hands it the planned input and the idempotency key', async () => {
+describe('reconciling a lost run with its tool', () => {
+  it('passes the planned input and the idempotency key', async () => {
     const { reconcileTool } = refund((given, ctx) => ({
       happened: true,
       result: { given, key: ctx.idempotencyKey },
@@ -30,7 +30,7 @@ describe('asking a tool what its lost run did', () => {
     });
   });
 
-  it('is tried again when the tool throws: what it asks may be down', async () => {
+  it('is retried when the tool throws, because its service may be down', async () => {
     const { reconcileTool } = refund(() => {
       throw new Error('bank is down');
     });
@@ -41,7 +41,7 @@ describe('asking a tool what its lost run did', () => {
     });
   });
 
-  it('has no answer where the tool is gone', async () => {
+  it('has no answer if the tool is gone', async () => {
     const { activities } = setUp();
     expect(await environment().run(activities.reconcileTool, input)).toMatchObject({
       outcome: 'unknown',

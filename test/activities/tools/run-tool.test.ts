@@ -36,7 +36,7 @@ function workTool(
 const never = async (): Promise<unknown> => new Promise(() => undefined);
 
 describe('a tool run', () => {
-  it('hands the planned input and everything about the call to the tool', {
+  it('passes the planned input and the facts of the call to the tool', {
     ...promise('A20', 'C9', 'C11', 'C17', 'X26', 'X48'),
   }, async () => {
     let seen: Context | undefined;
@@ -78,7 +78,7 @@ describe('a tool run', () => {
     ]);
   });
 
-  it('does not parse its input again: what was approved is what runs', {
+  it('does not parse its input again: the approved input runs', {
     ...promise('A21', 'C26', 'N11'),
   }, async () => {
     const tool = defineTool({
@@ -92,7 +92,7 @@ describe('a tool run', () => {
     expect(envelope).toEqual({ ok: true, result: 1 });
   });
 
-  it('gives a thrown error to the model as a result', async () => {
+  it('returns a thrown error to the model as a result', async () => {
     const tool = workTool(() => {
       throw new Error('no such payment');
     });
@@ -104,7 +104,7 @@ describe('a tool run', () => {
     });
   });
 
-  it('that asks to be run again fails its activity with the pause that it asks for, until its last attempt', async () => {
+  it('that requests a retry fails its activity with the requested pause, until its last attempt', async () => {
     const tool = workTool(() => {
       throw new ToolRetry({ after: '90s', message: 'rate limited' });
     });
@@ -121,12 +121,12 @@ describe('a tool run', () => {
     const refused = { ok: false, error: { code: 'tool_error', message: 'rate limited' } };
     const last = await environment({ attempt: 3 }).run(activities.runTool, input);
     expect(last).toEqual({ envelope: refused, executionMs: expect.any(Number) as unknown });
-    // An older workflow does not say how often.
+    // An older workflow does not pass the number of attempts.
     const old = ended(await environment().run(activities.runTool, toolInput()));
     expect(old.envelope).toEqual(refused);
   });
 
-  it('that asks for a pause which would outlast the time of its call has its message as the result at once', {
+  it('that requests a pause beyond the time limit of its call has its message as the result at once', {
     ...promise('G78'),
   }, async () => {
     const tool = workTool(() => {
@@ -146,7 +146,7 @@ describe('a tool run', () => {
     ).rejects.toMatchObject({ type: 'tool_retry' });
   });
 
-  it('has no more time than its call has left, in a later attempt neither', async () => {
+  it('has only the remaining time of its call, also in a later attempt', async () => {
     const { activities } = setUp({ tools: [workTool(never)] });
     const endsAt = new Date(Date.now() + 20).toISOString();
     const { envelope } = ended(
@@ -155,7 +155,7 @@ describe('a tool run', () => {
     expect(envelope).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('that asks to be run again after its time is over has timed out', async () => {
+  it('that requests a retry after its time limit has timed out', async () => {
     const tool = workTool(async (_input, { signal }) => {
       await new Promise((resolve) => {
         signal.addEventListener('abort', resolve);
@@ -169,7 +169,7 @@ describe('a tool run', () => {
     expect(envelope).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('ends at the time that its plan has, whatever the definition says now', async () => {
+  it('ends at the time limit in its plan, even if the definition has changed', async () => {
     const { activities } = setUp({ tools: [workTool(never)] });
     const { envelope } = ended(
       await environment().run(activities.runTool, toolInput({ runMs: 20 })),
@@ -179,7 +179,7 @@ describe('a tool run', () => {
     });
   });
 
-  it('shows progress of tools that stream, until they end', promise('S20', 'A16'), async () => {
+  it('shows progress of streaming tools until they end', promise('S20', 'A16'), async () => {
     let report: Context['progress'] = () => undefined;
     const run = (_input: unknown, ctx: Context): string => {
       report = ctx.progress;
@@ -207,7 +207,7 @@ describe('a tool run', () => {
     expect(live).toHaveLength(3);
   });
 
-  it('ignores progress of tools that do not say that they stream', {
+  it('ignores progress of tools that are not declared as streaming', {
     ...promise('S20', 'A16'),
   }, async () => {
     const { activities, live } = setUp({ tools: [workTool((_input, ctx) => ctx.progress(1))] });
@@ -215,7 +215,7 @@ describe('a tool run', () => {
     expect(live.map(({ type }) => type)).toEqual(['tool_call_started']);
   });
 
-  it('heartbeats by a timer, whatever the tool does', async () => {
+  it('heartbeats by a timer, independently of the tool', async () => {
     let end: (result: string) => void = () => undefined;
     const tool = workTool(
       async () =>
@@ -235,8 +235,8 @@ describe('a tool run', () => {
   });
 });
 
-describe('a tool run that cannot take place', () => {
-  it('because the tool is gone gives the model that', async () => {
+describe('a tool run that cannot start', () => {
+  it('because the tool is gone returns that to the model', async () => {
     const gone = {
       ok: false,
       error: { code: 'not_available', message: 'Tool "work" no longer available' },
@@ -254,20 +254,20 @@ describe('a tool run that cannot take place', () => {
     }
   });
 
-  it('because the agent is not here is left to other workers', async () => {
+  it('because this worker lacks the agent is left to other workers', async () => {
     const { activities } = setUp();
     const running = environment().run(activities.runTool, toolInput({ agent: 'sales' }));
     await expect(running).rejects.toMatchObject({ type: 'unknown_agent', nonRetryable: false });
   });
 
-  it('because the agent is not here is never reported as an unknown outcome of a call that runs once', async () => {
+  it('because this worker lacks the agent is never an unknown outcome, even with effects `once`', async () => {
     const { activities } = setUp();
     const input = toolInput({ agent: 'sales', effects: 'once' });
     const { envelope } = ended(await environment().run(activities.runTool, input));
     expect(envelope).toMatchObject({ error: { code: 'not_available' } });
   });
 
-  it('again is not run again when it has effects that happen once', async () => {
+  it('a second time is refused for effects `once`', async () => {
     let runs = 0;
     const tool = workTool(() => (runs += 1), { effects: 'once' });
     const { activities } = setUp({ tools: [tool] });
@@ -290,7 +290,7 @@ describe('a tool run that is stopped', () => {
     return { told, ...setUp({ tools: [tool] }) };
   }
 
-  it('by a cancel tells the tool and ends as cancelled, at once', promise('X24'), async () => {
+  it('by a cancel aborts the tool and ends as cancelled, at once', promise('X24'), async () => {
     const { activities, told } = stoppable();
     const env = environment();
     const running = env.run(activities.runTool, toolInput());
@@ -299,7 +299,7 @@ describe('a tool run that is stopped', () => {
     expect(told).toEqual(['aborted']);
   });
 
-  it('by the end of its worker tells the tool and is retried', async () => {
+  it('by the end of its worker aborts the tool and is retried', async () => {
     const { activities, told } = stoppable();
     const env = environment();
     const running = env.run(activities.runTool, toolInput());

@@ -8,7 +8,7 @@ const workTool = (run: () => unknown) =>
   defineTool({ name: 'work', description: 'Works.', input: z.object({ a: z.int() }), run });
 
 describe('the outcome', () => {
-  it('of a model is only text that UTF-8 can hold, in what it says and in what it asks for', {
+  it('of a model contains only valid UTF-8 text, in its answer and in its calls', {
     ...promise('G246'),
   }, async () => {
     const note = defineTool({
@@ -30,7 +30,7 @@ describe('the outcome', () => {
     });
   });
 
-  it('of a tool is only text that UTF-8 can hold, whatever it returns or throws', {
+  it('of a tool contains only valid UTF-8 text, in results and errors', {
     ...promise('G246'),
   }, async () => {
     const lone = 'a\ud800b';

@@ -1,9 +1,9 @@
-/** The log is in the store before a run ends, or the activity says that it is not. */
+/** The log is in the store before a run ends, or the activity fails. */
 import { describe, expect, it } from 'vitest';
 import { environment, key, setUp } from '../tools/fixtures.js';
 
 describe('flushing the log', () => {
-  it('tells how far the store has it', async () => {
+  it('returns the last stored seq', async () => {
     const { activities } = setUp({
       flush: (throughSeq) => Promise.resolve({ storedSeq: throughSeq + 1 }),
     });
@@ -11,7 +11,7 @@ describe('flushing the log', () => {
     expect(flushed).toEqual({ storedSeq: 42 });
   });
 
-  it('is retried while the store is away', async () => {
+  it('is retried while the store is down', async () => {
     const { activities } = setUp();
     const running = environment().run(activities.flushLog, { ...key, throughSeq: 1 });
     await expect(running).rejects.toMatchObject({

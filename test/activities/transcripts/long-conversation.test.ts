@@ -1,4 +1,4 @@
-/** What a model call gets of a long conversation, and what happens when that is too much all the same. */
+/** The messages that a model call gets of a long conversation, and its end if they are too many nevertheless. */
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
@@ -29,7 +29,7 @@ describe('a model call in a long conversation', () => {
   });
   const counted = { inputTokens: 2_000, outputTokens: 2 };
 
-  it('gets what is within the budget of its agent, and the outcome says what was left out', async () => {
+  it('gets the messages within the budget of its agent, and the outcome reports the omitted ones', async () => {
     const seen: number[] = [];
     const model = modelOf(({ messages }) => {
       seen.push(messages.length);
@@ -41,7 +41,7 @@ describe('a model call in a long conversation', () => {
     expect(first.context).toMatchObject({ budget: 4_000, compacted: 'budget', summaryDue: true });
     expect(first.context?.tokens).toBeLessThanOrEqual(2_000);
     expect(seen).toEqual([first.context?.messages]);
-    // The next call begins where this one did.
+    // The next call starts at the same message.
     const mark = { ...first.context!, inputTokens: counted.inputTokens };
     const more = { ...given(turns(21, 600)), context: mark };
     const next = await environment().run(activities.callModel, more);
@@ -49,7 +49,7 @@ describe('a model call in a long conversation', () => {
     expect(next.context).not.toHaveProperty('compacted');
   });
 
-  it('says with what the next request begins, too, and by which key of a cache: one that tells nothing', {
+  it('reports the stable prefix of the request, with a cache key that reveals nothing', {
     ...promise('G173'),
   }, async () => {
     const requests: ModelRequest[] = [];
@@ -69,7 +69,7 @@ describe('a model call in a long conversation', () => {
     expect(other?.cacheKey).not.toBe(first?.cacheKey);
   });
 
-  it('that its provider finds too long is made smaller and asked again, once', {
+  it('that its provider finds too long is shortened and repeated, once', {
     ...promise('G174'),
   }, async () => {
     const seen: number[] = [];
@@ -88,7 +88,7 @@ describe('a model call in a long conversation', () => {
     expect(result.context).toMatchObject({ compacted: 'too_long', messages: seen[1] });
   });
 
-  it('that is too long the second time, too, fails with a text that says so', {
+  it('that is too long twice fails with a text that says so', {
     ...promise('G174'),
   }, async () => {
     let asked = 0;
@@ -112,7 +112,7 @@ describe('a model call in a long conversation', () => {
     expect(asked).toBe(2);
   });
 
-  it('whose last turn alone is over the budget fails without asking, unless the budget is a guess', async () => {
+  it('whose last turn alone exceeds the budget fails without a request, unless the budget is an estimate', async () => {
     let asked = 0;
     const model = modelOf(() => {
       asked += 1;

@@ -1,4 +1,4 @@
-/** A store of files in the memory of a test. */
+/** A blob store in the memory of a test. */
 import { type BlobContent, blobRefOf } from '../../../src/store/ports/blobs.js';
 import type { key } from '../tools/fixtures.js';
 

@@ -1,4 +1,4 @@
-/** What a worker has stored is noted by its places in what it remembers; a summary may have moved these. */
+/** A worker records stored messages by their places in its cache; a summary may have shifted these places. */
 import { expect, it } from 'vitest';
 import { Transcripts } from '../../../src/activities/shared/transcripts.js';
 import { storedEnd } from '../../../src/core/context/offloaded.js';
@@ -12,13 +12,13 @@ import { aConversationState } from '../../support/samples/transcripts.js';
 
 const RUN = { workflowId: 'conversation:default:c-1', runId: 'run-2' };
 
-it('what was stored is not taken for what stood in its places before a summary came, between a call and a roll-over', {
+it('stored messages are not mixed up with those in the same places before a summary, between a call and a roll-over', {
   ...promise('G180'),
 }, async () => {
   const shelf = new Shelf();
   const said = [1, 2, 3, 4, 5, 6].flatMap((ordinal) => aTurn(ordinal, [2], 90));
   const left = said.filter(({ turnId }) => turnId === 't1').length;
-  // The oldest turn was left out of the call; then just that turn was summarised, and the run rolled over.
+  // The call omitted the oldest turn; then exactly that turn was summarised, and the run rolled over.
   const given = { ...aConversationState(said.slice(left)), forgotten: left };
   const summed = [aSummary('t1'), ...said.slice(left)];
   const before = { ...aConversationState(summed), forgotten: left };

@@ -1,4 +1,7 @@
-/** Model calls read all of a conversation of which roll-overs have stored the oldest turns; storing never stops a roll-over. */
+/**
+ * Model calls read the whole conversation although roll-overs have stored its oldest turns; a failure to store never
+ * stops a roll-over.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transcripts } from '../../../src/activities/shared/transcripts.js';
@@ -35,14 +38,14 @@ function turns(count: number, from = 1): readonly Message[] {
   return Array.from({ length: count }, (_, index) => aTurn(from + index, [2], 90)).flat();
 }
 
-/** Nine turns, of which some are stored, and a tenth. */
+/** Nine turns, some of them stored, and a tenth. */
 function storedState(shelf: Shelf): ConversationState {
   const state = shelf.rolledOver(aConversationState(turns(9)), BOUNDS);
   expect(storedEnd(state.transcript)).toBeGreaterThan(0);
   return turns(1, 10).reduce(withMessage, state);
 }
 
-/** A worker that asks the run which has this state now. */
+/** A worker that queries the run with this state. */
 function aWorker(shelf: Shelf, state: () => ConversationState, maxBytes: number) {
   const queries: TranscriptQuery[] = [];
   const read: string[] = [];
@@ -60,8 +63,8 @@ function aWorker(shelf: Shelf, state: () => ConversationState, maxBytes: number)
   return { transcripts, queries, read };
 }
 
-describe('a transcript of which roll-overs have stored the oldest turns', () => {
-  it('is whole for any sequence of turns, roll-overs, summaries, calls, workers and memories', {
+describe('a transcript with its oldest turns stored by roll-overs', () => {
+  it('is whole for any sequence of turns, roll-overs, summaries, calls, workers and caches', {
     ...promise('G179', 'G180'),
   }, async () => {
     const call = fc.record({ worker: fc.nat(2), comesBack: fc.boolean(), misses: fc.boolean() });
@@ -123,7 +126,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     expect([read.length, queries.length]).toEqual([before, 0]);
   });
 
-  it('is not sent again to the next run: a worker that remembers the last one asks nobody and reads nothing', {
+  it('is not sent again to the next run: a worker with the cache of the last one sends no query and reads no blob', {
     ...promise('G180'),
   }, async () => {
     const shelf = new Shelf();
@@ -143,15 +146,15 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     const next = { ...RUN, runId: 'run-3' };
     expect(await transcripts.whole(next, delta)).toEqual(turns(10));
     expect([queries, read]).toEqual([[], []]);
-    // Nor to a worker that has nothing: it reads and asks.
+    // A worker with an empty cache gets no more either: it reads and queries.
     const other = aWorker(shelf, () => state, 1_000_000);
     expect(await other.transcripts.whole(next, delta)).toEqual(turns(10));
     expect(other.read.length).toBeGreaterThan(0);
-    // One that remembers something else of the conversation is not misled.
+    // A worker with other messages of the conversation in its cache detects that.
     const misled = aWorker(shelf, () => state, 1_000_000);
     await misled.transcripts.whole(RUN, new TranscriptWindow().next(aConversationState(turns(7))));
     expect(await misled.transcripts.whole(next, delta)).toEqual(turns(10));
-    // A miss has all of it sent.
+    // After a miss all of it is sent.
     expect(window.missed()).toBe(true);
     expect(window.next(state)).toMatchObject({
       base: end,
@@ -160,7 +163,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     expect(window.missed()).toBe(false);
   });
 
-  it('is not sent again behind a summary: only the summary is new', promise('G180'), async () => {
+  it('is not sent again after a summary: only the summary is new', promise('G180'), async () => {
     const shelf = new Shelf();
     const before = aConversationState(turns(6));
     const { transcripts, queries } = aWorker(shelf, () => before, 1_000_000);
@@ -179,7 +182,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     expect(queries).toEqual([]);
   });
 
-  it('is asked for, and read from the store, by another worker in the middle of a run', async () => {
+  it('is queried, and read from the store, by another worker in the middle of a run', async () => {
     const shelf = new Shelf();
     const state = storedState(shelf);
     const window = new TranscriptWindow();
@@ -191,7 +194,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     expect(other.read.length).toBeGreaterThan(0);
   });
 
-  it('is never taken for less by a worker that knows nothing of stored messages: it has no prefix, and says so', () => {
+  it('is never taken for a shorter one by a worker that knows no stored messages: it misses the prefix and reports that', () => {
     const shelf = new Shelf();
     const state = storedState(shelf);
     const { stored: _unknown, ...delta } = new TranscriptWindow().next(state);
@@ -209,7 +212,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     return expect(asOld.whole(RUN, delta)).rejects.toMatchObject({ type: 'transcript_miss' });
   });
 
-  it('that was sent whole and missed all the same is not sent again for ever', () => {
+  it('that was sent whole and missed nevertheless is not sent forever', () => {
     const shelf = new Shelf();
     const state = storedState(shelf);
     const window = new TranscriptWindow();
@@ -221,7 +224,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
   });
 });
 
-/** What a workflow orders for these messages, all in chunks of so many. */
+/** The input with which a workflow has these messages stored, in chunks of so many. */
 function order(messages: readonly Message[], chunks: readonly number[]): OffloadTranscriptInput {
   return { ...key, messages: orderOf(aConversationState(messages), 0), chunks };
 }
@@ -239,7 +242,7 @@ describe('storing the oldest turns', () => {
     },
   });
 
-  it('gives an id for each chunk, the same however often, and removes what is no longer used', async () => {
+  it('returns the id of each chunk, the same for every repeat, and removes unused chunks', async () => {
     const shelf = new Shelf();
     const { activities } = setUp({ chunks: chunksOf(shelf), fetchTranscript });
     const [first] = turns(4);
@@ -258,7 +261,7 @@ describe('storing the oldest turns', () => {
   it.each([
     ['the store is away', () => Promise.reject(new StoreUnavailable('disk full')), turns(4)],
     ['the run has other messages', () => Promise.resolve('b'.repeat(64)), turns(3)],
-  ])('fails once when %s: the messages are carried', async (_why, put, messages) => {
+  ])('fails once when %s: the messages are carried over', async (_why, put, messages) => {
     const chunks = { ...chunksOf(new Shelf()), put };
     const { activities } = setUp({ chunks, fetchTranscript });
     const input = order(messages, [8]);
@@ -268,7 +271,7 @@ describe('storing the oldest turns', () => {
     });
   });
 
-  it('removes what an earlier order has stored without an answer, but nothing that is stored now', {
+  it('removes chunks that an earlier order stored without an acknowledgement, except those stored now', {
     ...promise('G181'),
   }, async () => {
     const shelf = new Shelf();
@@ -282,7 +285,7 @@ describe('storing the oldest turns', () => {
     expect(removed).toEqual([stored[1]]);
   });
 
-  it('gives no ids in a worker without a blob store', async () => {
+  it('returns no ids in a worker without a blob store', async () => {
     const without = { ...chunksOf(new Shelf()), put: () => Promise.resolve(undefined) };
     const { activities } = setUp({ chunks: without, fetchTranscript });
     const input = order(turns(4), [16]);
@@ -293,7 +296,7 @@ describe('storing the oldest turns', () => {
 describe('a model call of a conversation with stored turns', () => {
   const workflowExecution = { workflowId: RUN.workflowId, runId: RUN.runId };
 
-  it('gives its model all of it', async () => {
+  it('gives its model the whole transcript', async () => {
     const shelf = new Shelf();
     const state = storedState(shelf);
     const seen: (readonly Message[])[] = [];
@@ -320,7 +323,7 @@ describe('a model call of a conversation with stored turns', () => {
   it.each([
     ['store_unavailable', new StoreUnavailable('the disk is gone')],
     ['transcript_lost', Object.assign(new Error('gone'), { code: 'transcript_lost' })],
-  ])('fails with %s, and is tried again, when they cannot be had', async (type, error) => {
+  ])('fails with %s, and is retried, when they cannot be read', async (type, error) => {
     const state = storedState(new Shelf());
     const { activities } = setUp({
       chunks: {

@@ -1,4 +1,4 @@
-/** Transcripts that are sent in part are put together again, whatever the worker remembers, or they are asked for in full. */
+/** Transcripts that are sent in part are reassembled with any cache of the worker, or requested in full. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transcripts } from '../../../src/activities/shared/transcripts.js';
@@ -25,7 +25,7 @@ function message(index: number, text = `message ${index}`): Message {
 const messages = (count: number): readonly Message[] =>
   Array.from({ length: count }, (_, index) => message(index));
 
-/** A run that answers; `queries` is what it was asked. */
+/** A run that answers queries, and collects them in `queries`. */
 function aRun(transcript: () => readonly Message[]) {
   const queries: TranscriptQuery[] = [];
   const fetch = async (_run: unknown, query: TranscriptQuery): Promise<TranscriptSlice> => {
@@ -37,7 +37,7 @@ function aRun(transcript: () => readonly Message[]) {
 }
 
 describe('a transcript that is sent in part', () => {
-  it('is whole again, without a query where the worker remembers the rest', async () => {
+  it('is whole again, without a query if the worker has the rest in its cache', async () => {
     const window = new TranscriptWindow();
     const run = aRun(() => messages(5));
     const worker = new Transcripts({ fetch: run.fetch, maxBytes: 1_000_000 });
@@ -51,7 +51,7 @@ describe('a transcript that is sent in part', () => {
     expect(run.queries).toEqual([]);
   });
 
-  it('makes room for that of the next run: what a conversation was in earlier runs is remembered no longer', async () => {
+  it('replaces that of an earlier run: the cache holds one run of each conversation', async () => {
     const run = aRun(() => messages(2));
     const worker = new Transcripts({ fetch: run.fetch, maxBytes: 1_000_000 });
     const other = { workflowId: 'conversation:default:c2', runId: 'run-z' };
@@ -68,7 +68,7 @@ describe('a transcript that is sent in part', () => {
     expect(run.queries).toHaveLength(1);
   });
 
-  it('is sent from where the last call that came back got it: one that failed counts for nothing', () => {
+  it('is sent from the last message of the last successful call; a failed call does not count', () => {
     const window = new TranscriptWindow();
     window.next(aConversationState(messages(1)));
     window.cameBack();
@@ -76,7 +76,7 @@ describe('a transcript that is sent in part', () => {
     expect(window.next(aConversationState(messages(4)))).toMatchObject({ base: 1 });
   });
 
-  it('is sent without what the model was given before, once its oldest messages were summarised; what was forgotten is not given under its old name', () => {
+  it('is sent without known messages after its oldest ones were summarised; replaced messages are not returned under the old epoch', () => {
     const window = new TranscriptWindow();
     const before = aConversationState(messages(6));
     window.next(before);
@@ -88,7 +88,7 @@ describe('a transcript that is sent in part', () => {
     expect(transcriptSlice(after, { epoch: 0, from: 0, to: 6 }).messages).toEqual([]);
   });
 
-  it('is sent in full after a miss, when old messages are left out, and where the agent wants that', () => {
+  it('is sent in full after a miss, when old messages are omitted, and if the agent chooses so', () => {
     const window = new TranscriptWindow();
     window.next(aConversationState(messages(2)));
     window.cameBack();
@@ -105,7 +105,7 @@ describe('a transcript that is sent in part', () => {
     expect(full.next(aConversationState(messages(3), { transcripts: 'full' })).base).toBe(0);
   });
 
-  it('is asked for by a worker that has nothing of it, in as many pages as it takes', async () => {
+  it('is queried by a worker with an empty cache, in as many pages as necessary', async () => {
     const all = Array.from({ length: 4 }, (_, index) => message(index, 'y'.repeat(400_000)));
     const window = new TranscriptWindow();
     window.next(aConversationState(all.slice(0, 3)));
@@ -115,18 +115,18 @@ describe('a transcript that is sent in part', () => {
     const delta = window.next(aConversationState(all.slice(0, 3)));
     expect(delta).toMatchObject({ base: 3, append: [] });
     expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 3));
-    // A page has two of them.
+    // A page has two of the messages.
     const pages = [
       { epoch: 0, from: 0, to: 3 },
       { epoch: 0, from: 2, to: 3 },
     ];
     expect(run.queries).toEqual(pages);
-    // It keeps nothing, so it asks for all of it again.
+    // The worker caches nothing, so it queries everything again.
     expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 3));
     expect(run.queries).toEqual([...pages, ...pages]);
   });
 
-  it('is completed from a shorter memory, and cut from a longer one', async () => {
+  it('is completed from a shorter cache entry, and cut from a longer one', async () => {
     const run = aRun(() => messages(6));
     const worker = new Transcripts({ fetch: run.fetch, maxBytes: 1_000_000 });
     const sent = (length: number, base: number) => {
@@ -142,7 +142,7 @@ describe('a transcript that is sent in part', () => {
     expect(run.queries).toHaveLength(1);
   });
 
-  it('drops a memory of something else, and asks anew', async () => {
+  it('drops a cache entry with other messages, and queries again', async () => {
     const run = aRun(() => messages(3));
     const worker = new Transcripts({ fetch: run.fetch, maxBytes: 1_000_000 });
     await worker.whole(RUN, { epoch: 0, base: 0, append: [message(0, 'another'), message(1)] });
@@ -161,14 +161,14 @@ describe('a transcript that is sent in part', () => {
       'the run has others',
       () => Promise.resolve({ epoch: 0, from: 0, messages: [message(7), message(8)] }),
     ],
-  ])('is a miss when %s: the workflow is told, and sends everything', async (_what, fetch) => {
+  ])('is a miss when %s: the workflow sends everything', async (_what, fetch) => {
     const worker = new Transcripts({ fetch, maxBytes: 1_000_000 });
     const delta = { epoch: 0, base: 2, prefixHash: 'abc', append: [message(2)] };
     await expect(worker.whole(RUN, delta)).rejects.toMatchObject(MISS);
     expect(await worker.whole(RUN, { epoch: 0, base: 0, append: messages(3) })).toHaveLength(3);
   });
 
-  describe('where two model calls ask the same at the same time', () => {
+  describe('for two model calls with the same query at the same time', () => {
     const delta = (() => {
       const window = new TranscriptWindow();
       window.next(aConversationState(messages(2)));
@@ -176,20 +176,20 @@ describe('a transcript that is sent in part', () => {
       return window.next(aConversationState(messages(3)));
     })();
 
-    it('is asked for once, and both have the answer', promise('G170'), async () => {
+    it('is queried once, and both get the answer', promise('G170'), async () => {
       const run = aRun(() => messages(3));
       const worker = new Transcripts({ fetch: run.fetch, maxBytes: 0 });
       const both = await Promise.all([worker.whole(RUN, delta), worker.whole(RUN, delta)]);
       expect(both).toEqual([messages(3), messages(3)]);
       expect(run.queries).toEqual([{ epoch: 0, from: 0, to: 2 }]);
-      // Whoever comes later asks anew.
+      // A later call queries again.
       await worker.whole(RUN, delta);
-      // Another run is another question.
+      // Another run is another query.
       await Promise.all([worker.whole(RUN, delta), worker.whole({ ...RUN, runId: 'b' }, delta)]);
       expect(run.queries).toHaveLength(4);
     });
 
-    it('is a miss for both when nobody answers, and for nobody who comes later', {
+    it('is a miss for both when no worker answers, and for no later call', {
       ...promise('G170'),
     }, async () => {
       const run = aRun(() => messages(3));
@@ -209,7 +209,7 @@ describe('a transcript that is sent in part', () => {
       expect(await worker.whole(RUN, delta)).toEqual(messages(3));
     });
 
-    it('is read once from where it is stored', async () => {
+    it('is read from the store once', async () => {
       const part = {
         ...{ id: 'blob_1', fromTurnId: 't0', throughTurnId: 't1' },
         ...{ from: 0, to: 2 },
@@ -234,9 +234,9 @@ describe('a transcript that is sent in part', () => {
     });
   });
 
-  it('is remembered by bytes, and that of the conversation that was not used for longest goes first', async () => {
+  it('is cached by bytes, and the least recently used conversation is evicted first', async () => {
     const run = aRun(() => [message(0, 'x'.repeat(400)), message(1)]);
-    // As many UTF-16 units as the others have, and twice the bytes.
+    // As many UTF-16 units as the others, and twice the bytes.
     const wide = message(0, '\u{1F600}'.repeat(200));
     const narrow = message(0, 'x'.repeat(400));
     const bytesOf = (one: Message) => Buffer.byteLength(JSON.stringify(one));
@@ -256,7 +256,7 @@ describe('a transcript that is sent in part', () => {
     for (const name of ['a', 'b', 'c']) await worker.whole(of(name), first);
     await worker.whole(of('a'), known);
     expect(run.queries).toEqual([]);
-    // Takes the room of two: those of `b` and `c`, since `a` was used after them.
+    // Evicts two entries, `b` and `c`, because `a` was used after them.
     await worker.whole(of('d'), { ...first, append: [wide] });
     await worker.whole(of('a'), known);
     expect(run.queries).toEqual([]);
@@ -264,7 +264,7 @@ describe('a transcript that is sent in part', () => {
     expect(run.queries).toHaveLength(1);
   });
 
-  it('is the same for any sequence of calls, workers and memories', async () => {
+  it('is the same for any sequence of calls, workers and caches', async () => {
     const step = fc.record({
       grows: fc.nat(3),
       worker: fc.nat(2),

@@ -15,13 +15,13 @@ const UPDATE_NAMES = [
   'cancelTurn',
   'closeConversation',
   'rollOver',
-  'noSuchDoor',
+  'noSuchHandler',
 ];
 const HARMLESS_SIGNALS = [
   'sendMessage',
   'resolveToolCall',
   'closeConversation',
-  'noSuchDoor',
+  'noSuchHandler',
   '__proto__',
 ];
 
@@ -209,14 +209,14 @@ test('any malformed update is refused, and a refusal leaves no history and no st
   const before = await engine.history.lines(engine.workflowId(talk));
   const seen = await engine.snapshot(talk);
   const refusals = new Set<string>();
-  for (const name of ['sendMessage', 'resolveToolCall', 'noSuchDoor'])
+  for (const name of ['sendMessage', 'resolveToolCall', 'noSuchHandler'])
     for (const [what, payloads] of GARBAGE) {
       const type = await rawUpdate(engine, talk.id, name, payloads);
       expect([name, what, type]).not.toContain('accepted');
       refusals.add(`${name} ${type}`);
     }
   expect([...refusals].sort()).toEqual([
-    'noSuchDoor Error',
+    'noSuchHandler Error',
     'resolveToolCall verdict',
     'sendMessage invalid_request',
   ]);
