@@ -29,6 +29,7 @@ const CHECKED = [
   'src/workflows',
   'test/activities',
   'test/e2e',
+  'test/http',
   'test/storm',
   'test/support',
   'test/unit',

@@ -25,7 +25,7 @@ describe('addresses', () => {
     expect(await problemOf(await app.request(path, { method }))).toMatchObject({ status, code });
   });
 
-  it('a wrong method names the right ones', async () => {
+  it('a wrong method gets an error with the right ones', async () => {
     const app = await startHttpApp();
     const allow = async (path: string): Promise<string | null> =>
       (await app.request(path, { method: 'PATCH' })).headers.get('allow');
@@ -53,7 +53,7 @@ describe('addresses', () => {
     expect(problem.errors?.map((error) => error.path)).toEqual([parameter]);
   });
 
-  it('a message to an unknown conversation says how to create one', async () => {
+  it('a message to an unknown conversation gets an error with the way to create one', async () => {
     const app = await startHttpApp({
       describe: () => {
         throw new WorkflowNotFoundError('not found', 'conversation:default:nope', undefined);
@@ -66,7 +66,7 @@ describe('addresses', () => {
     expect(problem.detail).toContain('POST /v1/conversations');
   });
 
-  it('a wait that is no wait is refused', async () => {
+  it('an invalid wait or timeout is refused', async () => {
     const app = await startHttpApp();
     app.reader.add('c-1', sampleLog('c-1'));
     const path = '/v1/conversations/c-1/messages';
@@ -95,7 +95,7 @@ describe('failures behind the API', () => {
     expect(await problemOf(response)).toMatchObject({ status, code, detail: 'because' });
   });
 
-  it('a server that is away is a 503 that says where it was looked for', async () => {
+  it('an unreachable server is a 503 with its address', async () => {
     const app = await startHttpApp({
       updateWithStart: () => {
         throw noAnswer();
@@ -111,7 +111,7 @@ describe('failures behind the API', () => {
     expect(response.headers.get('retry-after')).toBe('1');
   });
 
-  it('an unexpected error shows nothing of itself, and is logged', async () => {
+  it('an unexpected error reveals none of its text, and is logged', async () => {
     const app = await startHttpApp({
       updateWithStart: () => {
         throw new TypeError('secret at /srv/app/password.txt');

@@ -1,4 +1,4 @@
-/** Which names, applications and origins let more in than those of this machine. */
+/** Hosts, applications and origins that admit more requests than those of this machine. */
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/cli/process/config.js';
@@ -14,25 +14,29 @@ import { EVIL, passes, send, withConversation } from '../../support/servers/brow
 describe('an allowed host', () => {
   const allowedHosts = ['Agents.example.com', 'fd00::5'];
 
-  it('may be asked, with any port, and its pages may ask', promise('G133'), async () => {
-    const app = await withConversation({ allowedHosts });
-    for (const [headers, expected] of [
-      [{ host: 'agents.example.com' }, true],
-      [{ host: 'AGENTS.example.com:8080' }, true],
-      [{ host: '[fd00::5]:8080' }, true],
-      [{ host: 'localhost' }, true],
-      [{ host: 'evil.agents.example.com' }, false],
-      [{ host: 'example.com' }, false],
-      // Behind a proxy that does TLS and names itself.
-      [{ origin: 'https://agents.example.com' }, true],
-      [{ origin: 'https://agents.example.com', 'sec-fetch-site': 'cross-site' }, true],
-      [{ origin: 'https://example.com', 'sec-fetch-site': 'cross-site' }, false],
-    ] as const)
-      expect(await passes(app, { headers })).toBe(expected);
-  });
+  it(
+    'accepts requests with any port, and requests from its own pages',
+    promise('G133'),
+    async () => {
+      const app = await withConversation({ allowedHosts });
+      for (const [headers, expected] of [
+        [{ host: 'agents.example.com' }, true],
+        [{ host: 'AGENTS.example.com:8080' }, true],
+        [{ host: '[fd00::5]:8080' }, true],
+        [{ host: 'localhost' }, true],
+        [{ host: 'evil.agents.example.com' }, false],
+        [{ host: 'example.com' }, false],
+        // Behind a proxy that terminates TLS and forwards its own host.
+        [{ origin: 'https://agents.example.com' }, true],
+        [{ origin: 'https://agents.example.com', 'sec-fetch-site': 'cross-site' }, true],
+        [{ origin: 'https://example.com', 'sec-fetch-site': 'cross-site' }, false],
+      ] as const)
+        expect(await passes(app, { headers })).toBe(expected);
+    },
+  );
 
   it.each(['https://agents.example.com', 'agents.example.com:8080', '*.example.com', '', 'a b'])(
-    'that is "%s" is refused by name when the app is made',
+    'that is "%s" is refused by name when the app is created',
     async (name) => {
       await expect(withConversation({ allowedHosts: ['ok', name] })).rejects.toMatchObject({
         code: 'invalid_request',
@@ -48,29 +52,29 @@ describe('an allowed host', () => {
 });
 
 describe('the allowed hosts of a process', () => {
-  it('are those of its environment, or of the flag', () => {
+  it('come from its environment, or from the flag', () => {
     expect(readConfig({}).allowedHosts).toEqual([]);
     const environment = { COLLOQUY_ALLOWED_HOSTS: 'agents.example.com, api' };
     expect(readConfig(environment).allowedHosts).toEqual(['agents.example.com', 'api']);
     expect(readConfig(environment, { allowedHosts: 'b' }).allowedHosts).toEqual(['b']);
   });
 
-  it.each(['https://api', 'api:8080', 'a,,b', ''])('cannot be "%s", which is named', (text) => {
+  it.each(['https://api', 'api:8080', 'a,,b', ''])('cannot be "%s"; the error names it', (text) => {
     expect(() => readConfig({ COLLOQUY_ALLOWED_HOSTS: text })).toThrow(
       `COLLOQUY_ALLOWED_HOSTS (--allowed-hosts): each of them, separated by commas, must be a host name or an address, without scheme and port, got ${JSON.stringify(text)}`,
     );
   });
 });
 
-describe('where the application knows who asks', () => {
+describe('if the application authenticates', () => {
   const knowing = { tenantsOf: () => ['default'] };
 
-  it('any Host is served: a page that came by rebinding has no credentials', async () => {
+  it('any Host is served: a page that came by DNS rebinding has no credentials', async () => {
     const app = await withConversation(knowing);
     expect(await passes(app, { headers: { host: 'agents.example.com' } })).toBe(true);
   });
 
-  it('pages of other origins are refused, for browsers add cookies; not so with a token, which none adds', {
+  it('pages of other origins are refused, because browsers add cookies, but not with a bearer token, which browsers never add', {
     ...promise('G133'),
   }, async () => {
     const app = await withConversation(knowing);
@@ -84,7 +88,7 @@ describe('where the application knows who asks', () => {
 describe('CORS', () => {
   const FRONT = 'https://app.example.com';
 
-  it('that the application answers before the API lets the pages in that it names, not those of "*"', {
+  it('headers of the application admit the pages that they name, but not "*"', {
     ...promise('G133'),
   }, async () => {
     const reader = new FakeReader();
@@ -117,7 +121,7 @@ describe('CORS', () => {
     expect(await statuses('*')).toEqual([403, 403]);
   });
 
-  it('of the codec endpoint lets the UI ask there, and nowhere else', async () => {
+  it('of the codec endpoint admits the UI there, and nowhere else', async () => {
     const ui = 'http://localhost:8233';
     const app = await withConversation({
       codec: { codecs: [new CompressionCodec()], origins: [ui] },

@@ -1,4 +1,4 @@
-/** Bodies that are no JSON, or not ours: refused at the door, with the process up. */
+/** Bodies that cannot be read: refused by the API, which stays up. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
@@ -74,22 +74,26 @@ describe('a small body that becomes 64 MB', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('by %s is refused at the bound of its route', promise('G285'), async (encoding, compress) => {
-    const app = await startHttpApp({}, { codec: { codecs: [], origins: [] } });
-    const body = Uint8Array.from(compress(text));
-    for (const [path, bound] of [
-      ['/v1/conversations', '524288 bytes'],
-      ['/codec/decode', '8388608 bytes'],
-    ] as const) {
-      const headers = { ...JSON_TYPE, 'content-encoding': encoding };
-      const problem = await problemOf(await app.request(path, { method: 'POST', headers, body }));
-      expect(problem).toMatchObject({ status: 413, code: 'body_too_large' });
-      expect(problem.detail).toContain(bound);
-    }
-  });
+  ])(
+    'by %s is refused at the size limit of its route',
+    promise('G285'),
+    async (encoding, compress) => {
+      const app = await startHttpApp({}, { codec: { codecs: [], origins: [] } });
+      const body = Uint8Array.from(compress(text));
+      for (const [path, bound] of [
+        ['/v1/conversations', '524288 bytes'],
+        ['/codec/decode', '8388608 bytes'],
+      ] as const) {
+        const headers = { ...JSON_TYPE, 'content-encoding': encoding };
+        const problem = await problemOf(await app.request(path, { method: 'POST', headers, body }));
+        expect(problem).toMatchObject({ status: 413, code: 'body_too_large' });
+        expect(problem.detail).toContain(bound);
+      }
+    },
+  );
 });
 
-describe('a body with half of a surrogate pair', () => {
+describe('a body with an unpaired surrogate', () => {
   const LONE = JSON.parse('"\\ud800"') as string;
   it.each<[string, string, object]>([
     ['/message', '/v1/conversations', { agent: 'support', message: `x${LONE}` }],

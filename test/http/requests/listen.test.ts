@@ -4,7 +4,7 @@ import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
 describe('the server', () => {
-  it('names a port that is taken and how to choose another', async () => {
+  it('reports a port that is taken and how to choose another', async () => {
     const { server } = await startHttpApp();
     await expect(serve(() => undefined, { port: server.port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
@@ -15,7 +15,7 @@ describe('the server', () => {
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.5', 'example.org', '127.0.0.1.example.org'])(
-    'refuses to serve on %s while nobody is authenticated',
+    'refuses to serve on %s without authentication',
     async (host) => {
       await expect(serve(() => undefined, { port: 0, host })).rejects.toMatchObject({
         code: 'not_loopback',
@@ -23,7 +23,7 @@ describe('the server', () => {
     },
   );
 
-  it('is closed as soon as its last request is answered, whatever its clients keep open', async () => {
+  it('is closed as soon as its last request is answered, even if clients keep connections open', async () => {
     const app = await startHttpApp();
     app.reader.add('c-1', sampleLog('c-1'));
     const headers = { accept: 'text/event-stream' };
@@ -35,7 +35,7 @@ describe('the server', () => {
     expect(await stream.text()).toContain('id: 1-9');
   });
 
-  it('closes once, however often it is asked', async () => {
+  it('closes once, also when asked twice', async () => {
     const { server } = await startHttpApp();
     await Promise.all([server.close(), server.close()]);
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();

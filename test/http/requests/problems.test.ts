@@ -6,7 +6,7 @@ import { startHttpApp } from '../../support/servers/http-app.js';
 
 const RESOLUTION = `/v1/conversations/c-1/tool-calls/${CALL}/resolution`;
 
-describe('a body that breaks a rule is refused at its door, with the field and the rule', () => {
+describe('a body that breaks a rule is refused by its route, with the field and the rule', () => {
   const over = 'x'.repeat(262_145);
   it.each<[string, string, unknown, number, string, [string, string][]]>([
     [
@@ -191,7 +191,7 @@ describe('a body that breaks a rule is refused at its door, with the field and t
     expect(app.calls).toEqual([]);
   });
 
-  it('a wrong resolution is the verdict "invalid", said as the conversation would say it', async () => {
+  it('a wrong resolution gets the verdict "invalid", as from the conversation', async () => {
     const app = await startHttpApp();
     const response = await app.post(RESOLUTION, { type: 'answer' });
     expect(await response.json()).toMatchObject({
@@ -202,7 +202,7 @@ describe('a body that breaks a rule is refused at its door, with the field and t
 });
 
 describe('hostile JSON', () => {
-  it('that nests a hundred thousand levels is an invalid answer, not the end of the process', async () => {
+  it('that nests a hundred thousand levels is an invalid answer and does not end the process', async () => {
     const app = await startHttpApp();
     const value = '['.repeat(100_000) + ']'.repeat(100_000);
     const body = `{"type":"answer","value":${value}}`;
@@ -219,7 +219,7 @@ describe('hostile JSON', () => {
     expect((await app.request('/healthz')).status).toBe(200);
   });
 
-  it('with a key "__proto__" is refused by name or harmless', async () => {
+  it('with a key "__proto__" is refused or harmless', async () => {
     const app = await startHttpApp();
     const body = '{"agent":"support","message":"Hi","__proto__":{"reopen":true}}';
     const response = await app.request('/v1/conversations', {
@@ -231,7 +231,7 @@ describe('hostile JSON', () => {
   });
 });
 
-it('a list cursor that is none is refused as the query parameter, by the store that knows its own', async () => {
+it('an invalid list cursor is refused as a query parameter, by the store', async () => {
   const conversations = await openSqliteEventLog({ file: ':memory:' });
   const app = await startHttpApp({}, { conversations });
   const problem = await problemOf(await app.request('/v1/conversations?cursor=abc'));
@@ -246,7 +246,7 @@ it('a list cursor that is none is refused as the query parameter, by the store t
 it.each<[string, string, object]>([
   ['/lease', 'claim', { lease: true }],
   ['/by', 'extend', { by: [] }],
-])('%s that is no time at all is refused with what it must be', async (path, route, body) => {
+])('%s that is not a duration is refused with the expected form', async (path, route, body) => {
   const app = await startHttpApp();
   const to = `/v1/conversations/c-1/tool-calls/${CALL}/${route}`;
   const problem = await problemOf(await app.post(to, body));

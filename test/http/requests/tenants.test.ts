@@ -1,4 +1,4 @@
-/** Whose conversations a request reaches, where the application knows who asks. */
+/** The conversations that a request reaches if the application authenticates its callers. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
@@ -15,7 +15,7 @@ import { startHttpApp } from '../../support/servers/http-app.js';
 const CALL = '/v1/conversations/:id/tool-calls/:callId';
 const STEP = '/v1/conversations/:id/steps/:stepId';
 type Route = readonly [method: string, path: string, body?: object];
-/** Every route that names a conversation, with a body that it takes. */
+/** Every route that names a conversation, with a valid body. */
 const ROUTES: readonly Route[] = [
   ['GET', '/v1/conversations/:id'],
   ['DELETE', '/v1/conversations/:id'],
@@ -39,7 +39,10 @@ const ROUTES: readonly Route[] = [
 
 const none = Promise.resolve(undefined);
 
-/** An app of callers of `acme` and `beta`, which has `c-1` under every name, and what its requests reached. */
+/**
+ * An app for callers with access to `acme` and `beta`, in which every tenant has a `c-1`; records the conversations
+ * that requests reach.
+ */
 async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
   const reached = new Set<string>();
   const recorded = <Port extends object>(port: Port): Port =>
@@ -102,14 +105,14 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
 }
 
 describe('a route that names a conversation', () => {
-  it('is one of those below', promise('G241'), async () => {
+  it('is in the list above', promise('G241'), async () => {
     const { deps } = await tenants();
     const named = pathsOf(createApp(deps).router).filter((path) => path.includes(':id'));
     expect(new Set(named)).toEqual(new Set(ROUTES.map(([, path]) => path)));
   });
 
   it.each(ROUTES.map((route) => ({ route, name: `${route[0]} ${route[1]}` })))(
-    '$name knows nothing of another tenant’s',
+    '$name reveals nothing of another tenant',
     promise('G241'),
     async ({ route }) => {
       const { ask, reached } = await tenants();
@@ -134,7 +137,7 @@ describe('a route that names a conversation', () => {
   );
 
   it.each(ROUTES.map((route) => ({ route, name: `${route[0]} ${route[1]}` })))(
-    '$name reaches the caller’s own, and no other',
+    '$name reaches the caller’s own conversation, and no other',
     promise('G241'),
     async ({ route }) => {
       for (const [query, tenant] of [
@@ -150,7 +153,7 @@ describe('a route that names a conversation', () => {
   );
 });
 
-it('a conversation begins under the tenant that its request may name, and says so where it is', {
+it('a conversation begins under the tenant that its request may name, and its location includes it', {
   ...promise('G241'),
 }, async () => {
   const { app, reached } = await tenants();
@@ -172,7 +175,7 @@ it('a conversation begins under the tenant that its request may name, and says s
   }
 });
 
-it('a turn of another tenant is as unknown as one that is not there', promise('G241'), async () => {
+it('a turn of another tenant is as unknown as a missing one', promise('G241'), async () => {
   const mine = await tenants(['default']);
   expect((await mine.app.request(`/v1/turns/${TURN}`)).status).toBe(200);
   const { app } = await tenants();
@@ -181,7 +184,7 @@ it('a turn of another tenant is as unknown as one that is not there', promise('G
   expect(problem).toEqual({ ...nowhere, detail: nowhere.detail.replace('none', TURN) });
 });
 
-/** Of the routes of an app, also of those below others. */
+/** The paths of an app's routes, including nested routers. */
 function pathsOf(layer: unknown): readonly string[] {
   if (!isObject(layer)) return [];
   const { route, handle, stack } = layer;
@@ -190,7 +193,7 @@ function pathsOf(layer: unknown): readonly string[] {
   return Array.isArray(below) ? below.flatMap(pathsOf) : [];
 }
 
-/** Routers are functions. */
+/** Routers are functions, which have to count as objects. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null;
 }

@@ -8,7 +8,7 @@ const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 const RESOLUTION = `/v1/conversations/c-1/tool-calls/${CALL}/resolution`;
 
 describe('conversations', () => {
-  it('are created with their first message, and say where they are', async () => {
+  it('are created with their first message, and the reply has their location', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     const response = await app.post('/v1/conversations', {
       agent: 'support',
@@ -29,7 +29,7 @@ describe('conversations', () => {
     });
   });
 
-  it('never tell a call as waiting that this process has just seen answered', async () => {
+  it('never list a call as pending after this process has seen its answer', async () => {
     const app = await startHttpApp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });
@@ -45,7 +45,7 @@ describe('conversations', () => {
     expect(await later).toMatchObject({ conversationId: 'c-1', status: 'completed' });
   });
 
-  it('get an id when they have none; the same Idempotency-Key gives the same id', async () => {
+  it('get an id if they have none; the same Idempotency-Key gets the same id', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY, update: () => REPLY });
     const create = async (headers: Record<string, string>): Promise<string | null> =>
       (
@@ -71,7 +71,7 @@ describe('conversations', () => {
     expect(await response.json()).toMatchObject(REPLY);
   });
 
-  it('give the result of a turn to those who wait for it', async () => {
+  it('return the result of a turn to requests that wait for it', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     app.reader.add('c-1', sampleLog('c-1'));
     const response = await app.post('/v1/conversations/c-1/messages?wait=result&timeout=5s', {
@@ -88,7 +88,7 @@ describe('conversations', () => {
     expect(await later.json()).toMatchObject({ conversationId: 'c-1', status: 'completed' });
   });
 
-  it('say that a message waits when no worker took it', async () => {
+  it('report that a message is queued when no worker has taken it', async () => {
     const app = await startHttpApp({
       updateWithStart: () => {
         throw noAnswer();
@@ -108,7 +108,7 @@ describe('conversations', () => {
     });
   });
 
-  it('show their state, their open calls and their log in pages', async () => {
+  it('return their state, their open calls and their log in pages', async () => {
     const app = await startHttpApp();
     app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
     expect(await (await app.request('/v1/conversations/c-1')).json()).toMatchObject({
@@ -127,7 +127,7 @@ describe('conversations', () => {
     });
   });
 
-  it('are stopped and closed without a body', async () => {
+  it('are cancelled and closed without a body', async () => {
     const app = await startHttpApp({
       update: (call) =>
         call.name === 'cancelTurn'
@@ -149,7 +149,7 @@ describe('conversations', () => {
 });
 
 describe('resolutions', () => {
-  it('are given more time by extending, with the verdict of the conversation', async () => {
+  it('extend a deadline, with the verdict of the conversation', async () => {
     const app = await startHttpApp({
       update: ({ name }) => {
         expect(name).toBe('extendToolCall');
@@ -192,7 +192,7 @@ describe('resolutions', () => {
     });
   });
 
-  it('may be sent bare', async () => {
+  it('may be sent without an envelope', async () => {
     const app = await startHttpApp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });
@@ -200,7 +200,7 @@ describe('resolutions', () => {
     expect(app.calls[0]?.input).toMatchObject({ resolution: { type: 'approve' } });
   });
 
-  it.each(['answer', 'result'])('of type %s may come with files', async (type) => {
+  it.each(['answer', 'result'])('of type %s may include files', async (type) => {
     const app = await startHttpApp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });
@@ -244,7 +244,7 @@ describe('resolutions', () => {
     });
   });
 
-  it('refuse two request ids that differ', async () => {
+  it('with two different request ids are refused', async () => {
     const app = await startHttpApp();
     const body = { resolution: { type: 'approve' }, requestId: 'a' };
     expect((await app.post(RESOLUTION, body, { 'idempotency-key': 'b' })).status).toBe(422);
@@ -252,7 +252,7 @@ describe('resolutions', () => {
 });
 
 describe('the API itself', () => {
-  it('lists agents, says that it is alive and that nobody is authenticated', async () => {
+  it('lists agents, reports that it is alive, and that it has no authentication', async () => {
     const app = await startHttpApp();
     expect(await (await app.request('/v1/agents')).json()).toMatchObject({
       agents: [{ name: 'support' }, { name: 'sales' }],

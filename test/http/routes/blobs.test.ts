@@ -16,22 +16,26 @@ async function withBlob(): Promise<{ app: HttpApp; id: string; path: string }> {
 }
 
 describe('a stored value', () => {
-  it('is given whole, with its type, and never as a page to look at', promise('G271'), async () => {
-    const { app, path } = await withBlob();
-    const response = await app.request(path);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(response.headers.get('content-disposition')).toBe('attachment');
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(response.headers.get('accept-ranges')).toBe('bytes');
-    expect(await response.text()).toBe(TEXT);
-  });
+  it(
+    'is returned whole, with its type, and never as a page to display',
+    promise('G271'),
+    async () => {
+      const { app, path } = await withBlob();
+      const response = await app.request(path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(response.headers.get('content-disposition')).toBe('attachment');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('accept-ranges')).toBe('bytes');
+      expect(await response.text()).toBe(TEXT);
+    },
+  );
 
   it.each([
     ['bytes=0-7', '{"name":', 'bytes 0-7/32'],
     ['bytes=-3', '3]}', 'bytes 29-31/32'],
     ['bytes=29-999', '3]}', 'bytes 29-31/32'],
-  ])('is given in part for Range: %s', async (range, text, contentRange) => {
+  ])('is returned in part for Range: %s', async (range, text, contentRange) => {
     const { app, path } = await withBlob();
     const response = await app.request(path, { headers: { range } });
     expect(response.status).toBe(206);
@@ -39,7 +43,7 @@ describe('a stored value', () => {
     expect(await response.text()).toBe(text);
   });
 
-  it('says how large it is when a range lies beyond it, and passes over what is no range of bytes', async () => {
+  it('reports its size for a range beyond it, and ignores ranges that are not of bytes', async () => {
     const { app, path } = await withBlob();
     const beyond = await app.request(path, { headers: { range: 'bytes=99-100' } });
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */32']);
@@ -47,7 +51,7 @@ describe('a stored value', () => {
     expect([lines.status, await lines.text()]).toEqual([200, TEXT]);
   });
 
-  it('is 404 for every other conversation, for another id, and where no store is configured', {
+  it('is 404 for every other conversation, for another id, and without a store', {
     ...promise('G280'),
   }, async () => {
     const { app, id } = await withBlob();
@@ -64,7 +68,7 @@ describe('a stored value', () => {
     }
   });
 
-  it('is 503 while the store is away', async () => {
+  it('is 503 while the store is down', async () => {
     const { blobs } = await openSqliteStores({ file: ':memory:' });
     const app = await startHttpApp({}, {}, { blobs });
     await blobs.close();
@@ -82,7 +86,7 @@ describe('a file', () => {
       ...(body === undefined ? {} : { body: Buffer.from(body) }),
     });
 
-  it('is stored for the messages of its conversation, whatever its type, once', async () => {
+  it('is stored for the messages of its conversation, once, with any type', async () => {
     const { blobs } = await openSqliteStores({ file: ':memory:' });
     const app = await startHttpApp({}, {}, { blobs });
     const bytes = Uint8Array.of(0x89, 0x50, 0x00, 0xff);
@@ -93,7 +97,7 @@ describe('a file', () => {
     const path = `/v1/conversations/c-1/blobs/${blob.id}`;
     expect(first.headers.get('location')).toBe(path);
     expect(new Uint8Array(await (await app.request(path)).arrayBuffer())).toEqual(bytes);
-    // Not parsed, though it says that it could be.
+    // Not parsed, although its type is JSON.
     const second = await upload(app, bytes, 'application/json');
     expect(await second.json()).toEqual({ blob });
     expect((await app.request(`/v1/conversations/c-2/blobs/${blob.id}`)).status).toBe(404);
@@ -110,7 +114,7 @@ describe('a file', () => {
     expect(await answer.json()).toMatchObject({ code });
   });
 
-  it('cannot be stored where no store is configured, and what else is asked of the path is named', async () => {
+  it('cannot be stored without a store, and other methods on the path get the allowed ones', async () => {
     const app = await startHttpApp();
     const answer = await upload(app, Uint8Array.of(1));
     expect([answer.status, await answer.json()]).toMatchObject([

@@ -1,4 +1,4 @@
-/** Claims and progress over HTTP: the body is the verdict, the status is the verdict's. */
+/** Claims and progress over HTTP: the body is the verdict, and the status follows from it. */
 import { expect, test } from 'vitest';
 import type { LeaseRenewal, LeasesPort } from '../../../src/client/ports/leases.js';
 import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
@@ -47,7 +47,7 @@ function refuse(verdict: object): Promise<never> {
   return Promise.reject(refusal('verdict', verdict));
 }
 
-/** A call that waits. */
+/** The events of a waiting call. */
 function offered(streaming = true): readonly CanonicalEvent[] {
   return stamped([
     started(),
@@ -68,12 +68,12 @@ function offered(streaming = true): readonly CanonicalEvent[] {
   ]);
 }
 
-/** A call that Ann holds. */
+/** Adds a call that Ann has claimed. */
 function held(app: HttpApp, streaming = true): void {
   app.reader.add('c1', [...offered(streaming), ...stamped([CLAIMED], { from: 5 })]);
 }
 
-test('a claim is an update that names who claims, and is answered with the claim', async () => {
+test('a claim is an update with the claimant, and is answered with the claim', async () => {
   const app = await startHttpApp({ update: () => ACCEPTED });
   const body = { lease: '1 minute', actor: ANN };
   const response = await app.post(`${PATH}/claim`, body, { 'idempotency-key': 'k-1' });
@@ -90,7 +90,7 @@ test('a claim is an update that names who claims, and is answered with the claim
   expect(app.calls[0]?.input).toHaveProperty('receivedAt');
 });
 
-test('a call that somebody else holds is told so, with who and until when', async () => {
+test('a call claimed by another actor gets a verdict with the holder and the end of the lease', async () => {
   const verdict = { verdict: 'stale', why: 'held', by: 'ann', until: ACCEPTED.leaseUntil };
   const app = await startHttpApp({
     update: () => {
@@ -101,7 +101,7 @@ test('a call that somebody else holds is told so, with who and until when', asyn
   expect([response.status, await response.json()]).toMatchObject([409, verdict]);
 });
 
-test('a renewal moves the lease in the store, and asks the conversation only when the store knows no such claim', async () => {
+test('a renewal moves the lease in the store, and goes to the conversation only when the store lacks the claim', async () => {
   const leases = new FakeHolders();
   const app = await startHttpApp({ update: () => ACCEPTED }, {}, { leases });
   const body = { claimId: 'claim_5_x', lease: 60_000, actor: ANN };
@@ -119,8 +119,8 @@ test('a renewal moves the lease in the store, and asks the conversation only whe
 
 test.each<[string, object, string]>([
   ['a lease of a day', { lease: '1 day' }, '/lease'],
-  ['a lease in no words of ours', { lease: 'long' }, '/lease'],
-  ['a lease that is no time at all', { lease: true }, '/lease'],
+  ['a lease in an unknown format', { lease: 'long' }, '/lease'],
+  ['a lease that is not a duration', { lease: true }, '/lease'],
   ['an unknown field', { leaseSeconds: 5 }, '/leaseSeconds'],
   ['an empty claim id', { claimId: '' }, '/claimId'],
 ])('a claim with %s is refused with the field', async (_title, body, path) => {
@@ -131,7 +131,7 @@ test.each<[string, object, string]>([
   expect(app.calls).toEqual([]);
 });
 
-test('a claim that nobody confirms is a 503, and nothing is left behind as a signal', async () => {
+test('an unconfirmed claim is a 503, and is not left as a signal', async () => {
   const app = await startHttpApp({
     update: () => {
       throw noAnswer();
@@ -142,7 +142,7 @@ test('a claim that nobody confirms is a 503, and nothing is left behind as a sig
   expect(new Set(app.calls.map(({ kind }) => kind))).toEqual(new Set(['update', 'describe']));
 });
 
-test('pending calls show who holds them', async () => {
+test('pending calls show their claim holders', async () => {
   const app = await startHttpApp();
   held(app);
   const response = await app.request('/v1/conversations/c1/pending');
@@ -173,7 +173,7 @@ test('progress of the holder is shown, renews the lease, and reaches no workflow
   expect(app.calls).toEqual([]);
 });
 
-test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', {
+test('progress of another actor, of an ended call or of a tool without streaming is refused', {
   ...promise('S20', 'A16'),
 }, async () => {
   const leases = new FakeHolders();
@@ -209,7 +209,7 @@ test.each<[string, 'call' | 'claim' | 'row']>([
   ['the claim', 'claim'],
   ['the row of the lease', 'row'],
 ])(
-  'progress of the holder counts while the store lacks %s: the conversation renews',
+  'progress of the holder counts while the store lacks %s: the conversation renews the lease',
   async (_title, lacks) => {
     const leases = new FakeHolders();
     leases.until = undefined;
@@ -218,7 +218,7 @@ test.each<[string, 'call' | 'claim' | 'row']>([
     const app = await startHttpApp(
       {
         update: () => {
-          // By the time of the next read the store has caught up.
+          // The store has caught up by the next read.
           app.reader.add('c1', events.slice(had));
           return ACCEPTED;
         },
@@ -237,12 +237,12 @@ test.each<[string, 'call' | 'claim' | 'row']>([
       { name: 'claimToolCall', input: { claimId: 'claim_5_x', renewOnly: true, actor: ANN } },
     ]);
     expect(leases.shown).toMatchObject([{ toolCallId: 'call_1', payload: 7 }]);
-    // What was told is known: the read after it is at least as new.
+    // The read after the reply is at least as new as the reply.
     expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
   },
 );
 
-test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', {
+test('consecutive reports of progress are one renewal in the history while the store lacks the lease', {
   ...promise('G79'),
 }, async () => {
   const leases = new FakeHolders();
@@ -258,17 +258,17 @@ test('reports of progress that follow each other are one renewal in the history 
   }
   expect(leases.shown).toMatchObject([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   expect(app.calls).toHaveLength(1);
-  // Nobody else is taken for the holder.
+  // Another actor is not taken for the holder.
   await report({ actor: { id: 'eve' } });
   await report({ claimId: 'claim_6_y' });
   expect(app.calls).toHaveLength(3);
-  // As soon as the store knows the lease, it is renewed there.
+  // Once the store has the lease, it is renewed there.
   leases.until = '2030-01-01T00:09:00.000Z';
   expect(await (await report({})).json()).toMatchObject({ leaseUntil: leases.until });
   expect(app.calls).toHaveLength(3);
 });
 
-test('a claim that is repeated is told when its lease ends now, and holds on', {
+test('a repeated claim returns the present end of its lease, and stays valid', {
   ...promise('G80'),
 }, async () => {
   const leases = new FakeHolders();

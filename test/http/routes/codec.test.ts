@@ -14,7 +14,7 @@ import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
 const UI = 'http://localhost:8233';
 const ENCODING = Buffer.from('json/plain').toString('base64');
-/** A payload of a history page: far over the bound of other bodies. */
+/** A payload of a history page, far over the limit of other bodies. */
 const LARGE = {
   metadata: { encoding: ENCODING },
   data: Buffer.from(JSON.stringify({ text: 'word '.repeat(250_000) })).toString('base64'),
@@ -37,7 +37,7 @@ async function passed(app: HttpApp, path: string, payloads: readonly object[]): 
 
 const ZLIB = Buffer.from('binary/zlib').toString('base64');
 
-/** A payload of so many bytes of data, as the codec of a stranger compresses it: a thousandth of that. */
+/** A payload with `bytes` bytes of data, compressed by some codec to a thousandth. */
 function bomb(bytes: number): { metadata: Record<string, string>; data: string } {
   const encoding = Buffer.from('json/plain');
   const whole = proto.temporal.api.common.v1.Payload.encode({
@@ -47,7 +47,7 @@ function bomb(bytes: number): { metadata: Record<string, string>; data: string }
   return { metadata: { encoding: ZLIB }, data: deflateSync(whole).toString('base64') };
 }
 
-/** Bytes of all data in an answer, and the payloads that are still compressed. */
+/** The number of bytes of all data in an answer, and of payloads that are still compressed. */
 function sumOf({ payloads }: Body): { bytes: number; compressed: number } {
   return {
     bytes: payloads.reduce((sum, { data = '' }) => sum + (data.length / 4) * 3, 0),
@@ -56,7 +56,7 @@ function sumOf({ payloads }: Body): { bytes: number; compressed: number } {
 }
 
 describe('the codec endpoint', () => {
-  it('gives payloads back as they were before they were compressed, in their order', async () => {
+  it('returns payloads as they were before compression, in order', async () => {
     const app = await withCodec();
     const { payloads } = await passed(app, '/codec/encode', [LARGE, SMALL]);
     expect(payloads[0]?.data?.length).toBeLessThan(LARGE.data.length / 100);
@@ -65,7 +65,7 @@ describe('the codec endpoint', () => {
     expect(await passed(app, '/codec/decode', [])).toEqual({ payloads: [] });
   });
 
-  it('passes on what cannot be decoded', async () => {
+  it('passes on payloads that it cannot decode', async () => {
     const app = await withCodec();
     const encoding = Buffer.from('binary/zlib').toString('base64');
     const broken = { metadata: { encoding }, data: Buffer.from('broken').toString('base64') };
@@ -76,28 +76,32 @@ describe('the codec endpoint', () => {
     ['one after the other makes 31 MiB', 31 * 1024 * 1024, 8, 0],
     ['each stays within the bound of one', MAX_INFLATED_BYTES - 1024, 100, 8],
   ])(
-    'gives back at most 32 MiB for payloads of which %s',
+    'returns at most 32 MiB for payloads of which %s',
     promise('G285'),
     async (_name, size, count, decoded) => {
       const app = await withCodec();
       const payloads = Array<object>(count).fill(bomb(size));
       const sum = sumOf(await passed(app, '/codec/decode', payloads));
-      // What stays compressed is a thousandth.
+      // Payloads that stay compressed add a thousandth.
       expect(sum.bytes).toBeLessThan(1.02 * MAX_INFLATED_SUM_BYTES);
       expect(count - sum.compressed).toBe(decoded);
     },
   );
 
-  it('refuses what a codec of the application makes too large', promise('G285'), async () => {
-    const grow = async (payloads: Payload[]): Promise<Payload[]> =>
-      payloads.map((payload) => ({ ...payload, data: Buffer.alloc(MAX_INFLATED_BYTES) }));
-    const codecs = [{ encode: grow, decode: grow }];
-    const app = await startHttpApp({}, { codec: { codecs, origins: [] } });
-    for (const path of ['/codec/decode', '/codec/encode']) {
-      const payloads = Array.from({ length: 9 }, () => SMALL);
-      expect((await app.post(path, { payloads })).status).toBe(413);
-    }
-  });
+  it(
+    'refuses payloads that a codec of the application makes too large',
+    promise('G285'),
+    async () => {
+      const grow = async (payloads: Payload[]): Promise<Payload[]> =>
+        payloads.map((payload) => ({ ...payload, data: Buffer.alloc(MAX_INFLATED_BYTES) }));
+      const codecs = [{ encode: grow, decode: grow }];
+      const app = await startHttpApp({}, { codec: { codecs, origins: [] } });
+      for (const path of ['/codec/decode', '/codec/encode']) {
+        const payloads = Array.from({ length: 9 }, () => SMALL);
+        expect((await app.post(path, { payloads })).status).toBe(413);
+      }
+    },
+  );
 
   it.each([
     ['zlib of nothing', { metadata: { encoding: ZLIB }, data: 'eJwDAAAAAAE=' }],
@@ -112,7 +116,7 @@ describe('the codec endpoint', () => {
     ],
     ['an encoding of no bytes', { metadata: { encoding: '' }, data: 'AAAA' }],
   ])(
-    'answers a payload with %s by one payload',
+    'answers a payload with %s with one payload',
     promise('G286'),
     async (_name, payload: object) => {
       const app = await withCodec();
@@ -145,7 +149,7 @@ describe('the codec endpoint', () => {
     },
   );
 
-  it('may be used by pages of the UI that was named', promise('G287'), async () => {
+  it('can be used by pages of the configured UI', promise('G287'), async () => {
     const app = await withCodec();
     const preflight = await app.request('/codec/decode', {
       method: 'OPTIONS',
@@ -192,7 +196,7 @@ describe('the codec endpoint', () => {
     expect(JSON.stringify(await response.json())).toContain(field);
   });
 
-  it('refuses a body over its bound, another type and another method', async () => {
+  it('refuses a body over its limit, another type and another method', async () => {
     const app = await withCodec();
     const large = { payloads: [{ data: 'A'.repeat(MAX_CODEC_BODY_BYTES) }] };
     expect((await app.post('/codec/decode', large)).status).toBe(413);
@@ -201,7 +205,7 @@ describe('the codec endpoint', () => {
     expect((await app.request('/codec/decode')).status).toBe(405);
   });
 
-  it('is not there unless it is configured', async () => {
+  it('does not exist unless it is configured', async () => {
     const app = await startHttpApp();
     expect((await app.post('/codec/decode', { payloads: [] })).status).toBe(404);
   });

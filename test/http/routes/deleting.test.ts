@@ -9,7 +9,7 @@ import { problemOf } from '../../support/samples/problems.js';
 import { SUPPORT, sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
-/** A conversation that only the store still knows: Temporal has forgotten it. */
+/** A conversation that only the store still has: Temporal has removed it. */
 async function anApp() {
   const log = await openSqliteEventLog({ file: ':memory:' });
   onTestFinished(() => log.close());
@@ -30,7 +30,7 @@ async function anApp() {
   return await startHttpApp({}, { client, reader, conversations: log });
 }
 
-it('a conversation is deleted by DELETE, as often as one likes, and is a 404 from then on', async () => {
+it('a conversation is deleted by DELETE, repeatedly if desired, and is a 404 from then on', async () => {
   const app = await anApp();
   const path = '/v1/conversations/c-1';
   for (let times = 0; times < 2; times += 1) {
@@ -49,7 +49,7 @@ it('a conversation is deleted by DELETE, as often as one likes, and is a 404 fro
   expect(conversations).toEqual([]);
 });
 
-it('what never was is a 404, and a body with fields is refused by their names', async () => {
+it('a conversation that never existed is a 404, and a body with fields is refused by their names', async () => {
   const app = await anApp();
   const unknown = await app.request('/v1/conversations/never', { method: 'DELETE' });
   expect(await problemOf(unknown)).toMatchObject({ status: 404, code: 'unknown_conversation' });
@@ -62,7 +62,7 @@ it('what never was is a 404, and a body with fields is refused by their names', 
   expect((await app.request('/v1/conversations/c-1')).status).toBe(200);
 });
 
-it('an API without the event log behind it says that it cannot delete', async () => {
+it('an API without an event log reports that it cannot delete', async () => {
   const app = await startHttpApp();
   const response = await app.request('/v1/conversations/c-1', { method: 'DELETE' });
   expect(await problemOf(response)).toMatchObject({ status: 503, code: 'store_unavailable' });

@@ -68,7 +68,7 @@ async function startWithLog(deps: Parameters<typeof startHttpApp>[1] = {}): Prom
 }
 
 describe('the event stream', () => {
-  it('is these bytes', async () => {
+  it('consists of these bytes', async () => {
     const app = await startHttpApp();
     const log = sampleLog('c-1').slice(0, 3);
     app.reader.live.set(3, [DELTA]);
@@ -89,7 +89,7 @@ describe('the event stream', () => {
     stream.leave();
   });
 
-  it('has the headers that keep proxies from holding it back', async () => {
+  it('has the headers that keep proxies from buffering it', async () => {
     const app = await startWithLog();
     const stream = await open(app, '/v1/conversations/c-1/events');
     expect(stream.response.status).toBe(200);
@@ -115,7 +115,7 @@ describe('the event stream', () => {
     }
   });
 
-  it('believes Last-Event-ID before the address: a browser reconnects with both', async () => {
+  it('prefers Last-Event-ID to the address, because a browser reconnects with both', async () => {
     const app = await startWithLog();
     const stream = await open(app, '/v1/conversations/c-1/events?after=1-2', {
       'last-event-id': '1-8',
@@ -125,7 +125,7 @@ describe('the event stream', () => {
     stream.leave();
   });
 
-  it('goes on with what comes later', async () => {
+  it('continues with later events', async () => {
     const app = await startWithLog();
     const stream = await open(app, '/v1/conversations/c-1/events?after=1-9');
     await stream.until(() => stream.text().includes(': open'));
@@ -135,7 +135,7 @@ describe('the event stream', () => {
     stream.leave();
   });
 
-  it('says that it lives while nothing happens', async () => {
+  it('sends comments while no events arrive', async () => {
     const app = await startWithLog({ heartbeatMs: 20 });
     const stream = await open(app, '/v1/conversations/c-1/events?after=1-9');
     await stream.until(() => stream.text().includes(': ping\n\n: ping\n\n'));
@@ -143,7 +143,7 @@ describe('the event stream', () => {
     stream.leave();
   });
 
-  it('stops watching when its client goes', async () => {
+  it('stops watching when its client disconnects', async () => {
     const app = await startWithLog();
     const stream = await open(app, '/v1/conversations/c-1/events');
     await stream.until(() => stream.messages().length === 9);
@@ -162,7 +162,7 @@ describe('the event stream', () => {
     expect(app.reader.watchers).toBe(0);
   });
 
-  it('waits for a slow client instead of piling up frames', async () => {
+  it('waits for a slow client instead of buffering frames', async () => {
     const app = await startHttpApp();
     const big = sampleLog('c-1').slice(0, 2);
     const text = 'x'.repeat(200_000);
@@ -184,7 +184,7 @@ describe('the event stream', () => {
       await new Promise((resolve) => setTimeout(resolve, 40));
       return app.reader.taken;
     };
-    // Until the sockets' own buffers are full.
+    // Reads until the buffers of the sockets are full.
     let taken = await takenLater();
     await expect
       .poll(
@@ -201,7 +201,7 @@ describe('the event stream', () => {
     await expect.poll(() => app.reader.watchers, { timeout: patient(30_000) }).toBe(0);
   });
 
-  it('breaks off when the store does, so that its client comes back for the rest', async () => {
+  it('ends when the store fails, so that its client reconnects for the rest', async () => {
     const app = await startWithLog();
     app.reader.breaksBefore = 5;
     const stream = await open(app, '/v1/conversations/c-1/events');

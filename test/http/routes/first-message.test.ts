@@ -5,8 +5,8 @@ import { startHttpApp } from '../../support/servers/http-app.js';
 
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
-describe('the first message of a conversation may be an object, as later ones are', () => {
-  it('with what is said of it', async () => {
+describe('the first message of a conversation may be an object, like later ones', () => {
+  it('with its options in the object', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     const response = await app.post('/v1/conversations', {
       agent: 'support',
@@ -20,7 +20,7 @@ describe('the first message of a conversation may be an object, as later ones ar
     });
   });
 
-  it('with the form that its answer is to have', async () => {
+  it('with the schema of its answer', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     const output = { type: 'object', properties: { n: { type: 'integer' } } };
     const message = { text: 'How many?', output };
@@ -34,20 +34,24 @@ describe('the first message of a conversation may be an object, as later ones ar
     });
   });
 
-  it('with no form whose pattern cannot be judged in linear time', promise('G274'), async () => {
-    const app = await startHttpApp({ updateWithStart: () => REPLY });
-    const code = { type: 'string', pattern: '^(?=.*a)(.)\\1$' };
-    const message = { text: 'Which?', output: { type: 'object', properties: { code } } };
-    const response = await app.post('/v1/conversations', { agent: 'support', message });
-    expect(response.status).toBe(422);
-    const place = '/properties/code/pattern: the pattern cannot be matched in linear time';
-    expect(await response.json()).toMatchObject({
-      errors: [{ path: '/output', message: expect.stringContaining(place) as string }],
-    });
-    expect(app.calls).toEqual([]);
-  });
+  it(
+    'without a schema whose pattern cannot be matched in linear time',
+    promise('G274'),
+    async () => {
+      const app = await startHttpApp({ updateWithStart: () => REPLY });
+      const code = { type: 'string', pattern: '^(?=.*a)(.)\\1$' };
+      const message = { text: 'Which?', output: { type: 'object', properties: { code } } };
+      const response = await app.post('/v1/conversations', { agent: 'support', message });
+      expect(response.status).toBe(422);
+      const place = '/properties/code/pattern: the pattern cannot be matched in linear time';
+      expect(await response.json()).toMatchObject({
+        errors: [{ path: '/output', message: expect.stringContaining(place) as string }],
+      });
+      expect(app.calls).toEqual([]);
+    },
+  );
 
-  it('or beside it', async () => {
+  it('with its options beside the message', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     await app.post('/v1/conversations', {
       agent: 'support',
@@ -62,7 +66,7 @@ describe('the first message of a conversation may be an object, as later ones ar
     });
   });
 
-  it('with images and files by reference, which later messages may have, too', async () => {
+  it('with images and files by reference, like later messages', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     const attachments = [{ type: 'image', source: { url: 'https://example.com/a.png' } }];
     const message = { text: 'Look', attachments };
@@ -92,7 +96,7 @@ describe('the first message of a conversation may be an object, as later ones ar
       '/message/actor',
       'must not also be given beside the message',
     ],
-  ])('%s it is refused, naming the field', async (_what, fields, path, message) => {
+  ])('%s is refused, naming the field', async (_what, fields, path, message) => {
     const app = await startHttpApp();
     const response = await app.post('/v1/conversations', { agent: 'support', ...fields });
     expect(response.status).toBe(422);

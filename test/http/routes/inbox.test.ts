@@ -9,7 +9,7 @@ const INBOX = '/v1/conversations/c-1/inbox';
 const EVENT = { eventId: 'pay-1', kind: 'payment.settled', payload: { cents: 5 } };
 const REPLY = { eventId: 'pay-1', seq: 10 };
 
-it('events reach a conversation once for each id, with who vouches for them', async () => {
+it('events reach a conversation once for each id, with the actor that vouches for them', async () => {
   let known = false;
   const app = await startHttpApp({
     updateWithStart: () => {
@@ -36,7 +36,7 @@ it('events reach a conversation once for each id, with who vouches for them', as
   });
 });
 
-it('events are named by the Idempotency-Key where they have no id of their own', async () => {
+it('events without an id of their own take the Idempotency-Key', async () => {
   const app = await startHttpApp({ updateWithStart: () => ({ eventId: 'k', seq: 1 }) });
   app.reader.add('c-1', sampleLog('c-1'));
   const { eventId: _none, ...unnamed } = EVENT;
@@ -67,7 +67,7 @@ it('events start a conversation only when they name its agent', async () => {
   expect((await app.post(INBOX, { ...EVENT, agent: 'support' })).status).toBe(200);
 });
 
-it('events wait where no worker answers, and say so', async () => {
+it('events are queued while no worker answers, and the reply says so', async () => {
   const app = await startHttpApp({
     updateWithStart: () => {
       throw noAnswer();
@@ -88,12 +88,12 @@ it('events wait where no worker answers, and say so', async () => {
 
 it.each([
   ['without a kind', { eventId: 'e', payload: 1 }, '/kind'],
-  ['of a kind that is no word', { ...EVENT, kind: 'a b' }, '/kind'],
+  ['of an invalid kind', { ...EVENT, kind: 'a b' }, '/kind'],
   ['without a payload', { eventId: 'e', kind: 'k' }, '/payload'],
   ['too large', { ...EVENT, payload: 'x'.repeat(MAX_MESSAGE_BYTES) }, '/payload'],
   ['under an id of the engine’s own', { ...EVENT, eventId: 'tr:call_1' }, '/eventId'],
-  ['with a field of no meaning', { ...EVENT, type: 'x' }, '/type'],
-])('%s never reach the conversation', async (_what, body, path) => {
+  ['with an unknown field', { ...EVENT, type: 'x' }, '/type'],
+])('events %s never reach the conversation', async (_what, body, path) => {
   const app = await startHttpApp();
   app.reader.add('c-1', sampleLog('c-1'));
   const response = await app.post(INBOX, body);
@@ -108,7 +108,7 @@ it.each([
   ['conversation_closed', 410],
   ['queue_full', 429],
   ['agent_mismatch', 409],
-])('that are refused as %s are a problem of that code', async (code, status) => {
+])('events refused as %s are a problem with that code', async (code, status) => {
   const app = await startHttpApp({
     updateWithStart: () => {
       throw refusal(code, { message: 'no' });

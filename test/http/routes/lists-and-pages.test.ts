@@ -40,7 +40,7 @@ const json = async (app: HttpApp, path: string): Promise<unknown> =>
   await (await app.request(path)).json();
 
 describe('conversations', () => {
-  it('are listed by what waits in them, page by page', async () => {
+  it('are listed by their pending calls, page by page', async () => {
     const { app } = await lists();
     const query = '/v1/conversations?pendingTool=customer.ask&pendingKind=elicitation&limit=1';
     const first = (await json(app, query)) as { nextCursor: string };
@@ -50,7 +50,7 @@ describe('conversations', () => {
     expect(rest).not.toHaveProperty('nextCursor');
   });
 
-  it('say that no worker serves their agent, in a list as when one is asked for alone', {
+  it('show that no worker serves their agent, in a list and by id', {
     ...promise('G221'),
   }, async () => {
     const { app, log } = await lists();
@@ -70,7 +70,7 @@ describe('conversations', () => {
     expect(await json(app, '/v1/conversations/c-3')).not.toHaveProperty('attention');
   });
 
-  it('are listed by the deadline of what waits, in any time zone', async () => {
+  it('are listed by the deadline of their pending calls, in any time zone', async () => {
     const { app } = await lists();
     const before = async (time: string) =>
       await json(app, `/v1/conversations?deadlineBefore=${encodeURIComponent(time)}`);
@@ -80,7 +80,7 @@ describe('conversations', () => {
     });
   });
 
-  it('are listed by who may answer what waits in them, by what he says of himself', {
+  it('are listed by the actor that may answer their pending calls, as the caller states it', {
     ...promise('G239'),
   }, async () => {
     const { app, log } = await lists();
@@ -109,7 +109,7 @@ describe('conversations', () => {
     expect(await listed('pendingFor=ann&pendingTool=customer.ask&limit=1')).toEqual(['c-1']);
   });
 
-  it('are not listed to whoever asked for the call that waits, where requesters may not answer it', {
+  it('are not listed for the requester of the pending call, if requesters may not answer it', {
     ...promise('G239'),
   }, async () => {
     const { app, log, client } = await lists();
@@ -131,7 +131,7 @@ describe('conversations', () => {
     }
   });
 
-  it('are listed of no other tenant, unless the application knows that the caller may', {
+  it('of other tenants are not listed, unless the application allows the caller', {
     ...promise('G240'),
   }, async () => {
     const { app, log, client } = await lists();
@@ -191,7 +191,7 @@ describe('conversations', () => {
     expect(problem.errors?.[0]?.path).toContain(path);
   });
 
-  it('are listed by the client alike, which names a bad option', async () => {
+  it('are listed by the client in the same way, which names a bad option', async () => {
     const { client } = await lists();
     const page = await client.list({ pendingTool: 'customer.ask', limit: 1 });
     expect(page.conversations.map(({ conversationId }) => conversationId)).toEqual(['c-1']);
@@ -218,13 +218,13 @@ describe('conversations', () => {
 });
 
 describe('the log of a conversation', () => {
-  it('is read from its end towards its start, and on from there: a chat has no gap and nothing twice', {
+  it('is read backwards from its end, and forwards from there: a chat has no gap and no repeat', {
     ...promise('G249'),
   }, async () => {
     const { app, log } = await lists();
     const events = '/v1/conversations/c-1/events';
     const snapshot = (await json(app, '/v1/conversations/c-1')) as { seq: number };
-    // Somebody writes between the snapshot and the page.
+    // An event is recorded between the snapshot and the page.
     const more = sampleLog('c-1').slice(5, 7);
     await log.append({ tenant: 'default', conversationId: 'c-1', runId: 'r', events: more });
     const newest = await json(app, `${events}?before=end&limit=3`);
@@ -244,7 +244,7 @@ describe('the log of a conversation', () => {
       more: false,
     });
     expect(await json(app, `${events}?after=1-7`)).toMatchObject({ events: [], more: false });
-    // A position in a log that has been replaced: from the end of the new one.
+    // A position in a replaced log starts at the end of the new one.
     expect(await json(app, `${events}?before=9-2&limit=1`)).toMatchObject({
       generation: 1,
       events: [{ seq: 7 }],
@@ -261,7 +261,7 @@ describe('the log of a conversation', () => {
     expect(await problemOf(response)).toMatchObject({ status: 422, errors: [{ path: '?before' }] });
   });
 
-  it('is read backward by the client alike', async () => {
+  it('is read backwards by the client in the same way', async () => {
     const { client } = await lists();
     const talk = client.conversation('c-3');
     const newest = await talk.events({ before: 'end', limit: 2 });

@@ -3,7 +3,7 @@ import { promise } from '../../support/promise.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
 describe('the API', () => {
-  it('is ready when Temporal and the store answer, and names what does not', {
+  it('is ready when Temporal and the store answer, and names the one that does not', {
     ...promise('G244'),
   }, async () => {
     const ready = await startHttpApp();
@@ -28,7 +28,7 @@ describe('the API', () => {
     });
   });
 
-  it('is not ready while workers keep another event log than it does, and names them', {
+  it('is not ready while workers keep another event log, and names them', {
     ...promise('G242'),
   }, async () => {
     const mine = '0123456789ab';

@@ -1,4 +1,4 @@
-/** Remembered decisions over HTTP: listed, revoked, and refused when there is no such rule. */
+/** Remembered decisions over HTTP: listed, revoked, and refused if unknown. */
 import { expect, it } from 'vitest';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
@@ -30,7 +30,7 @@ it('lists the rules of a conversation', async () => {
   });
 });
 
-it('revokes one, once; an unknown one is told so', async () => {
+it('revokes a rule once; an unknown one gets a verdict that says so', async () => {
   let known = true;
   const app = await startHttpApp({
     update: () => {

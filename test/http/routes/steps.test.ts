@@ -1,5 +1,4 @@
-/** The client calls of a step over HTTP: handed over as one continuation, given back as one set. */
-
+/** The client calls of a step over HTTP: offered as one continuation, returned as one set. */
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
@@ -13,7 +12,7 @@ import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 const client = (id: string, more: Partial<PlannedCall> = {}): PlannedCall =>
   plannedCall(id, { executor: 'client', ...more });
 
-/** Its log, as the store has it. */
+/** Adds the machine's log to the store. */
 function withLog(app: HttpApp, m: MachineUnderTest): { stepId: string; path: string } {
   app.reader.add('c-1', m.events);
   const { turn } = m.state;
@@ -33,7 +32,7 @@ function aStep(): MachineUnderTest {
 }
 
 describe('the calls of a step', () => {
-  it('are read in the model’s order, with what the client still has to do', {
+  it('are returned in the model’s order, with the outstanding work of the client', {
     ...promise('X11', 'X27', 'X28', 'X29', 'X30', 'X31', 'X33', 'X37'),
   }, async () => {
     const app = await startHttpApp();
@@ -82,7 +81,7 @@ describe('the calls of a step', () => {
     expect(snapshot).toMatchObject({ turn: { stepId } });
   });
 
-  it('are ready once each that needs the client waits for nothing else', async () => {
+  it('are ready once all calls for the client wait for nothing else', async () => {
     const app = await startHttpApp();
     const m = aStep();
     const { path } = withLog(app, m);
@@ -115,7 +114,7 @@ describe('the calls of a step', () => {
     });
   });
 
-  it('need nobody any more when their run was ended from outside', async () => {
+  it('need no client when their run was ended from outside', async () => {
     const app = await startHttpApp();
     const m = aMachineWith(modelCalls([client('a')]));
     const { path } = withLog(app, m);
@@ -143,7 +142,7 @@ describe('the results of a step', () => {
   const RESULTS = '/v1/conversations/c-1/steps/turn_abc_1.1/tool-results';
   const results = [{ toolCallId: 'a', resultJson: '1', executionMs: 5 }];
 
-  it('go to the conversation as one update, under the Idempotency-Key, with who sent them', {
+  it('go to the conversation as one update, under the Idempotency-Key, with their sender', {
     ...promise('X38'),
   }, async () => {
     const accepted = {
@@ -196,7 +195,7 @@ describe('the results of a step', () => {
     ['without a list', {}, '/results'],
     ['with an empty list', { results: [] }, '/results'],
     ['with a result of no call', { results: [{ resultJson: '1' }] }, '/results/0/toolCallId'],
-    ['with a field of no meaning', { results: [{ ...results[0], x: 1 }] }, '/results/0/x'],
+    ['with an unknown field', { results: [{ ...results[0], x: 1 }] }, '/results/0/x'],
     [
       'with JSON in place of its text',
       { results: [{ toolCallId: 'a', resultJson: 1 }] },
@@ -210,7 +209,7 @@ describe('the results of a step', () => {
     expect(app.calls).toEqual([]);
   });
 
-  it('are not left behind where no worker answers: their sender is told to come again', async () => {
+  it('are not left as a signal when no worker answers: their sender has to repeat them', async () => {
     const app = await startHttpApp({
       update: () => {
         throw noAnswer();

@@ -1,4 +1,4 @@
-/** A conversation that the server runs and nobody can read yet: it began while no worker was there. */
+/** A conversation that the server runs but that cannot be read yet: it began while no worker was running. */
 import { describe, expect, it } from 'vitest';
 import { grpcError } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
@@ -15,9 +15,9 @@ const AWAY = {
 };
 const PATH = '/v1/conversations/c-1';
 
-describe('a conversation that no worker has taken yet', () => {
+describe('a conversation whose first task no worker has taken', () => {
   it.each([PATH, `${PATH}/pending`, `${PATH}/rules`, `${PATH}/steps/s-1/tool-calls`])(
-    'is not unknown to GET %s: that says what is missing',
+    'is not unknown to GET %s: the error says what is missing',
     promise('G4'),
     async (path) => {
       const app = await startHttpApp(BEGUN);
@@ -32,7 +32,7 @@ describe('a conversation that no worker has taken yet', () => {
     },
   );
 
-  it.each(['RUNNING', 'PAUSED'])('has a log that is empty, its run being %s', async (name) => {
+  it.each(['RUNNING', 'PAUSED'])('has an empty log while its run is %s', async (name) => {
     const app = await startHttpApp({
       describe: () => ({ ...BEGUN.describe(), status: { name } }),
     });
@@ -46,7 +46,7 @@ describe('a conversation that no worker has taken yet', () => {
     });
   });
 
-  it('may be followed, and shows all once a worker has it', promise('G4'), async () => {
+  it('can be followed, and shows all events once a worker has it', promise('G4'), async () => {
     const app = await startHttpApp(BEGUN);
     const leaving = new AbortController();
     const response = await app.request(`${PATH}/events`, {
@@ -64,7 +64,7 @@ describe('a conversation that no worker has taken yet', () => {
     expect(text).toContain('id: 1-1\nevent: conversation_started');
   });
 
-  it('is not told to be unknown while the server is away, for nobody can say so', {
+  it('is not reported as unknown while the server is unreachable, because that cannot be known', {
     ...promise('G4'),
   }, async () => {
     const app = await startHttpApp(AWAY);
@@ -75,7 +75,7 @@ describe('a conversation that no worker has taken yet', () => {
     }
   });
 
-  it('is unknown once its run has ended and left nothing', async () => {
+  it('is unknown once its run has ended without any event', async () => {
     const memo = { agent: 'support' };
     const app = await startHttpApp({
       describe: () => ({ runId: 'run-1', status: { name: 'TERMINATED' }, memo }),
@@ -85,7 +85,7 @@ describe('a conversation that no worker has taken yet', () => {
   });
 });
 
-describe('a conversation that closed while the store was away', () => {
+describe('a conversation that closed while the store was down', () => {
   it('is known, and so is its log, which fills once it is stored', promise('G5'), async () => {
     const app = await startHttpApp({
       describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
@@ -101,7 +101,7 @@ describe('a conversation that closed while the store was away', () => {
     expect(page).toMatchObject({ events: sampleLog('c-1') });
   });
 
-  it('is unknown when no run of it has anything to tell', promise('G5'), async () => {
+  it('is unknown when none of its runs has any events', promise('G5'), async () => {
     const app = await startHttpApp({
       describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
     });
@@ -122,7 +122,7 @@ describe('a refusal names its field once', () => {
     });
   });
 
-  it('or is about the body as a whole', async () => {
+  it('or concerns the body as a whole', async () => {
     const app = await startHttpApp();
     const response = await app.post('/v1/conversations', []);
     expect(await response.json()).toMatchObject({

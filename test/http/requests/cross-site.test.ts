@@ -1,4 +1,4 @@
-/** What browsers send for pages of other sites, and what everybody else sends. */
+/** Headers that browsers send for pages of other sites, and headers of other clients. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe('without authentication, a request', () => {
     ['192.168.1.5:8080', false],
     ['0.0.0.0:8080', false],
     ['[fe80::1]', false],
-  ])('whose Host is "%s" passes: %s', promise('G132'), async (host, expected) => {
+  ])('with Host "%s" passes: %s', promise('G132'), async (host, expected) => {
     const app = await withConversation();
     for (const [method, path] of [
       ['GET', '/healthz'],
@@ -45,28 +45,32 @@ describe('without authentication, a request', () => {
   });
 
   it.each([
-    // What curl, webhooks and programs send.
+    // Requests of curl, webhooks and programs.
     ['without any of these headers', {}, true],
-    ['of fetch in Node, which tells the mode alone', { 'sec-fetch-mode': 'cors' }, true],
-    // Browsers of today.
+    ['of fetch in Node, with its mode only', { 'sec-fetch-mode': 'cors' }, true],
+    // Requests of current browsers.
     ['of a page of the API', { 'sec-fetch-site': 'same-origin', origin: 'http://HOST' }, true],
     ['that its user made', { 'sec-fetch-site': 'none' }, true],
     ['of another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }, false],
     ['of another site, without its name', { 'sec-fetch-site': 'cross-site' }, false],
-    ['of another site that hides', { 'sec-fetch-site': 'cross-site', origin: 'null' }, false],
+    [
+      'of another site with a null origin',
+      { 'sec-fetch-site': 'cross-site', origin: 'null' },
+      false,
+    ],
     [
       'of another port of this machine',
       { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:3000' },
       false,
     ],
-    ['of a word that nobody knows', { 'sec-fetch-site': 'elsewhere' }, false],
+    ['of an unknown site value', { 'sec-fetch-site': 'elsewhere' }, false],
     ['of two words', { 'sec-fetch-site': ['none', 'cross-site'] }, false],
     [
       'of another site in a frame',
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
       false,
     ],
-    // Browsers that say no more than the origin.
+    // Requests of browsers that send only the origin.
     ['with the origin of the API', { origin: 'http://HOST' }, true],
     ['with the origin of the API behind TLS', { origin: 'https://HOST' }, true],
     ['with another origin', { origin: EVIL }, false],
@@ -74,7 +78,7 @@ describe('without authentication, a request', () => {
     ['with the origin of another name', { origin: 'http://localhost:PORT' }, false],
     ['with a hidden origin', { origin: 'null' }, false],
     ['with the origin of a file', { origin: 'file://' }, false],
-  ])('%s passes or not, whatever it asks for', promise('G132'), async (_what, given, expected) => {
+  ])('%s passes or is refused on every route', promise('G132'), async (_what, given, expected) => {
     const app = await withConversation();
     const { port } = app.server;
     const headers = Object.fromEntries(
@@ -97,7 +101,7 @@ describe('without authentication, a request', () => {
     if (!expected) expect(app.calls).toEqual([]);
   });
 
-  it('with a port that its scheme implies has its own origin', async () => {
+  it('on a default port has the origin without that port', async () => {
     const app = await withConversation();
     for (const [origin, host, expected] of [
       ['http://localhost', 'localhost:80', true],
@@ -109,7 +113,7 @@ describe('without authentication, a request', () => {
       expect(await passes(app, { headers: { origin, host } })).toBe(expected);
   });
 
-  it('that follows a link is let in; one that sends a form, or has another method, is not', async () => {
+  it('that follows a link passes; one that submits a form, or has another method, does not', async () => {
     const app = await withConversation();
     const headers = { 'sec-fetch-site': 'cross-site', ...NAVIGATION };
     expect(await passes(app, { method: 'GET', path: EVENTS, headers })).toBe(true);
@@ -118,7 +122,7 @@ describe('without authentication, a request', () => {
     expect(app.calls).toEqual([]);
   });
 
-  it('that opens an event stream or a socket is held to the same', promise('G132'), async () => {
+  it('for an event stream or a socket follows the same rules', promise('G132'), async () => {
     const app = await withConversation();
     const stream = { accept: 'text/event-stream', origin: EVIL };
     expect(await passes(app, { method: 'GET', path: EVENTS, headers: stream })).toBe(false);
@@ -142,7 +146,7 @@ describe('without authentication, a request', () => {
     expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
-  it('of another origin is not ours by other headers that name a host, nor by a token', async () => {
+  it('of another origin is not admitted by other headers with a host, nor by a token', async () => {
     const app = await withConversation();
     const names = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' };
     expect(await passes(app, { headers: { host: 'evil.example', ...names } })).toBe(false);
@@ -160,7 +164,7 @@ describe('without authentication, a request', () => {
 });
 
 describe('a refusal', () => {
-  it('is a problem that names the header, the rule and the way out', promise('G132'), async () => {
+  it('is a problem that names the header, the rule and the remedy', promise('G132'), async () => {
     const app = await withConversation();
     const host = await send(app.server.port, { headers: { host: 'evil.example' } });
     expect(host.headers['content-type']).toBe('application/problem+json; charset=utf-8');
@@ -188,7 +192,7 @@ describe('a refusal', () => {
     expect(app.calls).toEqual([]);
   });
 
-  it('is told to the log once for each page, and for no more than a hundred', async () => {
+  it('is logged once for each page, and for at most a hundred of them', async () => {
     const app = await withConversation();
     const { port } = app.server;
     const warned = (): object[] => app.logged.filter((line) => 'header' in line);

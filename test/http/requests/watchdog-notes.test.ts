@@ -1,4 +1,4 @@
-/** What the watchdog would say of a request that blocks the API. */
+/** The watchdog's note of a request that blocks the API. */
 import { expect, it } from 'vitest';
 import { register } from '../../../src/watchdog/operations.js';
 import { promise } from '../../support/promise.js';
