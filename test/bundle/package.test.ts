@@ -1,4 +1,4 @@
-/** What is in the package that is published, as npm says, and what its users have of it. */
+/** The contents of the published package according to npm, and their use in a project. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -38,7 +38,7 @@ function packedPaths(): readonly string[] {
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
   const said: unknown = JSON.parse(execFileSync('npm', args, options));
-  // A list, or, in newer versions of npm, by the name of the package.
+  // A list, or, in newer versions of npm, an object by the name of the package.
   const [packed] = Object.values(said as Record<string, Packed>);
   return packed?.files.map(({ path }) => path) ?? [];
 }
@@ -54,7 +54,7 @@ it('the package holds the product: no tests, examples, benchmarks or build recor
   expect(paths.filter((path) => /^(dist\/)?((test|examples|bench)\/|\.)/.test(path))).toEqual([]);
 });
 
-/** What npm installs beside the package, by path in the lock file: its dependencies, theirs, and so on. */
+/** The packages that npm installs with the package, directly or indirectly, by path in the lock file. */
 function dependenciesOfUsers(): ReadonlyMap<string, Locked> {
   const { packages } = readJson('package-lock.json') as Lock;
   const found = new Map<string, Locked>();
@@ -72,7 +72,7 @@ function dependenciesOfUsers(): ReadonlyMap<string, Locked> {
   return found;
 }
 
-/** As Node looks for it: in `node_modules` beside, then of every folder above. */
+/** Resolves like Node: in the package's own `node_modules`, then in that of every folder above. */
 function resolved(
   packages: Lock['packages'],
   { from, name }: { readonly from: string; readonly name: string },
@@ -85,7 +85,7 @@ function resolved(
   }
 }
 
-it('who installs the package is given no Node binary: it is a matter of this repository alone', {
+it('users of the package get no Node binary, which is a dependency of this repository only', {
   ...promise('G264'),
 }, () => {
   const { packages } = readJson('package-lock.json') as Lock;
@@ -97,7 +97,7 @@ it('who installs the package is given no Node binary: it is a matter of this rep
   expect(given.filter(carriesNode)).toEqual([]);
 });
 
-it('the oldest Node that the package says to run on is one on which every dependency says to run', {
+it('every dependency supports the oldest Node that the package supports', {
   ...promise('G264'),
 }, () => {
   const { engines } = readJson('package.json') as Locked;
@@ -108,7 +108,7 @@ it('the oldest Node that the package says to run on is one on which every depend
   expect(needy.map(([path, { engines: needs }]) => [path, needs?.node])).toEqual([]);
 });
 
-/** A project that has installed the package and what npm installs with it, and nothing else. */
+/** A project with the package and its dependencies, and nothing else. */
 function installed(manifest: Manifest): string {
   const folder = temporaryFolder();
   const into = (path: string): string => {
@@ -121,7 +121,7 @@ function installed(manifest: Manifest): string {
       cpSync(join(ROOT, path), into(join('colloquy', path)));
   const names = [...dependenciesOfUsers().keys()].flatMap((path) => {
     const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
-    // Packages of other platforms are not there.
+    // Packages for other platforms are not installed.
     return name !== undefined && existsSync(join(ROOT, path)) ? [name] : [];
   });
   for (const name of new Set([...names, ...Object.keys(manifest.peerDependencies)]))
@@ -130,7 +130,9 @@ function installed(manifest: Manifest): string {
   return folder;
 }
 
-/** What TypeScript says of the user's file and of the package's own declarations; those of other packages are theirs. */
+/**
+ * The errors of TypeScript in the user's file and in the declarations of the package, without those of other packages.
+ */
 function saidOf(folder: string, file: string): readonly string[] {
   const program = ts.createProgram([file], {
     target: ts.ScriptTarget.ES2023,
@@ -138,7 +140,7 @@ function saidOf(folder: string, file: string): readonly string[] {
     strict: true,
     noEmit: true,
     skipLibCheck: false,
-    // Else the packages would be found where they are linked from, beside all others.
+    // Without this, the packages would be resolved from their link targets, beside all others.
     preserveSymlinks: true,
     types: [],
   });
@@ -155,7 +157,7 @@ function saidOf(folder: string, file: string): readonly string[] {
   );
 }
 
-it('a user in strict TypeScript who has the package and nothing beside it has the types of every entry point', {
+it('a strict TypeScript project with only the package has the types of every entry point', {
   ...promise('G263'),
 }, () => {
   const manifest = readJson('package.json') as Manifest;

@@ -1,4 +1,7 @@
-/** The third net around the sandbox: what is really in the workflow bundle, and what the root entry really loads. */
+/**
+ * The third protection of the sandbox: the real contents of the workflow bundle, and the modules that the root entry
+ * loads.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +10,7 @@ import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import { patient } from '../support/patience.js';
 import { promise } from '../support/promise.js';
 
-/** What a process loads for an import: addresses of ES modules, file names of the others. */
+/** The modules that a process loads for an import: URLs of ES modules, file names of the others. */
 function loadedFor(name: string): readonly string[] {
   const program = `
     const { createRequire, registerHooks } = await import('node:module');
@@ -52,7 +55,7 @@ describe('the workflow bundle', () => {
     ]);
   });
 
-  it('holds these folders of ours and no other: no user code can be in it', {
+  it('holds these folders of the engine and no other, so it cannot contain user code', {
     ...promise('G269', 'X9'),
   }, () => {
     const folders = sources.flatMap((source) => {
@@ -62,10 +65,11 @@ describe('the workflow bundle', () => {
     expect([...new Set(folders)].sort()).toEqual(['core', 'json-schema', 'protocol', 'workflows']);
   });
 
-  it('stays small as it ships: it is parsed by every worker at its start', () => {
+  it('stays small, because every worker parses it at its start', () => {
     const shipped = readFileSync(at('dist/workflow-bundle.js'), 'utf8');
     const withoutMap = shipped.slice(0, shipped.lastIndexOf('//# sourceMappingURL'));
-    // Ours by the sizes of its modules: what webpack writes between them grows with the length of their paths.
+    // The engine's part by the sizes of its modules: the code of webpack between them grows with the length of their
+    // paths.
     const modules = new Map(
       [...withoutMap.matchAll(/\n\/\*{3}\/ "(\.\/dist\/[^"?]+)"/g)].map(([, id = '']) => [
         id,
@@ -74,14 +78,14 @@ describe('the workflow bundle', () => {
     );
     const own = [...modules.values()].reduce((sum, size) => sum + size, 0);
     expect(modules.size).toBeGreaterThan(100);
-    // It grows with what conversations can do; a package that slips in shows in the whole.
+    // The bundle grows with the features of conversations; an unwanted package is far larger.
     expect(own / 1024).toBeLessThan(530);
     expect(Buffer.byteLength(withoutMap) / 1024).toBeLessThan(1_290);
   });
 });
 
 describe('the root entry', () => {
-  it('loads nothing native, and no client of models, HTTP or MCP until one is called', () => {
+  it('loads no native module, and no client of models, HTTP or MCP before its first use', () => {
     const packages = loadedFor(at('dist/index.js'));
     expect(packages.filter((file) => file.endsWith('.node'))).toEqual([]);
     expect(packages.some((file) => file.includes('node_modules/zod'))).toBe(true);
@@ -94,7 +98,7 @@ describe('the root entry', () => {
     ).toEqual([]);
   });
 
-  it('exports these names: adding one is adding to the public surface', async () => {
+  it('exports these names: adding one extends the public surface', async () => {
     const names = Object.keys((await import(at('dist/index.js'))) as object);
     expect(names.sort()).toEqual([
       'DefinitionError',
@@ -123,14 +127,14 @@ describe('the root entry', () => {
 });
 
 describe('the entry "live"', () => {
-  it('loads neither Node nor a package, so that it runs in a browser', () => {
+  it('loads neither Node modules nor packages, so that it runs in a browser', () => {
     const loaded = loadedFor('colloquy/live');
     const ours = pathToFileURL(at('dist/protocol/')).href;
     expect(loaded).toContain(`${ours}log/live-view.js`);
     expect(loaded.filter((file) => !file.startsWith(ours))).toEqual([]);
   });
 
-  it('exports the view, and nothing else that could be called', async () => {
+  it('exports the view, and no other function', async () => {
     expect(Object.keys((await import('colloquy/live')) as object)).toEqual(['LiveView']);
   });
 });

@@ -1,4 +1,4 @@
-/** docs/generated/events.md says what the types of events say. COLLOQUY_WRITE_DOCS=1 writes it. */
+/** Checks docs/generated/events.md against the types of events. COLLOQUY_WRITE_DOCS=1 writes it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -22,7 +22,7 @@ interface Shape {
   readonly fields: readonly Field[];
 }
 
-/** Interfaces of a file that have a literal `type`, in their order. */
+/** The interfaces of a file that have a literal `type`, in order. */
 function shapesIn(path: string): readonly Shape[] {
   const file = ts.createSourceFile(
     path,
@@ -95,7 +95,7 @@ May be lost, and have no \`seq\`: the canonical event of the same item replaces 
 ${live.map(section).join('\n')}`;
 }
 
-it('the page of events is what their types say', () => {
+it('the page of events agrees with their types', () => {
   const wanted = page();
   if (process.env['COLLOQUY_WRITE_DOCS'] === '1') writeFileSync(PAGE, wanted);
   expect(readFileSync(PAGE, 'utf8')).toBe(wanted);

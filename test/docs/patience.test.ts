@@ -1,4 +1,4 @@
-/** The one setting by which tests on a busy machine, and their clients, wait longer. */
+/** The single setting with which tests on a busy machine, and their clients, wait longer. */
 import type { Client } from '@temporalio/client';
 import { afterEach, expect, it, vi } from 'vitest';
 
@@ -23,7 +23,7 @@ function fakeClient(): { readonly client: Client; readonly left: number[] } {
   return { client: { withDeadline, options: { namespace: 'x' } } as unknown as Client, left };
 }
 
-it('without load a call has three times as long where a worker serves it, and as long as ever where none does', async () => {
+it('without load a call has three times the default limit with a worker, and the default without one', async () => {
   const { PATIENCE, patientClient } = await patienceAt('');
   const { client, left } = fakeClient();
   let isServed = true;
@@ -35,7 +35,7 @@ it('without load a call has three times as long where a worker serves it, and as
   expect(left).toEqual([9, 3]);
 });
 
-it('beside busy loops a call has twelve times as long where a worker serves it, and as long as ever where none does', async () => {
+it('beside busy loops a call has twelve times the default limit with a worker, and the default without one', async () => {
   const { PATIENCE, patientClient } = await patienceAt('4');
   const { client, left } = fakeClient();
   let isServed = true;

@@ -1,4 +1,7 @@
-/** The check of promises: the lists are complete, each promise has its tests by the source and by the report, and its row in a page. */
+/**
+ * The check of promises: the lists are complete, and each promise has its tests in the source and in the report, and a
+ * row on a page.
+ */
 import { describe, expect, it } from 'vitest';
 import type { ListedPromise, PromiseLists } from '../../scripts/promises/list.mjs';
 import {
@@ -13,7 +16,7 @@ import {
 import { promise as optionsOf } from '../support/promise.js';
 
 const LISTS = readPromises();
-/** The lists with some promises replaced, by id; nothing in its place removes one. */
+/** The lists with some promises replaced by id; an empty replacement removes one. */
 const withChanges = (changes: Readonly<Record<string, readonly ListedPromise[]>>): PromiseLists => {
   const changed = (topics: PromiseLists['guarantees']) =>
     topics.map((topic) => ({
@@ -29,7 +32,7 @@ const messagesWith = (changes: Readonly<Record<string, readonly ListedPromise[]>
   listFaults(withChanges(changes)).map(({ message }) => message);
 
 describe('the lists of promises', () => {
-  it('are complete as they stand', () => {
+  it('are complete in the repository', () => {
     expect(listFaults(LISTS)).toEqual([]);
   });
 
@@ -73,7 +76,7 @@ describe('the lists of promises', () => {
 });
 
 describe('the tags of tests', () => {
-  it('are options of the runner, of ids that have tests', () => {
+  it('are options of the runner, for ids that have tests', () => {
     expect(optionsOf('G1', 'A1')).toEqual({ tags: ['G1', 'A1'] });
     expect(() => optionsOf('G1', 'G9999')).toThrow('no promise with tests: G9999');
   });
@@ -107,7 +110,7 @@ describe('a file', promise('G10'), () => {
 `;
 
 describe('by the source', () => {
-  it('a tag stands with the titles around it, those of a group for all of its tests', () => {
+  it('a tag belongs to the titles around it, that of a group to all of its tests', () => {
     const { tags, faults } = tagsIn(SOURCE);
     expect(faults).toEqual([]);
     const titles = (id: string) =>
@@ -131,11 +134,14 @@ describe('by the source', () => {
     ['G9', Number.POSITIVE_INFINITY],
     ['G10', 1],
     ['G11', Number.POSITIVE_INFINITY],
-  ])('%s has at most so many tests, rows counted, each once: %i', (id, most) => {
-    expect(tagsIn(SOURCE).most.get(id)).toBe(most);
-  });
+  ])(
+    '%s has at most the expected number of tests, with rows counted, each once: %i',
+    (id, most) => {
+      expect(tagsIn(SOURCE).most.get(id)).toBe(most);
+    },
+  );
 
-  it('tests of a shared file are as many as use it', () => {
+  it('tests of a shared file count for every file that uses it', () => {
     expect(tagsIn(SOURCE, { isShared: true }).most.get('G2')).toBe(Number.POSITIVE_INFINITY);
   });
 
@@ -177,11 +183,11 @@ describe('by the source', () => {
       `it('a', promise('G1'), () => {}); it('b', promise(id), () => {});`,
       ['"b": promise(...) takes ids, each written out', 'test/promises has no promise id'],
     ],
-  ])('%s has the faults that it should have', (source, faults) => {
+  ])('%s has the expected faults', (source, faults) => {
     expect(faultsOf(source)).toEqual(faults);
   });
 
-  it('a promise that has lost a test or a row is named with both numbers', () => {
+  it('a promise that has lost a test or a row is reported with both numbers', () => {
     const source = `it.each([[1], [2]])('a %i', promise('G1'), () => {});`;
     expect(faultsOf(source, 2)).toEqual([]);
     expect(faultsOf(source, 3)).toEqual(['G1: 2 tests have its tag, not 3']);
@@ -215,7 +221,7 @@ describe('by the report of a run', () => {
     expect(faults(report(['a', 'passed'], ['b', 'failed']))).toEqual([]);
   });
 
-  it('a promise lacks a test that was skipped, or is gone', () => {
+  it('a promise lacks a test that was skipped or removed', () => {
     expect(faults(both, { tests: 3 })).toEqual(['ran 2 tests with this tag, not 3']);
     expect(faults(both, { tests: 3, isWhole: false })).toEqual([
       'ran 2 tests with this tag, not 3',
@@ -226,13 +232,13 @@ describe('by the report of a run', () => {
       ]);
   });
 
-  it('a file that is not there did not run, unless the run was of a part', () => {
+  it('a missing file did not run, except in a partial run', () => {
     const files = [X, 'test/e2e/y.test.ts'];
     expect(faults(both, { files, tests: 3 })).toEqual(['test/e2e/y.test.ts did not run']);
     expect(faults(both, { files, tests: 3, isWhole: false })).toEqual([]);
   });
 
-  it('only a real model may be left out of a whole run', () => {
+  it('only the real-model tests may be missing from a whole run', () => {
     const files = [X, 'test/real-model/y.test.ts'];
     expect(faults(both, { files, tests: 3 })).toEqual([]);
   });

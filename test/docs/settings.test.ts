@@ -1,4 +1,4 @@
-/** docs/generated/settings.md says what the code says. COLLOQUY_WRITE_DOCS=1 writes it. */
+/** Checks docs/generated/settings.md against the code. COLLOQUY_WRITE_DOCS=1 writes it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ms from 'ms';
@@ -9,7 +9,7 @@ import * as limits from '../../src/protocol/limits/service-limits.js';
 
 const PAGE = fileURLToPath(new URL('../../docs/generated/settings.md', import.meta.url));
 
-/** Setting, default, and what it is for. */
+/** Setting, default and purpose. */
 const DEFAULTS: readonly (readonly [string, string, string])[] = [
   ['`settings.maxSteps`', `${limits.DEFAULT_MAX_STEPS}`, 'Model calls of one turn.'],
   [
@@ -107,12 +107,12 @@ ${table(['setting', 'default', 'meaning'], DEFAULTS)}
 `;
 }
 
-it('the page of settings is what the code says', () => {
+it('the page of settings agrees with the code', () => {
   const wanted = page();
   if (process.env['COLLOQUY_WRITE_DOCS'] === '1') writeFileSync(PAGE, wanted);
   expect(readFileSync(PAGE, 'utf8')).toBe(wanted);
 });
 
-it('every variable has a meaning', () => {
+it('every variable has a description', () => {
   expect(environmentVariables().filter(({ meaning }) => meaning === '')).toEqual([]);
 });

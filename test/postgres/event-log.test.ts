@@ -1,4 +1,7 @@
-/** The event log in a real Postgres: the conformance of all logs, and what only several processes and a network bring. */
+/**
+ * The event log in a real Postgres: the conformance suite of all logs, and the effects of several processes and a
+ * network.
+ */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -24,7 +27,7 @@ const url = inject('postgresUrl');
 const EVENTS = stamped([started(), ...turn('t1')]);
 const batch = { ...KEY, runId: 'run-a', events: EVENTS };
 
-/** A schema is as good as a database of its own, and quicker to have. */
+/** A schema replaces a database of its own, and is created faster. */
 const anySchema = (): string => `log_${randomUUID().slice(0, 8)}`;
 const open = async (schema = anySchema()): Promise<EventLog> =>
   await openPostgresEventLog({ url, schema, maxConnections: 4 });
@@ -60,7 +63,7 @@ describePresence('workers in the postgres event log', async () => {
   };
   return { log: await open(schema), pass };
 });
-it('a conversation that is deleted leaves no row but its tombstone in any table', async () => {
+it('a deleted conversation leaves no row but its tombstone in any table', async () => {
   const schema = anySchema();
   const stores = await openPostgresStores({ url, schema, maxConnections: 2 });
   const client = new Client({ connectionString: url });
@@ -104,7 +107,7 @@ describeDeletions('postgres deletions', open);
 describeTroubles('postgres marks of trouble', open);
 
 describe('a postgres event log', () => {
-  it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {
+  it('is created once when several processes open it at the same time, and keeps its content', async () => {
     const schema = anySchema();
     const logs = await Promise.all([1, 2, 3, 4].map(() => open(schema)));
     await logs[0]?.append(batch);
@@ -115,7 +118,7 @@ describe('a postgres event log', () => {
     await again.close();
   });
 
-  it('takes the same first events from several at once, and stores them once', async () => {
+  it('takes the same first events from several writers at once, and stores them once', async () => {
     const schema = anySchema();
     const [one, two] = [await open(schema), await open(schema)];
     const results = await Promise.all(
@@ -131,7 +134,7 @@ describe('a postgres event log', () => {
     await two.close();
   });
 
-  it('lets two writers of one conversation take turns: dense, nothing twice', {
+  it('lets two writers of one conversation alternate: the log is dense and has no repeat', {
     ...promise('G232'),
   }, async () => {
     const schema = anySchema();
@@ -151,19 +154,19 @@ describe('a postgres event log', () => {
     await two.close();
   });
 
-  it('gives texts back as they came: lone surrogates, zero characters, any script', async () => {
+  it('returns texts unchanged: lone surrogates, zero characters, any script', async () => {
     const log = await open();
     const odd = JSON.parse(
       JSON.stringify(EVENTS).replaceAll('"t1"', String.raw`"t\u0000 \ud800 \"' 漢 🙂"`),
     ) as typeof EVENTS;
-    // The id itself is a column, where Postgres takes no zero character; ids never hold one.
+    // Postgres refuses a zero character in the id column; ids never contain one.
     const events = odd.map((event) => ({ ...event, turnId: 't1' }) as typeof event);
     await log.append({ ...batch, events });
     expect((await log.read(KEY))?.events).toEqual(events);
     await log.close();
   });
 
-  it('was written by a newer version: it is refused by name, and left alone', {
+  it('written by a newer version is refused by name and not changed', {
     ...promise('G250'),
   }, async () => {
     const schema = anySchema();
@@ -174,7 +177,7 @@ describe('a postgres event log', () => {
     await (await open(schema)).close();
   });
 
-  it('that is full is found by writing, although it can be read', promise('G244'), async () => {
+  it('on a full disk is detected by a write, although reads succeed', promise('G244'), async () => {
     const schema = anySchema();
     const log = await open(schema);
     await log.checkWritable();
@@ -187,7 +190,7 @@ describe('a postgres event log', () => {
     await log.close();
   });
 
-  it('has a name that every process finds, and no other schema has', async () => {
+  it('has a name that every process reads, and no other schema has', async () => {
     const schema = anySchema();
     const logs = await Promise.all([open(schema), open(schema), open()]);
     const [first, again, other] = await Promise.all(logs.map((log) => log.storeId()));
@@ -196,7 +199,7 @@ describe('a postgres event log', () => {
     await Promise.all(logs.map((log) => log.close()));
   });
 
-  it('says where it is when it cannot be reached, and never says the password', async () => {
+  it('reports its address when it cannot be reached, and never the password', async () => {
     const nowhere = 'postgres://me:secret@127.0.0.1:9/db?sslmode=disable';
     const message = await refusalOf(openPostgresEventLog({ url: nowhere }));
     expect(message).toMatch(/postgres:\/\/me@127\.0\.0\.1:9\/db cannot be used: .*ECONNREFUSED/);
@@ -213,7 +216,7 @@ describe('a postgres event log', () => {
     expect(await refusalOf(log.head(KEY))).toMatch(/is closed/);
   });
 
-  it('is unavailable while its server is away, and works again when it is back', async () => {
+  it('is unavailable while its server is down, and works again afterwards', async () => {
     const server = await startTestPostgres();
     const log = await openPostgresEventLog({ url: server.url });
     try {
@@ -255,7 +258,7 @@ describe('a postgres event log', () => {
     await log.close();
   });
 
-  it('finds nothing by an id that it cannot hold', async () => {
+  it('finds nothing by an id that it cannot store', async () => {
     const log = await open();
     expect(await log.findTurn('t\0')).toBeUndefined();
     const call = { ...KEY, toolCallId: '\0' };

@@ -1,4 +1,4 @@
-/** How lists are found in a real Postgres. */
+/** Query plans of lists in a real Postgres. */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
@@ -18,7 +18,7 @@ async function connected(): Promise<Client> {
   return client;
 }
 
-it('lists of a tenant go along an index in their order, whatever is asked: no scan, no sort', {
+it('lists of a tenant follow an index in order for every filter: no scan, no sort', {
   ...promise('G238'),
 }, async () => {
   const schema = anySchema();

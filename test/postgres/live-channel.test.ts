@@ -37,7 +37,7 @@ function listening(channel: LiveChannel): LiveMessage[] {
   return heard;
 }
 
-it('brings long messages whole, in order with short ones, whatever the script', async () => {
+it('delivers long messages whole, in order with short ones, in any script', async () => {
   const schema = anySchema();
   const [publisher, subscriber] = [opened({ url, schema }), opened({ url, schema })];
   const heard = listening(subscriber);
@@ -48,7 +48,7 @@ it('brings long messages whole, in order with short ones, whatever the script', 
   expect(textsOf(heard)).toEqual(texts);
 });
 
-it('brings the same message as often as it was sent', async () => {
+it('delivers a repeated message as often as it was sent', async () => {
   const schema = anySchema();
   const [publisher, subscriber] = [opened({ url, schema }), opened({ url, schema })];
   const heard = listening(subscriber);
@@ -59,7 +59,7 @@ it('brings the same message as often as it was sent', async () => {
   expect(textsOf(heard)).toEqual([...Array.from({ length: 5 }, () => 'again'), 'end']);
 });
 
-it('is deaf to other schemas of the database', async () => {
+it('does not receive from other schemas of the database', async () => {
   const publisher = opened({ url, schema: anySchema() });
   const [schema] = [anySchema()];
   const [other, mine] = [opened({ url, schema }), opened({ url, schema })];
@@ -68,7 +68,7 @@ it('is deaf to other schemas of the database', async () => {
   expect(publisher.watched(KEY)).toBeUndefined();
 });
 
-it('finds its listeners again when the server was away', async () => {
+it('reconnects to its listeners after an outage of the server', async () => {
   const server = await startTestPostgres();
   onTestFinished(() => server.stop());
   const at = { url: server.url, schema: anySchema() };
@@ -86,7 +86,7 @@ it('finds its listeners again when the server was away', async () => {
   });
 });
 
-it('hears itself without a server', async () => {
+it('delivers to itself without a server', async () => {
   const channel = opened({ url: 'postgres://me@127.0.0.1:9/none', schema: 's' });
   const heard = listening(channel);
   channel.publish(delta('here'));

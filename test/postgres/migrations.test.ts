@@ -1,4 +1,4 @@
-/** Upgrades of the tables by a step behind the present ones, while others use them. */
+/** Upgrades of the tables by a migration after the present ones, while other clients use them. */
 import { randomUUID } from 'node:crypto';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { KEY, stamped, started, turn } from '../support/samples/log-events.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
-/** A database of its own: upgrades of one wait for each other, whatever their schema. */
+/** A database of its own, because upgrades of one database wait for each other, in any schema. */
 const DATABASE = `upgrades_${randomUUID().slice(0, 8)}`;
 const url = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${DATABASE}` }).href;
 const STEPS = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
@@ -44,7 +44,7 @@ async function storedSchema(): Promise<string> {
   return schema;
 }
 
-/** What a later version does when it starts: the present steps, and others behind them. */
+/** Migrates like a later version: the present steps, followed by further ones. */
 async function upgrade(
   schema: string,
   next: readonly string[],
@@ -65,7 +65,7 @@ async function stepsOf(client: Client, schema: string): Promise<number> {
 }
 
 describe('an upgrade', () => {
-  it('adds what is new beside what is stored, once, and an older version refuses the tables from then on', {
+  it('adds new tables beside the stored data, once, and an older version refuses the tables from then on', {
     ...promise('G250'),
   }, async () => {
     const client = await connected('upgraded');
@@ -78,7 +78,7 @@ describe('an upgrade', () => {
     await expect(openPostgresEventLog({ url, schema })).rejects.toThrow(/9001_next.*newer version/);
   });
 
-  it('whose last step fails keeps the steps before it, nothing of that one, and goes on there', {
+  it('whose last step fails keeps the steps before it, nothing of that step, and resumes there', {
     ...promise('G206'),
   }, async () => {
     const client = await connected('failing');
@@ -90,7 +90,7 @@ describe('an upgrade', () => {
     expect(await stepsOf(client, schema)).toBe(3);
   });
 
-  it('fails in bounded time while somebody keeps a table locked, says who, and is done by the next start', {
+  it('fails in bounded time while another client locks a table, names that client, and is completed by the next start', {
     ...promise('G206'),
   }, async () => {
     const reader = await connected('a report');
@@ -120,7 +120,7 @@ describe('an upgrade', () => {
     expect(await stepsOf(client, schema)).toBe(2);
   });
 
-  it('of another process is waited for, and that is told', promise('G206'), async () => {
+  it('waits for the upgrade of another process, and logs that', promise('G206'), async () => {
     const other = await connected('another upgrade');
     const schema = await storedSchema();
     await other.query('SELECT pg_advisory_lock($1)', [PG_MIGRATE_LOCK_ID]);

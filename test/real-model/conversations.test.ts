@@ -1,6 +1,6 @@
 /**
- * Whole conversations with a real language model: llama.cpp's server with weights of 242 MB. What it says is nonsense, so nothing
- * here looks at its words; that it streams, calls, is cut off, is stopped and serves several at once is as with any model.
+ * Whole conversations with a real language model: llama.cpp's server with weights of 242 MB. Its words are nonsense, so
+ * no test checks them; its streams, calls, truncation, cancellation and parallel requests are those of any model.
  */
 import { createOpenAI } from '@ai-sdk/openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ import { type Engine, startEngine } from '../support/engine/engine.js';
 import { promise } from '../support/promise.js';
 import { until } from '../support/until.js';
 
-/** The first time it is fetched. */
+/** Includes the download at the first run. */
 const START_MS = 400_000;
 
 let local: LocalModel;
@@ -33,18 +33,18 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(() => local.close());
 
-/** On a machine that is busy it says a few words a second. */
+/** A busy machine produces a few words a second. */
 const PATIENCE = '150s';
 
 const APIS = ['chat', 'responses'] as const;
 type Api = (typeof APIS)[number];
 
-/** Says something. */
+/** Answers with text. */
 function talker(api: Api, maxOutputTokens: number): Model {
   return openaiModel(local.model, { ...reached(api), maxOutputTokens });
 }
 
-/** Has to call tools, and says something once it has their results. */
+/** Has to call tools, and answers with text after their results. */
 function caller(api: Api, maxOutputTokens: number): Model {
   return tinyModel(local.model, { ...reached(api), maxOutputTokens });
 }
@@ -74,7 +74,7 @@ const refund = defineTool<Services, z.ZodObject<{ reason: typeof Label }>>({
   run: (input, ctx) => ctx.services.work({ name: 'payments.refund', input, ctx }),
 });
 
-/** No model gets to the end of its arguments. */
+/** No model finishes its arguments within the token limit. */
 const essay = defineTool<Services, z.ZodObject<{ text: z.ZodString }>>({
   name: 'essay.write',
   description: 'Write an essay.',
@@ -101,7 +101,7 @@ function eventsOf<Type extends EventType>(
   return log.filter((event): event is Of<Type> => event.type === type);
 }
 
-/** Live events of a conversation, from now on. */
+/** The live events of a conversation from now on. */
 function liveOf(engine: Engine, talk: Conversation): readonly LiveEvent[] {
   const seen: LiveEvent[] = [];
   const key = { tenant: 'default', conversationId: talk.id };
@@ -121,7 +121,7 @@ async function begin(agent: Agent<Services>, services: Ledger = ledger()): Promi
 }
 
 describe.each(APIS)('a real model through %s', (api) => {
-  test('streams its text as it comes, and remembers the conversation', {
+  test('streams its text as it is produced, and remembers the conversation', {
     ...promise('G109'),
   }, async () => {
     const engine = await begin(agentOf(talker(api, 24)));
@@ -143,7 +143,7 @@ describe.each(APIS)('a real model through %s', (api) => {
     expect(second?.inputTokens).toBeGreaterThan(first?.inputTokens ?? 0);
   });
 
-  test('calls tools with arguments that fit them, several in one answer, and each has its one result', {
+  test('calls tools with valid arguments, several in one answer, and each call has exactly one result', {
     ...promise('G109'),
   }, async () => {
     const services = ledger();
@@ -165,7 +165,7 @@ describe.each(APIS)('a real model through %s', (api) => {
       });
   });
 
-  test('waits at a gate with nothing under way, and goes on', async () => {
+  test('waits for an approval without a running request, and continues afterwards', async () => {
     const services = ledger();
     const engine = await begin(agentOf(caller(api, 48), [refund]), services);
     const talk = engine.begin();
@@ -183,7 +183,7 @@ describe.each(APIS)('a real model through %s', (api) => {
     expect(services.runs).toHaveLength(result.pending.length);
   });
 
-  test('that is cut in the middle of its arguments is told so, and nothing runs', {
+  test('that is truncated in the middle of its arguments gets an error, and nothing runs', {
     ...promise('G109'),
   }, async () => {
     const services = ledger();
@@ -193,7 +193,7 @@ describe.each(APIS)('a real model through %s', (api) => {
     const log = await engine.log(talk);
     const [half] = eventsOf(log, 'model_call');
     expect(half?.usage.outputTokens).toBe(24);
-    // The server's Responses have no word for it.
+    // The server's Responses API does not report the truncation.
     if (api === 'chat') expect(half?.finishReason).toBe('length');
     expect(eventsOf(log, 'tool_result')).toMatchObject([
       { name: 'essay.write', result: { status: 'errored' } },
@@ -201,7 +201,7 @@ describe.each(APIS)('a real model through %s', (api) => {
     expect(services.runs).toEqual([]);
   });
 
-  test('that is stopped in the middle of its text stops to work, and what it said stays', {
+  test('that is cancelled in the middle of its text stops working, and the text so far stays', {
     ...promise('G109'),
   }, async () => {
     const engine = await begin(agentOf(talker(api, 1_500)));
@@ -220,7 +220,7 @@ describe.each(APIS)('a real model through %s', (api) => {
     await until('the slot is free', () => local.busySlots(), { holds: freed });
   });
 
-  test('has four conversations at once, each with its own answer', promise('G109'), async () => {
+  test('has four parallel conversations, each with its own answer', promise('G109'), async () => {
     const engine = await begin(agentOf(talker(api, 40)));
     const talks = ['one', 'two', 'three', 'four'].map((text) => ({ talk: engine.begin(), text }));
     const answers = Promise.all(talks.map(({ talk, text }) => say(engine, talk, text)));
@@ -237,7 +237,7 @@ describe.each(APIS)('a real model through %s', (api) => {
   });
 });
 
-test('a real model through the AI SDK calls a tool, and goes on with its result', async () => {
+test('a real model through the AI SDK calls a tool, and continues with its result', async () => {
   const services = ledger();
   const languageModel = createOpenAI({ baseURL: local.url, apiKey: 'none' }).chat(local.model);
   const settings = { maxOutputTokens: 64, temperature: 0 };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ROOT, start, untilNoneLeft } from '../e2e/support/processes.js';
 import { freePort } from '../support/servers/dev-server.js';
 
-test('the demo with the model on this machine says how tiny it is, gets through the kill of its worker, and leaves no process', async () => {
+test('the demo with the model on this machine prints how tiny it is, survives the kill of its worker, and leaves no process', async () => {
   const mark = `COLLOQUY_E2E_MARK=${randomUUID()}`;
   const script = join(ROOT, 'dist', 'examples', 'demo', 'run.js');
   const args = [script, '--local-model', '--temporal-port', String(await freePort())];

@@ -1,4 +1,4 @@
-/** Histories that are kept hold no credential: whatever is recorded, however it is packed, is read here (S47). */
+/** Kept histories contain no credential: every payload is decoded and searched here (S47). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { PLANTED } from '../support/samples/planted.js';
 const HISTORIES = new URL('./histories/', import.meta.url);
 const files = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
 
-/** What keys, tokens and what carries them look like. */
+/** Patterns of keys and tokens, and of the fields that carry them. */
 const SECRETS: readonly RegExp[] = [
   /\b(?:sk|pk|rk)[-_](?:live|test|proj|ant|svcacct)?[-_]?[A-Za-z0-9]{16,}/,
   /\bBearer\s+[A-Za-z0-9._~+/-]{8,}/i,
@@ -19,7 +19,7 @@ const SECRETS: readonly RegExp[] = [
   /\b(?:gh[pousr]|xox[abprs])[_-][A-Za-z0-9-]{10,}/,
   /"(?:authorization|api[-_]?key|x-api-key|cookie|password|client_secret|access_token)"\s*:/i,
   /:\/\/[^/\s"@]+:[^/\s"@]+@/,
-  // What `planted-secrets.ts` gives to a worker, whose every counterpart quotes it.
+  // The secrets that `planted-secrets.ts` gives to a worker, and that all of its peers quote.
   /planted-(?:model|tool|mcp|service)-[0-9a-f]{4,}/,
 ];
 
@@ -32,7 +32,7 @@ function foundIn(text: string): readonly string[] {
   return SECRETS.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
 }
 
-/** A history with every payload written out; compressed ones hold payloads of their own. */
+/** A history with every payload as text; compressed payloads contain further payloads. */
 function writtenOut(history: string): string {
   return JSON.stringify(JSON.parse(history), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('data' in value)) return value;
@@ -44,7 +44,7 @@ function writtenOut(history: string): string {
   });
 }
 
-test('the search finds what it looks for', () => {
+test('the search finds planted secrets', () => {
   const planted = { data: Buffer.from('{"h":"Bearer abcdefgh1234"}').toString('base64') };
   expect(foundIn(writtenOut(JSON.stringify({ a: [planted] })))).not.toEqual([]);
   for (const text of [

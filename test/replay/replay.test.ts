@@ -1,4 +1,4 @@
-/** Histories that were recorded once and are kept for ever: every later version has to make the same decisions again. */
+/** Recorded histories, which are kept for ever: every later version has to make the same decisions again. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { replay } from '../support/engine/replay.js';
@@ -36,7 +36,7 @@ test('histories of every kind are kept', () => {
 });
 
 test.each(files)(
-  'a recorded conversation goes on with the present code: %s',
+  'a recorded conversation continues with the present code: %s',
   promise('G223', 'S45'),
   async (file) => {
     await replay({ code }, JSON.parse(textOf(file)));

@@ -1,4 +1,4 @@
-/** Questions of a tool over days: answered late by another worker, or not at all. */
+/** Questions of a tool over days: answered late through another worker, or expired. */
 import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
@@ -7,7 +7,7 @@ import { promise } from '../support/promise.js';
 
 const ADDRESS = { type: 'answer', value: { city: 'Oslo', zip: '0150' } } as const;
 
-test('a question of a tool is answered four days later by way of another worker; the next one is not, and expires after five', {
+test('a question of a tool is answered four days later through another worker; the next one expires after five', {
   ...promise('G52'),
 }, async () => {
   const runs = ledger();

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 type Workflow = (input: unknown) => Promise<void>;
 
-/** What no client of ours does: starts a conversation with a message that must be refused. */
+/** Starts a conversation with a message that must be refused. The client never does this. */
 async function sendBlank(
   engine: Engine,
   conversationId: string,
@@ -39,7 +39,7 @@ async function sendBlank(
   );
 }
 
-test('a conversation that nobody uses closes after thirty days, and can be opened again', async () => {
+test('an idle conversation closes after thirty days, and can be reopened', async () => {
   const model = script(says('one'), says('two'), says('three'));
   const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -58,7 +58,7 @@ test('a conversation that nobody uses closes after thirty days, and can be opene
   expect(await engine.say(talk, 'hello?', { reopen: true })).toMatchObject({ text: 'three' });
 });
 
-test('a model that asks for a pause is asked again after it, not before', async () => {
+test('a model that requests a pause is called again after it, not before', async () => {
   const model = script(fails('model_rate_limited', { retryAfterMs: 50_000 }), says('at last'));
   const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
   const talk = engine.begin();
@@ -76,7 +76,7 @@ test('a model that asks for a pause is asked again after it, not before', async 
   });
 });
 
-test('a model that stays away ends the turn as failed after ten tries, and the next message is tried again', async () => {
+test('a model that stays unavailable ends the turn as failed after ten attempts, and the next message is tried again', async () => {
   const model = script(
     ...Array.from({ length: 10 }, () => fails('model_unavailable')),
     says('back'),
@@ -95,7 +95,7 @@ test('a model that stays away ends the turn as failed after ten tries, and the n
   expect(await engine.say(talk, 'again')).toMatchObject({ status: 'completed', text: 'back' });
 });
 
-test('a run whose first message was refused ends after a minute, and the id is free for a proper one', async () => {
+test('a run whose first message was refused ends after a minute, and the id is free for a valid one', async () => {
   const { engine, pass } = await startTimedEngine({
     agents: [shop(script(says('hi')))],
     services: ledger(),
@@ -110,7 +110,7 @@ test('a run whose first message was refused ends after a minute, and the id is f
   expect((await engine.logTypes(talk))[0]).toBe('conversation_started');
 });
 
-test('a closed conversation stays closed when the message that would have opened it again was refused', async () => {
+test('a closed conversation stays closed when the message that would have reopened it was refused', async () => {
   const model = script(says('one'), says('two'));
   const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -123,7 +123,8 @@ test('a closed conversation stays closed when the message that would have opened
   });
   await pass('61s');
   await until('the empty run ends', status, { holds: (name) => name === 'FAILED' });
-  // A query that comes just as the ended run leaves the worker's memory is lost: each try has its own deadline.
+  // A query is lost when the ended run leaves the worker's cache at that moment, so each attempt has a deadline of its
+  // own.
   const shown = async (): Promise<unknown> =>
     await engine.temporal.withDeadline(Date.now() + 2_000, async () =>
       engine

@@ -12,7 +12,7 @@ const ASK = { question: 'A?' };
 const REFUND = { paymentId: 'p1', cents: 900 };
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 
-/** How each call ended, in the order in which they did. */
+/** The end of each call, in order. */
 async function ends(engine: Engine, talk: Conversation): Promise<readonly unknown[]> {
   return (await engine.log(talk)).flatMap((event) =>
     event.type === 'tool_result'
@@ -31,7 +31,7 @@ const nobodyThere = (name: string, graceMs: number) => ({
   },
 });
 
-test('a browser call that nobody claims ends after its grace; one that is claimed waits on (S16)', {
+test('an unclaimed browser call ends after its claim timeout; a claimed one keeps waiting (S16)', {
   ...promise('G69'),
 }, async () => {
   const model = script(
@@ -60,7 +60,7 @@ test('a browser call that nobody claims ends after its grace; one that is claime
   await engine.idle(talk);
 });
 
-test('an approval, a question and a browser call that nobody answers expire each in its time, and the model reads it', async () => {
+test('an unanswered approval, question and browser call expire each at its own time, and the model reads that', async () => {
   const model = script(
     callsAll([
       { name: 'payments.refund', input: REFUND },
@@ -121,7 +121,7 @@ test('the second phase of a gated browser call has its own deadline', async () =
   ]);
 });
 
-/** Signals an answer that says when it was given. */
+/** Signals an answer with the time at which it was given. */
 async function signalAnswer(
   engine: Engine,
   talk: Conversation,
@@ -143,9 +143,9 @@ async function deadlineOf(engine: Engine, talk: Conversation): Promise<number> {
 const AFTER: readonly (readonly [string, number | undefined, string])[] = [
   ['given a minute before the deadline counts', -60_000, 'resolved'],
   ['given at the deadline counts', 0, 'resolved'],
-  ['given within the tolerance of clocks counts', 1_000, 'resolved'],
-  ['given later than that does not', 1_001, 'expired'],
-  ['that does not say when it was given does not', undefined, 'expired'],
+  ['given within the clock tolerance counts', 1_000, 'resolved'],
+  ['given later does not', 1_001, 'expired'],
+  ['without a time does not', undefined, 'expired'],
 ];
 
 for (const [what, offset, status] of AFTER)
@@ -190,7 +190,7 @@ test('deadlines hold over a restart of the worker', promise('G259', 'S15', 'A48'
   expect(await ends(engine, talk)).toEqual([['call_1', 'expired', NO_ANSWER]]);
 });
 
-test('deadlines hold over a roll-over, and one that passes in its midst is not missed', {
+test('deadlines hold over a roll-over, and one that passes during it is not missed', {
   ...promise('A48'),
 }, async () => {
   const model = script(calls('customer.ask', ASK), says('on we go'));
