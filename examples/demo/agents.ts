@@ -1,13 +1,13 @@
 /**
- * The demo's agent: four tools, one for each way a call can be answered. Served by the demo, by `npm start` and by the
- * end-to-end tests. The model is whatever speaks the OpenAI protocol at OPENAI_BASE_URL.
+ * The demo's agent: four tools, one for each kind of answer to a call. The demo, `npm start` and the end-to-end tests
+ * serve it. The model is the server with the OpenAI protocol at OPENAI_BASE_URL.
  */
 import { appendFileSync } from 'node:fs';
 import { initColloquy, type Model, openaiModel } from 'colloquy';
 import { z } from 'zod';
 import { TINY_MODEL, tinyModel } from './tiny-model.js';
 
-/** What an application would have: a payment provider. This one writes a line to a file, so that runs can be counted. */
+/** The payment provider of an application. This one writes a line to a file, so that runs can be counted. */
 interface Payments {
   refund(paymentId: string, cents: number, idempotencyKey: string): Promise<{ refundId: string }>;
 }
@@ -53,7 +53,7 @@ const cart = defineTool({
   executor: 'client',
   input: z.object({}),
   output: z.object({ items: z.array(z.string()) }),
-  // A front end would claim the call at once; here somebody with curl plays it, and may take his time.
+  // A front end would claim the call at once. Here a person with curl takes its place, who needs more time.
   timeouts: { claim: '30 minutes', answer: '30 minutes' },
 });
 
@@ -82,6 +82,6 @@ export function services(): Types['services'] {
 function chosenModel(): Model {
   const name = process.env['OPENAI_MODEL'] ?? 'gpt-5.1';
   if (process.env[TINY_MODEL] === undefined) return openaiModel(name);
-  // Left to chance, it would look up the weather and wait for nobody.
+  // A tiny model chooses at random: without this list it might only look up the weather, and no call would wait.
   return tinyModel(name, { offered: [refund.name, ask.name, cart.name] });
 }

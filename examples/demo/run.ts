@@ -1,12 +1,12 @@
 /**
- * The demo: one conversation through everything that matters. A job starts it; one model answer asks for four tools at once;
- * each waiting call is resolved from a different place; the worker is killed with SIGKILL while calls wait, and one answer is
- * given while no worker runs; a new worker finishes the turn.
+ * The demo: one conversation through every kind of call. A job starts it; one model answer asks for four tools at once;
+ * each waiting call is resolved from a different place; the worker is killed with SIGKILL while calls wait, and one
+ * answer is given while no worker runs; a new worker finishes the turn.
  *
  *   npm run demo              runs and cleans up
  *   npm run demo -- --keep    keeps everything running until Ctrl-C
- *   npm run demo -- --local-model   with a real model on this machine, which talks nonsense
- *   npm run demo -- --help    says the rest
+ *   npm run demo -- --local-model   uses a real model on this machine, whose words are nonsense
+ *   npm run demo -- --help    lists all options
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,7 @@ interface Scene {
   readonly stack: Stack;
   readonly temporal: Client;
   readonly timeline: Timeline;
-  /** How long the model may take: a model without a graphics card says a few words a second where others work, too. */
+  /** Time limit of the model: without a graphics card, on a busy machine, it produces a few words a second. */
   readonly patienceMs: number;
   readonly conversationId: string;
 }
@@ -153,12 +153,12 @@ async function converse(scene: Scene): Promise<void> {
     await resolveOverHttp({ stack, timeline }, conversationId, first);
   }
 
-  // 3. The worker dies, in a quiet moment: everything that can run without people has run.
+  // 3. The worker is killed once everything that needs no person has run.
   await timeline.caughtUp();
   timeline.act(`SIGKILL for the worker (pid ${stack.worker().pid}) while calls wait`);
   await stack.worker().kill();
 
-  // 4. The second is resolved by a plain Temporal signal while no worker runs at all.
+  // 4. The second call is resolved by a plain Temporal signal while no worker runs.
   if (second !== undefined) {
     timeline.act(`a plain Temporal signal resolves ${second.name}; no worker is running`);
     await temporal.workflow
@@ -171,12 +171,12 @@ async function converse(scene: Scene): Promise<void> {
       });
   }
 
-  // 5. A new worker picks the conversation up where it was.
+  // 5. A new worker continues the conversation.
   timeline.act('a new worker starts');
   const worker = await stack.startWorker();
   timeline.note(`worker pid ${worker.pid}`);
 
-  // 6. The rest is resolved through the client library; a second answer to the same call is told so.
+  // 6. The remaining calls are resolved through the client library; a second answer to the same call is `stale`.
   for (const call of others) {
     timeline.act(`the client library resolves ${call.name}`);
     const verdict = await client.resolve(call.ref, answerFor(call), { actor: { id: 'ada' } });
@@ -192,7 +192,7 @@ async function converse(scene: Scene): Promise<void> {
   timeline.answer(result.text);
 }
 
-/** Names a web UI only if it still runs once the demo is over. */
+/** Names a web UI only if it still runs after the demo. */
 async function whereToLook(
   { temporal }: Stack,
   { keep, conversationId }: { readonly keep: boolean; readonly conversationId: string },
@@ -206,7 +206,7 @@ async function whereToLook(
   return `in the Temporal UI: ${uiUrl}${path}`;
 }
 
-/** A dev server has its UI 1,000 ports above its own port, unless it was started otherwise. */
+/** A dev server has its UI 1,000 ports above its own port by default. */
 async function uiBeside(address: string): Promise<string | undefined> {
   const { hostname, port } = new URL(`http://${address}`);
   const url = `http://${hostname}:${Number(port) + 1_000}`;
@@ -227,7 +227,7 @@ function byWhoWaitsLongest(pending: readonly Waiting[]): readonly Waiting[] {
   return pending.toSorted((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind));
 }
 
-/** Which call is resolved over HTTP, and which while no worker runs. A model of its own mind may have asked for one alone. */
+/** Selects the call for HTTP and the one for the time without a worker. A real model may have made only one call. */
 function rolesOf(pending: readonly Waiting[]): {
   readonly first: Waiting | undefined;
   readonly second: Waiting | undefined;
@@ -261,7 +261,7 @@ async function countLines(file: string): Promise<number> {
   return text.split('\n').filter((line) => line !== '').length;
 }
 
-/** Fails at Ctrl-C, so that what was started is stopped and the folder removed. */
+/** Rejects at Ctrl-C, so that the started processes are stopped and the folder is removed. */
 function interruption(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -269,13 +269,13 @@ function interruption(): Promise<never> {
         reject(new Error(`interrupted by ${signal}`));
       });
   });
-  // It may come while nobody waits for it yet.
+  // Prevents an unhandled rejection before the first `await`.
   interrupted.catch(() => undefined);
   return interrupted;
 }
 
 await main().catch((error: unknown) => {
   console.error(error instanceof Error ? `demo failed: ${error.message}` : error);
-  // Not `exitCode`: what was interrupted still waits for answers that cannot come.
+  // Not `exitCode`: the interrupted code still waits for answers that cannot come.
   process.exit(1);
 });

@@ -1,19 +1,19 @@
 /**
- * What the scripted model of the demo says. Not an AI: a pure function of the conversation so far, so that it does not
- * matter which process asks, or how often. Runs in the demo's model server.
+ * The script of the demo's model. It is not an AI but a pure function of the conversation, so every process and every
+ * repeat gets the same answer. The demo's model server runs it.
  */
 
-/** What a script gets to see of a request. */
+/** The input of a script. */
 export interface ScriptRequest {
   /** Texts of the user's messages, oldest first. */
   readonly userTexts: readonly string[];
   /** Names of the tools that the request offers, dots and all. */
   readonly toolNames: readonly string[];
-  /** Results that came since the last user message, in order. */
+  /** Results since the last user message, in order. */
   readonly results: readonly ScriptResult[];
 }
 
-/** One tool result, as the engine tells it to a model. */
+/** One tool result in the form that the engine sends to a model. */
 export interface ScriptResult {
   readonly name: string;
   readonly ok: boolean;
@@ -25,7 +25,7 @@ export interface ScriptResult {
 
 export interface ScriptCall {
   readonly name: string;
-  /** A text is sent to the letter: half an object, for instance. */
+  /** A string is sent as it is, for instance to send broken JSON. */
   readonly input: unknown;
 }
 
@@ -74,7 +74,7 @@ const SENTENCES: Readonly<Record<string, (result: unknown) => string>> = {
   'cart.read': (result) => `Your cart holds ${itemCount(result)} items.`,
 };
 
-/** The first plain value under a matching key; tools word their results as they like. */
+/** The first plain value under a matching key, because tools choose their own words. */
 function valueOf(result: unknown, key: RegExp): string {
   if (typeof result !== 'object' || result === null) return plain(result);
   const entry = Object.entries(result).find(

@@ -74,8 +74,8 @@ async function startDatabase(data?: string): Promise<PostgresServer> {
 const ENDS = ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK', 'message', 'beforeExit', 'exit'] as const;
 
 /**
- * The package of the server ends the process at a signal as soon as the server is stopped: before the rest of the stack is, which
- * would stay behind. Here the server is stopped last, whatever happens.
+ * The package of the server ends the process at a signal as soon as the server is stopped. That would be before the
+ * rest of the stack, which would stay behind. Without these hooks the server is stopped last.
  */
 async function withoutItsHooks<Module>(load: () => Promise<Module>): Promise<Module> {
   const emitter: NodeJS.EventEmitter = process;

@@ -1,8 +1,8 @@
-/** Prints what happens, as it happens, from the conversation's own event stream. */
+/** Prints events as they arrive, from the conversation's own event stream. */
 import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy';
 import { createParser } from 'eventsource-parser';
 
-/** A pause without events after which the stream is taken to be caught up. */
+/** After this long without events the stream counts as caught up. */
 const QUIET_MS = 300;
 const RETRY_MS = 200;
 
@@ -13,7 +13,7 @@ export class Timeline {
   #hasEnded = false;
   #cursor = '';
   #streaming = false;
-  /** Of what is streamed, what is news: late, repeated and superseded pieces are not. */
+  /** Filters streamed pieces: late, repeated and superseded ones are not printed. */
   readonly #view = new LiveView();
   #shownAttempt = '';
 
@@ -36,7 +36,7 @@ export class Timeline {
     void this.#follow(url, this.#closing.signal);
   }
 
-  /** Resolves once the end of the turn is printed, and with it every event before it. @throws after `timeoutMs`. */
+  /** Resolves once the end of the turn is printed, and with it every event before it. @throws after `timeoutMs` */
   async ended(timeoutMs: number): Promise<void> {
     const giveUpAt = Date.now() + timeoutMs;
     while (!this.#hasEnded) {
@@ -60,7 +60,7 @@ export class Timeline {
       try {
         await this.#readOnce(url, signal);
       } catch {
-        // The conversation does not exist yet, or the stream broke: ask again from where we were.
+        // The conversation does not exist yet, or the stream broke: reconnect and resume.
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -104,7 +104,7 @@ export class Timeline {
     process.stdout.write(isGap ? `… ${text}` : text);
   }
 
-  /** The streamed text may lack a part, since live events may be lost; then the whole text is printed. */
+  /** Live events may be lost, so the streamed text may lack a part; then the whole text is printed. */
   #message(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): string {
     const whole = event.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const { answer } = this.#view;

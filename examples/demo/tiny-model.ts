@@ -1,26 +1,26 @@
 /**
- * What it takes to have a useful conversation with a model whose words are nonsense: answers to a message must be tool calls, the
- * server allows none that break a schema, and texts are short. Who asks it and what comes of it is as with any model.
+ * Settings for a useful conversation with a model whose words are nonsense: its answers to messages must be tool calls,
+ * the server allows only calls that match the schemas, and texts are short. Everything else is as with any model.
  */
 import { type JsonSchema, type Model, type OpenAIModelOptions, openaiModel } from 'colloquy';
 
-/** It never comes to an end by itself. */
+/** The model never stops by itself. */
 const MAX_CALL_TOKENS = 96;
 const MAX_TEXT_TOKENS = 24;
-/** A text without a bound is one without an end. */
+/** A string without a maximum length would never end. */
 const MAX_STRING_CHARS = 24;
 
-/** Set in the environment of a worker whose model is one. */
+/** Set in the environment of a worker with a tiny model. */
 export const TINY_MODEL = 'DEMO_TINY_MODEL';
 
 export interface TinyModelOptions extends OpenAIModelOptions {
-  /** Names of the tools that it is offered. @defaultValue all of the agent */
+  /** Names of the tools that the model is offered. @defaultValue all tools of the agent */
   readonly offered?: readonly string[];
 }
 
-/** A model by its server's name for it; where and how as for `openaiModel`. */
+/** A model by its server's name for it; address and key as for `openaiModel`. */
 export function tinyModel(name: string, { offered, ...options }: TinyModelOptions = {}): Model {
-  // What is likeliest: it follows the examples of its template.
+  // Takes the likeliest token, which follows the examples in its template.
   const common = { temperature: 0, ...options };
   const asking = openaiModel(name, {
     maxOutputTokens: MAX_CALL_TOKENS,
@@ -31,7 +31,7 @@ export function tinyModel(name: string, { offered, ...options }: TinyModelOption
   return {
     name,
     generate: (request, callOptions) => {
-      // Offered again, a tool is called again: it has no idea that it has what it asked for.
+      // The model would call a tool again and again, because it does not understand that it has the result.
       if (request.messages.at(-1)?.role === 'tool')
         return telling.generate({ ...request, tools: [] }, callOptions);
       const tools = request.tools.filter((tool) => offered?.includes(tool.name) ?? true);

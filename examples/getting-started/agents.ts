@@ -1,4 +1,4 @@
-/** An agent with one tool, which a person has to approve. */
+/** An agent with one tool, which needs an approval. */
 import { defineAgent, defineTool, openaiModel } from 'colloquy';
 import { calls, says, scriptedBy } from 'colloquy/testing';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ const refund = defineTool({
   run: ({ paymentId, cents }) => ({ refundId: `re_${paymentId}`, cents }),
 });
 
-/** Without a key the answers of the model are written down here. */
+/** Without a key the model is scripted. */
 const model =
   process.env['OPENAI_API_KEY'] === undefined
     ? scriptedBy(({ messages }) =>

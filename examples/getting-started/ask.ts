@@ -1,4 +1,4 @@
-/** A script that sends a message, approves the call that then waits, and prints the answer. */
+/** A script that sends a message, approves the waiting call, and prints the answer. */
 import { openColloquy } from 'colloquy/engine';
 
 const colloquy = await openColloquy({ store: 'colloquy.db', actor: { id: 'ada' } });

@@ -1,4 +1,4 @@
-/** Use: a tool that asks in the middle of its work, and goes on days later with the answer. */
+/** Use: a tool that asks in the middle of its work, and continues days later with the answer. */
 import { deepEqual } from 'node:assert/strict';
 import { initColloquy, openaiModel } from 'colloquy';
 import { calls, says, script, testConversation } from 'colloquy/testing';
@@ -14,7 +14,7 @@ const appointment = defineTool({
   description: 'Books an appointment; the customer is asked for the time.',
   input: z.object({ with: z.string() }),
   timeouts: { answer: '5 days' },
-  // Entered from its first line each time: first to ask, and again with the answer.
+  // Runs from its first line each time: first to ask, and again with the answer.
   run: async (input, ctx) => {
     const slot = await ctx.answerTo(Slot);
     if (slot === undefined) {

@@ -1,4 +1,4 @@
-/** Use: a tool whose input is renamed while a call of it waits for its approval. */
+/** Use: a tool whose input is renamed while one of its calls waits for approval. */
 import { deepEqual } from 'node:assert/strict';
 import { initColloquy, openaiModel } from 'colloquy';
 import { calls, says, script, testConversation } from 'colloquy/testing';
@@ -22,7 +22,7 @@ const renamed = defineTool({
   description: 'Ships an order.',
   approval: 'required',
   input: z.object({ orderId: z.string(), express: z.boolean().default(false) }),
-  // The arguments as they were written for the definition of before. Without it, such a call ends with `definition_changed`.
+  // The arguments in the form of the old definition. Without `migrate`, such a call ends with `definition_changed`.
   migrate: (raw) => ({ orderId: Before.parse(raw).order }),
   run: ({ orderId }) => `shipped ${orderId}`,
 });
@@ -40,7 +40,7 @@ export async function anApprovedCallIsCarriedOver(): Promise<void> {
   await t.send('Ship order a7');
   await t.deploy(agentWith(renamed));
   await t.approve('orders.ship');
-  // What was approved is not what would run: it is shown in its new form, and approved anew.
+  // The approved arguments are not the ones that would run, so the call is shown with the new ones and approved again.
   const [call] = t.snapshot.pending;
   deepEqual(call?.prompt, { orderId: 'a7', express: false });
   await t.approve('orders.ship', { argsDigest: call.argsDigest ?? '' });

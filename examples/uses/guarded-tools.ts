@@ -1,4 +1,4 @@
-/** Use: tools that need somebody. An agent with each way a call can wait, and a test of what its rules do. */
+/** Use: tools that wait for people. An agent with each kind of waiting call, and a test of its rules. */
 import { deepEqual } from 'node:assert/strict';
 import { initColloquy, openaiModel } from 'colloquy';
 import { callsAll, says, script, testConversation } from 'colloquy/testing';
@@ -17,7 +17,7 @@ const transfer = defineTool({
   name: 'transfer',
   description: 'Transfers money.',
   input: z.object({ from: z.string(), cents: z.number().int().positive() }),
-  // Decided once a call, recorded, and never asked again by a replay. It fails closed.
+  // Decided once for each call and recorded, so a replay does not decide again. Fails closed.
   approval: ({ from, cents }, ctx) => {
     if (cents > ctx.services.balance(from)) return { deny: 'the account does not cover it' };
     if (cents < 1_000) return 'allow';
@@ -25,7 +25,7 @@ const transfer = defineTool({
       ask: { reason: `${cents} cents`, audience: { roles: ['clerk'], exclude: ['requester'] } },
     };
   },
-  // Never run again on suspicion: a lost worker's run is looked up by its key.
+  // Never repeated on suspicion: the run of a lost worker is looked up by its key.
   effects: 'once',
   run: ({ cents }, ctx) => ctx.services.pay(ctx.idempotencyKey, cents),
   reconcile: (_input, ctx) => {
@@ -47,7 +47,7 @@ const askCustomer = defineTool({
 
 const creditReport = defineTool({
   name: 'credit.report',
-  description: 'Orders a credit report. It may take days; you are told when it is there.',
+  description: 'Orders a credit report. It may take days; you are notified when it is ready.',
   executor: 'external',
   mode: 'detach',
   input: z.object({ customer: z.string() }),
@@ -59,7 +59,7 @@ export const teller = defineAgent({
   model: openaiModel('gpt-5-mini'),
   instructions: 'Help the customer.',
   tools: [transfer, askCustomer, creditReport],
-  // Over all tools, beside their own gates; the stricter wins.
+  // For all tools, in addition to their own gates; the stricter rule wins.
   toolPolicy: ({ effects }, { requester }) =>
     effects === 'once' && !requester.verified ? { deny: 'sign in first' } : 'allow',
   settings: {

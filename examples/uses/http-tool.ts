@@ -1,4 +1,4 @@
-/** Use: tools that are HTTP requests, declared and not written, against a service of this process. */
+/** Use: tools that are declared HTTP requests, without code, against a service of this process. */
 import { deepEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { defineAgent, httpTool, openaiModel, secret } from 'colloquy';
 import { callsAll, says, script, testConversation } from 'colloquy/testing';
 import { z } from 'zod';
 
-/** A service with one order, which asks for a token. */
+/** A service with one order, which requires a token. */
 function orderService() {
   return createServer((request, response) => {
     const found = request.url === '/orders/A-1' && request.headers.authorization === 'Bearer hush';
@@ -24,12 +24,12 @@ function shopAgent(base: string) {
     output: z.object({ total: z.number() }),
     method: 'GET',
     url: `${base}/orders/{orderId}`,
-    // The environment variable is read in the worker, for every call; its value is in no history, log or result.
+    // The worker reads the environment variable for every call. Its value is in no history, log or result.
     headers: { authorization: secret('ORDERS_TOKEN', { prefix: 'Bearer ' }) },
     result: '/order',
     error: '/message',
     timeouts: { run: '10s' },
-    // This service is on loopback; without this, only public addresses are reached.
+    // This service is on loopback; by default only public addresses can be reached.
     allowPrivate: ['127.0.0.1'],
   });
 
@@ -51,7 +51,7 @@ function shopAgent(base: string) {
   });
 }
 
-/** The model asks for an order that is there and for one that is not. */
+/** The model asks for one existing order and one missing order. */
 export async function anOrderIsFound(): Promise<void> {
   process.env['ORDERS_TOKEN'] = 'hush';
   const service = orderService();

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Looks at conversations with nothing but Temporal's command line. Queries are answered by a worker, the rest needs none.
+# Inspects conversations with Temporal's command line alone. Queries need a worker, the other commands do not.
 set -eu
 # #region inspect
-# Which conversations wait for somebody?
+# Lists the conversations with waiting calls.
 temporal workflow list --query 'ColloquyStatus = "awaiting_input"'
-# What is this one doing?
+# Describes one of them.
 temporal workflow describe --workflow-id conversation:default:order-42
-# For whom does it wait, for what, until when?
+# Prints its waiting calls, with audience and deadline.
 temporal workflow query --workflow-id conversation:default:order-42 --name pending
 temporal workflow query --workflow-id conversation:default:order-42 --name snapshot
 # #endregion inspect

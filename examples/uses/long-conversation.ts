@@ -1,4 +1,4 @@
-/** Use: an agent whose conversations go on for ever, and what its model is given of them. */
+/** Use: an agent with endless conversations, and the part of them that its model gets. */
 import { initColloquy } from 'colloquy';
 import { says, script, scriptedBy, testConversation } from 'colloquy/testing';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ const companion = defineAgent({
 });
 // #endregion agent
 
-/** How many messages the model is given at last, and of which summary. */
+/** The number of messages in the last request to the model, and its summary. */
 export async function aLongConversation(): Promise<{ messages: number; summary: number }> {
   const t = testConversation(companion);
   // #region seen

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Approves a call with nothing but Temporal's command line: works while every worker and the API are down.
-# The conversation is the one that start-from-a-job.ts begins for order 42.
+# Approves a call with Temporal's command line alone, which works while every worker and the API are down.
+# start-from-a-job.ts starts this conversation, for order 42.
 set -eu
 # #region signal
 temporal workflow signal --workflow-id conversation:default:order-42 --name resolveToolCall \

@@ -1,6 +1,7 @@
 /**
- * A route of your own server decides an approval: the target of an e-mail link, a chat button, a payment provider's callback.
- * Nothing has to run but Temporal: without a worker the decision is queued, and counts as of when it came in.
+ * A route of your own server decides an approval: the target of an e-mail link, a chat button, or the callback of a
+ * payment provider. Only Temporal has to run: without a worker the decision is queued, and counts from the time of its
+ * arrival.
  *
  *   npm start                                           in another terminal
  *   node dist/examples/uses/resolve-from-a-webhook.js 3000
@@ -36,10 +37,10 @@ app.post('/webhooks/approvals', express.json(), async (request, response) => {
   const { eventId, ref, approved, by } = decision.data;
   const outcome = await client.resolve(ref, approved ? { type: 'approve' } : { type: 'deny' }, {
     actor: { id: by },
-    // The sender's own id: delivered twice, decided once, and the sender is told so.
+    // The sender's own id: a second delivery is a `duplicate`, and decides nothing.
     requestId: eventId,
   });
-  // 200 accepted or duplicate, 202 queued, 409 stale: somebody was faster, 410 expired, 404 unknown, 403 forbidden, 422 invalid.
+  // 200 accepted or duplicate, 202 queued, 403 forbidden, 404 unknown, 409 stale, 410 expired, 422 invalid.
   response.status(outcome.httpStatus).json(outcome);
 });
 // #endregion webhook

@@ -1,6 +1,6 @@
 /**
- * A job of your backend starts a conversation and waits a while for its result. Run again - after a crash, by its scheduler -
- * it sends nothing twice: it finds the same turn, and what has become of it.
+ * A job of your backend starts a conversation and waits a while for its result. A second run, after a crash or by its
+ * scheduler, sends nothing twice: it finds the same turn and its present state.
  *
  *   npm start                                           in another terminal
  *   node dist/examples/uses/start-from-a-job.js job-7 42
@@ -17,7 +17,7 @@ interface Job {
 
 async function runJob(client: ConversationClient, job: Job): Promise<TurnResult> {
   const conversation = client.conversation(`order-${job.order}`, { agent: 'support' });
-  // The job's own id names the message: sent again after a crash, it is the same message and the same turn.
+  // The job's own id names the message: a repeat after a crash is the same message and the same turn.
   const turn = await conversation.send(
     'My order arrived broken: please refund 75.00 for payment p_1.',
     {
@@ -25,7 +25,7 @@ async function runJob(client: ConversationClient, job: Job): Promise<TurnResult>
     },
   );
   const result = await turn.result({ timeout: '20s' });
-  // No worker took it yet; it is durable, so the job may simply come back later.
+  // No worker has taken the message yet. It is durable, so the job can simply return later.
   if (result.status === 'queued') throw new Error('still queued');
   return result;
 }
@@ -33,8 +33,8 @@ async function runJob(client: ConversationClient, job: Job): Promise<TurnResult>
 
 const [, , id = 'job-7', order = '42'] = process.argv;
 // #region client
-// Temporal is found by its own environment (TEMPORAL_ADDRESS, namespace, TLS, API key); the store is the workers' own: in it
-// a turn is found however long ago it ended, and so are the agents that workers serve.
+// The environment selects the Temporal server (TEMPORAL_ADDRESS, namespace, TLS, API key). The store is that of the
+// workers: it has the agents that they serve, and every turn, however long ago it ended.
 const colloquy = await openColloquy({
   store:
     process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,

@@ -1,4 +1,4 @@
-/** Use: test an agent. No Temporal, no key, a virtual clock; the same core as in production. */
+/** Use: a test of an agent. No Temporal, no key, a virtual clock; the same core as in production. */
 import { deepEqual } from 'node:assert/strict';
 import { calls, says, script, testConversation } from 'colloquy/testing';
 import { support } from '../demo/agents.js';

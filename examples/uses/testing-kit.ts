@@ -1,4 +1,4 @@
-/** Use: the test kit. What docs/testing.md shows; run by the unit tests. */
+/** Use: the test kit. docs/testing.md shows this code; the unit tests run it. */
 import { deepEqual, rejects } from 'node:assert/strict';
 import { initColloquy, openaiModel } from 'colloquy';
 import { calls, callsAll, says, script, testConversation } from 'colloquy/testing';
@@ -49,12 +49,12 @@ export async function anApprovedRefund(): Promise<void> {
   });
   await t.send('Refund p_1', { actor: { id: 'ann' } });
 
-  // Typed by the tool: the prompt of its approval is its input.
+  // Typed by the tool: the prompt of an approval is the tool's input.
   const [waiting] = t.pending;
   if (waiting?.name === 'refund' && waiting.kind === 'approval')
     deepEqual(waiting.prompt.cents, 7_500);
 
-  // Shorthands throw when they are not accepted; `resolve` gives the verdict instead.
+  // Shorthands throw unless they are accepted; `resolve` returns the verdict instead.
   await rejects(t.approve('refund', { actor: { id: 'ann', roles: ['lead'] } }), /forbidden/);
   await t.approve('refund', {
     input: { paymentId: 'p_1', cents: 5_000 },
@@ -83,7 +83,7 @@ export async function peopleAndClients(): Promise<void> {
   await t.send('Help');
   await t.answer('customer.ask', 'the first');
   await t.answer('cart.read', ['hat']);
-  // A deploy, a roll-over, two days: nothing is lost, and the clock is the test's.
+  // Neither a deploy, a roll-over nor two days lose anything, and the clock is virtual.
   t.rollOver();
   await t.advance('2 days');
 
@@ -109,7 +109,7 @@ export async function aWorkerIsLost(): Promise<void> {
   await t.send('Refund p_1');
   t.loseRuns('refund');
   await t.approve('refund', { actor: { id: 'lena', roles: ['lead'] } });
-  // `effects: 'once'`: it may have happened, so it is not run again.
+  // `effects: 'once'`: the call may have run, so it does not run again.
   const result = t.result('refund');
   deepEqual(result?.ok === false && result.error.code, 'outcome_unknown');
   // #endregion lost
