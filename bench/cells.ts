@@ -1,4 +1,4 @@
-/** What is measured: workloads, cells, and what one measurement of a cell gives. Shared by all processes of a run. */
+/** The measured workloads and cells, and the result of one measurement. Shared by all processes of a run. */
 
 import type { LongRequest, LongResult } from './long-cells.js';
 
@@ -8,13 +8,13 @@ export type Workload = (typeof WORKLOADS)[number];
 export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   a: 'one model call',
   b: 'model, 2 parallel tools, model',
-  c: 'model, 2 tools + 1 gated tool (approved), model; what waits is kept in search attributes',
-  d: 'like c, and no search attributes',
+  c: 'model, 2 tools + 1 gated tool (approved), model; waiting calls are listed in search attributes',
+  d: 'like c, without search attributes',
 };
 
 /**
- * What the engine does in two ways, measured against each other: its reads as activities of their own, and inside the model call
- * that asks for them.
+ * Two modes of the engine, measured against each other: reads as activities of their own, and inline in the model call
+ * that requests them.
  */
 export const INLINE_CASES = ['c', 'mixed'] as const;
 export type InlineCase = (typeof INLINE_CASES)[number];
@@ -24,50 +24,50 @@ export const INLINE_TITLES: Readonly<Record<InlineCase, string>> = {
   mixed: 'model, 2 reads + 1 other tool, model',
 };
 
-/** Each has an agent of the engine. */
+/** Workloads for which the engine has an agent. */
 export type EngineWorkload = Workload | 'mixed' | `${InlineCase}-inline`;
 
-/** A turn of it waits for an approval. */
+/** Whether a turn of the workload waits for an approval. */
 export function isGated(workload: EngineWorkload): boolean {
   return workload === 'c' || workload === 'c-inline' || workload === 'd';
 }
 
-/** The engine as users run it, or bare Temporal doing the same work. */
+/** The engine as users run it, or bare Temporal with the same work. */
 export type Side = 'engine' | 'floor';
 export const SIDES: readonly Side[] = ['engine', 'floor'];
 
-/** Conversations at once; each sends its next message when its last turn has ended. */
+/** Numbers of parallel conversations. Each sends its next message at the end of its last turn. */
 export const LANES: readonly number[] = [1, 16];
 
 export const MODEL_TEXT =
   'Done: everything that you asked for has been looked up and put in order.';
-export const USER_TEXT = 'Please look up what I need, and tell me when it is done.';
+export const USER_TEXT = 'Please look up what I need, and report to me when it is done.';
 export const TOOL_NAMES = ['lookup.one', 'lookup.two'] as const;
 export const GATED_TOOL_NAME = 'pay';
 export const OTHER_TOOL_NAME = 'note';
 export const FLOOR_QUEUE = 'bench-floor';
 /**
- * The engine's: when a time-out is over the server looks once more, also at a task or an activity that has long ended. So each side has these looks
- * within the slices that are measured, as it has them in the long run: with the SDK's defaults some of the floor's would come in slices of the engine, or after
- * the measurement.
+ * The engine's timeouts. At each timeout the server checks the task or activity once more, even if it ended long
+ * before. With equal timeouts each side has these checks within its own slices, as it does over a long run; with the
+ * SDK's defaults some checks of the floor would fall into slices of the engine, or after the measurement.
  */
 export const FLOOR_TIMEOUTS = {
   workflowTask: '5 seconds',
-  /** How long a workflow task waits for the worker that has the workflow in its cache. */
+  /** Time for which a workflow task waits for the worker with the workflow in its cache. */
   sticky: '1 second',
-  /** The engine's activities heartbeat; a lost worker is noticed after this. */
+  /** The engine's activities heartbeat; a lost worker is noticed after this time. */
   activity: '10 seconds',
 } as const;
 
-/** Of each slice that is measured. */
+/** The measured time of each slice. */
 export const WINDOW_MS = 1_700;
 
-/** A workload on both sides, with as many conversations at once. */
+/** A workload on both sides, with the same number of parallel conversations. */
 export interface PairRequest {
   readonly workload: Workload;
   readonly lanes: number;
   readonly turnsPerConversation: number;
-  /** Of the engine that are measured. */
+  /** The number of measured slices of the engine. */
   readonly slices: number;
 }
 
@@ -87,15 +87,15 @@ export interface CellResult {
   readonly turns: number;
   readonly turnsPerSecond: number;
   readonly latency: Spread;
-  /** Until an SSE watcher of the conversation had the turn's end; engine only. */
+  /** Time until an SSE watcher of the conversation received the turn's end; engine only. */
   readonly watched?: Spread;
-  /** CPU milliseconds a turn, by process. */
+  /** CPU milliseconds for each turn, by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** Part of the machine that processes other than ours took during the windows, 0 to 1. */
+  /** Share of the machine that other processes took during the windows, 0 to 1. */
   readonly foreignCpu: number;
 }
 
-/** Measured in turn, slice by slice. */
+/** Measured alternately, slice by slice. */
 export interface PairResult {
   readonly engine: CellResult;
   readonly floor: CellResult;
@@ -103,46 +103,49 @@ export interface PairResult {
   readonly bare?: CellResult;
 }
 
-/** Measured in turn, slice by slice. */
+/** Measured alternately, slice by slice. */
 export interface InlineResult {
   readonly plain: CellResult;
   readonly inline: CellResult;
 }
 
-/** One conversation alone: what a turn leaves in its history, from the difference between its first and its last turn. */
+/** One conversation alone: the history of one turn, as the difference between the first and the last turn. */
 export interface ShapeResult {
   readonly eventsPerTurn: number;
   readonly bytesPerTurn: number;
-  /** Events a turn by type, over the whole history, start included. */
+  /** Events for each turn by type, over the whole history, including its start. */
   readonly types: Readonly<Record<string, number>>;
 }
 
 export interface LoadConfig {
   readonly address: string;
   readonly apiUrl: string;
-  /** Of the bare HTTP server before the bare update. */
+  /** Address of the bare HTTP server in front of the bare update. */
   readonly floorUrl: string;
   readonly logFile: string;
   /** Process ids by name, whose CPU time is read. */
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** What is resolved: a person's answer, which is the result; or an approval, with which the call begins to run. */
+/** The resolution: a person's answer, which is the result; or an approval, after which the call starts to run. */
 export type ResolutionKind = 'answer' | 'approve';
 export const RESOLUTION_KINDS: readonly ResolutionKind[] = ['answer', 'approve'];
 
-/** Through the client library, through the HTTP API, a bare update of a bare workflow, or that behind a bare HTTP server. */
-export const RESOLUTION_DOORS = ['client', 'http', 'floor', 'floor-http'] as const;
-export type ResolutionDoor = (typeof RESOLUTION_DOORS)[number];
+/**
+ * The measured paths: the client library, the HTTP API, a bare update of a bare workflow, or that update behind a bare
+ * HTTP server.
+ */
+export const RESOLUTION_PATHS = ['client', 'http', 'floor', 'floor-http'] as const;
+export type ResolutionPath = (typeof RESOLUTION_PATHS)[number];
 
 export interface ResolutionRequest {
-  readonly door: ResolutionDoor;
+  readonly path: ResolutionPath;
   readonly kind: ResolutionKind;
-  /** Conversations at once. */
+  /** Parallel conversations. */
   readonly lanes: number;
-  /** Calls that wait in each of them when the clock starts. */
+  /** Calls that wait in each conversation at the start of the measurement. */
   readonly waits: number;
-  /** Resolutions at least. */
+  /** The minimum number of resolutions. */
   readonly samples: number;
 }
 

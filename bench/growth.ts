@@ -1,32 +1,32 @@
-/** One conversation that goes on and on: what a turn costs at its end against what it cost at its beginning. */
+/** One conversation that grows: the cost of a turn at its end, against that at its beginning. */
 import {
   GROWTH_VARIANTS,
-  type GrowthLook,
   type GrowthRequest,
   type GrowthResult,
+  type GrowthSample,
 } from './long-cells.js';
 import type { Bench } from './processes.js';
 import { median } from './stats.js';
 
-/** Last against first, history against what is new, the longest run's replay. */
+/** Last turns against first ones, history against new content, and the replay of the longest run. */
 export const GROWTH_BAR = {
   p50: 1.1,
   historyDrift: 0.1,
   historyPerContent: 2.5,
-  /** Between the largest and the smallest of the last three quarters. */
+  /** The largest against the smallest of the last three quarters. */
   rss: 1.03,
   replayMs: 1_000,
 } as const;
 
-/** Turns whose latency is compared, at most; and a half of them at most. */
+/** The number of compared turns at each end, at most half of all. */
 const COMPARED_TURNS = 100;
-/** Parts of a conversation that are compared: each holds some roll-overs. */
+/** Compared parts of a conversation: each contains some roll-overs. */
 const PARTS = 4;
-const LOOKS = 20;
+const SAMPLES = 20;
 
 export interface GrowthOptions {
   readonly turns: number;
-  /** Of one tool's result. */
+  /** The size of one tool's result. */
   readonly bytes: number;
 }
 
@@ -36,7 +36,7 @@ export interface GrowthCell {
   readonly result: GrowthResult;
 }
 
-/** What a turn has added, in the mean over a part of the conversation. */
+/** The growth of a turn, as the mean over a part of the conversation. */
 export interface GrowthPart {
   /** The last turn of the part. */
   readonly through: number;
@@ -50,9 +50,9 @@ export interface GrowthPart {
   readonly logEvents: number;
   /** CPU time of a turn, by process. */
   readonly cpuMs: Readonly<Record<string, number>>;
-  /** At the end of the part. */
+  /** The size at the end of the part. */
   readonly snapshotBytes: number;
-  /** Median of the looks within the part. */
+  /** Median of the samples within the part. */
   readonly workerRssBytes: number;
 }
 
@@ -77,7 +77,7 @@ export async function measureGrowth(
   const cells: GrowthCell[] = [];
   for (const { title, ...variant } of GROWTH_VARIANTS) {
     console.error(`growth with ${title}`);
-    const request = { ...variant, ...options, looks: LOOKS };
+    const request = { ...variant, ...options, samples: SAMPLES };
     const result = await bench.ask<GrowthResult>({ type: 'growth', request });
     cells.push({ title, request, result });
   }
@@ -85,11 +85,11 @@ export async function measureGrowth(
 }
 
 export function growthSummary({ title, request, result }: GrowthCell): GrowthSummary {
-  const { latencies, looks } = result;
+  const { latencies, samples } = result;
   const compared = Math.min(COMPARED_TURNS, Math.floor(latencies.length / 2));
   const firstP50 = median(latencies.slice(0, compared));
   const lastP50 = median(latencies.slice(-compared));
-  const parts = partsOf(looks, latencies);
+  const parts = partsOf(samples, latencies);
   const { turns, calls } = request;
   return {
     ...{ title, turns, calls, parts, firstP50, lastP50 },
@@ -97,21 +97,21 @@ export function growthSummary({ title, request, result }: GrowthCell): GrowthSum
   };
 }
 
-function partsOf(looks: readonly GrowthLook[], latencies: readonly number[]): GrowthPart[] {
+function partsOf(samples: readonly GrowthSample[], latencies: readonly number[]): GrowthPart[] {
   const parts: GrowthPart[] = [];
   for (let part = 0; part < PARTS; part += 1) {
-    const first = Math.floor(((looks.length - 1) * part) / PARTS);
-    const last = Math.floor(((looks.length - 1) * (part + 1)) / PARTS);
-    if (last > first) parts.push(partOf(looks.slice(first, last + 1), latencies));
+    const first = Math.floor(((samples.length - 1) * part) / PARTS);
+    const last = Math.floor(((samples.length - 1) * (part + 1)) / PARTS);
+    if (last > first) parts.push(partOf(samples.slice(first, last + 1), latencies));
   }
   return parts;
 }
 
-/** `looks`: the last one before the part, and those within it. */
-function partOf(looks: readonly GrowthLook[], latencies: readonly number[]): GrowthPart {
-  const [from, ...within] = looks;
+/** `samples`: the last one before the part, and those within it. */
+function partOf(samples: readonly GrowthSample[], latencies: readonly number[]): GrowthPart {
+  const [from, ...within] = samples;
   const to = within.at(-1);
-  if (from === undefined || to === undefined) throw new Error('a part needs two looks');
+  if (from === undefined || to === undefined) throw new Error('a part needs two samples');
   const turns = to.turns - from.turns;
   const perTurn = (
     name: 'historyEvents' | 'historyBytes' | 'contentBytes' | 'storeBytes' | 'logEvents',
@@ -119,7 +119,7 @@ function partOf(looks: readonly GrowthLook[], latencies: readonly number[]): Gro
   return {
     through: to.turns,
     p50: median(latencies.slice(from.turns, to.turns)),
-    // The first run is none.
+    // The first run is not a roll-over.
     rollOvers: to.runs - Math.max(1, from.runs),
     historyEvents: perTurn('historyEvents'),
     historyBytes: perTurn('historyBytes'),
@@ -131,7 +131,7 @@ function partOf(looks: readonly GrowthLook[], latencies: readonly number[]): Gro
       Object.entries(to.cpu).map(([name, ms]) => [name, (ms - (from.cpu[name] ?? 0)) / turns]),
     ),
     snapshotBytes: to.snapshotBytes,
-    workerRssBytes: median(within.map((look) => look.workerRssBytes)),
+    workerRssBytes: median(within.map((sample) => sample.workerRssBytes)),
   };
 }
 
@@ -141,7 +141,7 @@ function barsOf(of: {
   readonly longestRun: GrowthResult['longestRun'];
 }): GrowthSummary['bars'] {
   const { parts, p50Ratio, longestRun } = of;
-  // The first part holds the only run that nothing was carried into; the worker's memory still fills in it.
+  // The first part contains the only run without carried state, and the worker's cache still fills in it.
   const [first, ...later] = parts;
   const last = later.at(-1);
   if (first === undefined || last === undefined) return [];

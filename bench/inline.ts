@@ -1,4 +1,4 @@
-/** Reads inside the model call that asks for them, against the same reads as activities: both on the engine, slice by slice in turn. */
+/** Inline reads against the same reads as activities: both on the engine, alternating slice by slice. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CellResult,
@@ -14,7 +14,7 @@ import { tableOf } from './report.js';
 import { median } from './stats.js';
 import { undisturbed } from './undisturbed.js';
 
-/** Turns a second that reads inside the model call have to bring, in the case that has a bar. */
+/** The required throughput of inline reads relative to activities, in the case with a bar. */
 export const INLINE_BAR = { case: 'c', throughput: 1.2 } as const;
 
 export interface InlineOptions {
@@ -122,7 +122,7 @@ function speeds(cells: readonly InlineCell[]): string {
   );
 }
 
-/** What Temporal Cloud bills as an action, of all that a turn of these cases does. */
+/** The operations of a turn in these cases that Temporal Cloud bills as actions. */
 const ACTIONS = [
   'activityTaskScheduled',
   'timerStarted',

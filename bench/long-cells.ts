@@ -1,23 +1,23 @@
-/** What is measured over a long time: one conversation that grows, and many that wait. Shared by all processes of a run. */
+/** Long measurements: one conversation that grows, and many that wait. Shared by all processes of a run. */
 
 export const GROWING_AGENT = 'bench-growing';
 export const LOOKUP_NAMES = ['lookup.one', 'lookup.two'] as const;
 
-/** The message of a growing conversation: what its model is to ask for, and how large everything is to be. */
+/** The message of a growing conversation: the calls that its model requests, and their sizes. */
 export interface GrowthOrder {
-  /** Of the turn, from 1. */
+  /** The number of the turn, from 1. */
   readonly turn: number;
-  /** Calls of tools side by side. */
+  /** Parallel tool calls. */
   readonly calls: number;
   readonly gated: boolean;
-  /** Of one tool's result; a message and an answer have half of it. */
+  /** The size of one tool's result; a message and an answer have half of it. */
   readonly bytes: number;
 }
 
 export interface GrowthVariant {
   readonly title: string;
   readonly calls: number;
-  /** One turn in so many has one more call, behind an approval; 0 = none. */
+  /** One turn in so many has a further call, behind an approval; 0 = none. */
   readonly gatedEvery: number;
 }
 
@@ -29,18 +29,18 @@ export const GROWTH_VARIANTS: readonly GrowthVariant[] = [
 export interface GrowthRequest extends Omit<GrowthVariant, 'title'> {
   readonly turns: number;
   readonly bytes: number;
-  /** Looks at what has grown, spread over the turns. */
-  readonly looks: number;
+  /** The number of samples, spread over the turns. */
+  readonly samples: number;
 }
 
-/** Everything that has grown, counted from the first turn on. */
-export interface GrowthLook {
+/** A sample of all growing quantities, counted from the first turn on. */
+export interface GrowthSample {
   readonly turns: number;
   readonly runs: number;
-  /** Of the histories of all runs. */
+  /** The sum over the histories of all runs. */
   readonly historyEvents: number;
   readonly historyBytes: number;
-  /** Of all inputs of model calls, as Temporal keeps them. */
+  /** The sum over all inputs of model calls, as Temporal stores them. */
   readonly modelCalls: number;
   readonly modelBytes: number;
   /** Files of the event log; 0 when it is not a file. */
@@ -57,7 +57,7 @@ export interface GrowthLook {
 export interface GrowthResult {
   /** Milliseconds, in the order of the turns. */
   readonly latencies: readonly number[];
-  readonly looks: readonly GrowthLook[];
+  readonly samples: readonly GrowthSample[];
   readonly longestRun: ReplayedRun;
   readonly foreignCpu: number;
 }
@@ -74,7 +74,7 @@ export interface ParkedResult {
   readonly tookMs: number;
 }
 
-/** Of all parked conversations together. */
+/** The sum over all parked conversations. */
 export interface Stillness {
   readonly running: number;
   readonly historyEvents: number;
@@ -85,7 +85,7 @@ export interface Stillness {
 
 export interface BurstResult {
   readonly verdicts: Readonly<Record<string, number>>;
-  /** From the first request until the last verdict, and until the last turn had ended. */
+  /** From the first request until the last verdict, and until the end of the last turn. */
   readonly verdictsMs: number;
   readonly answersMs: number;
   readonly latency: { readonly p50: number; readonly p95: number; readonly max: number };
@@ -98,7 +98,7 @@ export type LongRequest =
   | { readonly type: 'park-approvals'; readonly count: number }
   | { readonly type: 'stillness' }
   | { readonly type: 'burst'; readonly atOnce: number }
-  /** A process was started anew. */
+  /** A process was restarted. */
   | { readonly type: 'pid'; readonly name: string; readonly pid: number };
 
 export type LongResult = GrowthResult | ParkedResult | Stillness | BurstResult | null;

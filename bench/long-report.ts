@@ -1,4 +1,4 @@
-/** Tables of what is measured over a long time. */
+/** Tables of the long measurements. */
 import type { GrowthSummary } from './growth.js';
 import type { ParkedSummary } from './parked.js';
 import { tableOf } from './report.js';
@@ -6,7 +6,7 @@ import type { StreamingResult } from './streaming.js';
 
 const CPU_OF = ['worker', 'server', 'api', 'load'] as const;
 
-/** A row a part of the conversation: what one turn of it has added. */
+/** One row for each part of the conversation, with the growth of one turn in it. */
 export function growthTable(summaries: readonly GrowthSummary[]): string {
   const rows = summaries.flatMap(({ title, parts }) =>
     parts.map((part) => [
@@ -69,7 +69,7 @@ function megabytes(bytes: number | undefined): string {
   return ((bytes ?? 0) / 1_048_576).toFixed(0);
 }
 
-/** Three rows an API: the first token, and the CPU of a long answer with and without somebody who watches. */
+/** Three rows for each API: the first token, and the CPU time of a long answer with and without a watcher. */
 export function streamingTable(results: readonly StreamingResult[]): string {
   const ms = (value: number): string => `${value.toFixed(2)} ms`;
   const rows = results.flatMap(({ api, firstTokenMs, cpuMs, cpuRatio, met }) => {
@@ -84,14 +84,7 @@ export function streamingTable(results: readonly StreamingResult[]): string {
         `${ms(added)} later`,
         met.firstToken ? 'met' : 'missed',
       ],
-      [
-        api,
-        'CPU, nobody watches',
-        ms(cpuMs.alone),
-        ms(cpuMs.reading),
-        cpuRatio.alone.toFixed(2),
-        cpu,
-      ],
+      [api, 'CPU, no watcher', ms(cpuMs.alone), ms(cpuMs.reading), cpuRatio.alone.toFixed(2), cpu],
       [
         api,
         'CPU, a watcher',

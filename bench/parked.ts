@@ -1,14 +1,17 @@
-/** Conversations that wait for approvals: what they cost while they wait, and how fast all are answered at once. */
+/**
+ * Conversations that wait for approvals: their cost while they wait, and the time in which all of them are approved at
+ * once.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BurstResult, ParkedResult, Stillness } from './long-cells.js';
 import type { Bench } from './processes.js';
 
-/** Requests in flight at once: as a busy API has them. */
+/** Parallel requests, as of a busy API. */
 const BURST_AT_ONCE = 100;
 
 export interface ParkedOptions {
   readonly counts: readonly number[];
-  /** Nobody touches the conversations for this long. */
+  /** The conversations get no input for this long. */
   readonly stillMs: number;
 }
 
@@ -17,13 +20,13 @@ export interface ParkedCell {
   readonly parkedMs: number;
   readonly before: Stillness;
   readonly after: Stillness;
-  /** With a new worker, which knows none of them. */
+  /** The state with a new worker, which has none of them in its cache. */
   readonly restarted: Stillness;
   readonly burst: BurstResult;
 }
 
 export interface ParkedSummary extends Omit<ParkedCell, 'before' | 'after' | 'restarted'> {
-  /** Events that were added to the histories of conversations that wait. None is the bar. */
+  /** Events added to the histories of waiting conversations. The bar is zero. */
   readonly wakeUps: number;
   readonly parkedRssBytes: Readonly<Record<string, number>>;
   readonly restartedRssBytes: Readonly<Record<string, number>>;
@@ -36,14 +39,14 @@ export async function measureParked(
 ): Promise<readonly ParkedCell[]> {
   const cells: ParkedCell[] = [];
   for (const count of counts) {
-    console.error(`${count} conversations come to wait for an approval`);
+    console.error(`${count} conversations wait for an approval`);
     const { tookMs: parkedMs } = await bench.ask<ParkedResult>({ type: 'park-approvals', count });
-    const look = (): Promise<Stillness> => bench.ask<Stillness>({ type: 'stillness' });
-    const before = await look();
+    const stillness = (): Promise<Stillness> => bench.ask<Stillness>({ type: 'stillness' });
+    const before = await stillness();
     await sleep(stillMs);
-    const after = await look();
+    const after = await stillness();
     await bench.restartWorker();
-    const restarted = await look();
+    const restarted = await stillness();
     const burst = await bench.ask<BurstResult>({ type: 'burst', atOnce: BURST_AT_ONCE });
     const { verdictsMs, answersMs, verdicts } = burst;
     const seconds = [verdictsMs, answersMs].map((ms) => (ms / 1_000).toFixed(1)).join(' s, ');

@@ -1,4 +1,7 @@
-/** The processes of a run: one Temporal server, the engine's stack as users run it, the floor's worker, the load generator. */
+/**
+ * The processes of a run: one Temporal server, the engine's stack as users run it, the floor's worker, the load
+ * generator.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,15 +12,15 @@ import { startDevServer } from '../test/support/servers/dev-server.js';
 import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
 
 export interface Bench {
-  /** @throws with what the load generator says when a measurement failed. */
+  /** @throws the load generator's message when a measurement failed */
   ask<Result>(request: LoadRequest): Promise<Result>;
-  /** Kills the engine's worker and starts another. Returns when that polls. */
+  /** Kills the engine's worker and starts another. Returns when that one polls. */
   restartWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface BenchOptions {
-  /** For the worker and API processes of the engine, such as NODE_OPTIONS=--cpu-prof. */
+  /** Environment of the engine's worker and API processes, such as NODE_OPTIONS=--cpu-prof. */
   readonly engineEnv?: NodeJS.ProcessEnv;
   readonly onLine?: (line: string, from: string) => void;
 }
@@ -27,7 +30,7 @@ const FLOOR_WORKER = fileURLToPath(new URL('./floor/worker.js', import.meta.url)
 const FLOOR_API = fileURLToPath(new URL('./floor/api.js', import.meta.url));
 const LOAD = fileURLToPath(new URL('./load/main.js', import.meta.url));
 
-/** Starts everything; what was started is stopped again when a part of it cannot be. */
+/** Starts everything, and stops the started parts when one of them fails. */
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {

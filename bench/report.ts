@@ -1,4 +1,4 @@
-/** What a run prints and keeps: tables as text, everything as JSON. */
+/** The output of a run: tables as text, everything as JSON. */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import type { ShapeResult, Side, Workload } from './cells.js';
@@ -67,19 +67,19 @@ export function shapeTable(shapes: readonly Shape[]): string {
   return tableOf(head, rows);
 }
 
-/** The floor's rows are what the others are measured by. */
+/** The floor's rows are the reference of the others. */
 export function resolutionTable(summaries: readonly ResolutionSummary[]): string {
-  const rows = summaries.map(({ kind, lanes, parked, door, met, ...times }) => [
+  const rows = summaries.map(({ kind, lanes, parked, path, met, ...times }) => [
     kind,
     String(lanes),
     String(parked),
-    door,
+    path,
     times.p50.toFixed(1),
     times.p50Ratio.toFixed(2),
     times.p95.toFixed(1),
     times.p95Ratio.toFixed(2),
     times.p95OfBareHttp?.toFixed(2) ?? '-',
-    door === 'floor' || door === 'floor-http' ? '-' : met ? 'met' : 'missed',
+    path === 'floor' || path === 'floor-http' ? '-' : met ? 'met' : 'missed',
   ]);
   const bar = `bar <= ${RESOLUTION_BAR.p95}`;
   const head = ['resolution', 'at once', 'parked', 'through', 'p50 ms', 'ratio', 'p95 ms', 'ratio'];
@@ -92,7 +92,7 @@ export function legend(): string {
   return [...titles, bar].join('\n');
 }
 
-/** Where and with what it was measured. */
+/** The machine and the versions of the measurement. */
 export function machine(): Readonly<Record<string, string>> {
   return {
     cpu: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
@@ -115,7 +115,7 @@ function milliseconds(value: number | undefined): string {
   return value === undefined ? '-' : value.toFixed(1);
 }
 
-/** Markdown, so that it can be pasted. */
+/** Markdown, which can be pasted. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

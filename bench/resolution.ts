@@ -1,22 +1,25 @@
 /** Resolution latency: from the request to the verdict, against a bare update of a bare workflow on the same server. */
-import type { ParkResult, ResolutionDoor, ResolutionKind, ResolutionResult } from './cells.js';
-import { LANES, RESOLUTION_DOORS, RESOLUTION_KINDS } from './cells.js';
+import type { ParkResult, ResolutionKind, ResolutionPath, ResolutionResult } from './cells.js';
+import { LANES, RESOLUTION_KINDS, RESOLUTION_PATHS } from './cells.js';
 import type { Bench } from './processes.js';
 import { median } from './stats.js';
 import { undisturbed } from './undisturbed.js';
 
-/** The engine's 95th percentile against the bare update's. */
+/** The engine's 95th percentile relative to that of the bare update. */
 export const RESOLUTION_BAR = { p95: 1.3 } as const;
 
-/** Calls that wait side by side in one conversation; one of them is never resolved. */
+/** Parallel waits in one conversation; one of them is never resolved. */
 const WAITS = 40;
 
-/** Of each kind through each door before anything counts: new processes have not compiled what they run, on neither side. */
+/**
+ * Uncounted resolutions of each kind on each path, because new processes have not compiled their code yet, on either
+ * side.
+ */
 const WARM_UP_SAMPLES = 100;
 
 export interface ResolutionOptions {
   readonly rounds: number;
-  /** Of one measurement. */
+  /** The number in one measurement. */
   readonly samples: number;
   readonly lanes?: readonly number[];
   /** Conversations that wait beside the measured ones, in the second half. */
@@ -28,19 +31,19 @@ export interface ResolutionCell {
   readonly kind: ResolutionKind;
   readonly lanes: number;
   readonly parked: number;
-  /** Of each round, by door. */
-  readonly rounds: readonly Readonly<Record<ResolutionDoor, ResolutionResult>>[];
+  /** The results of each round, by path. */
+  readonly rounds: readonly Readonly<Record<ResolutionPath, ResolutionResult>>[];
 }
 
 export interface ResolutionSummary extends Omit<ResolutionCell, 'rounds'> {
-  readonly door: ResolutionDoor;
+  readonly path: ResolutionPath;
   /** Medians of the rounds, in milliseconds. */
   readonly p50: number;
   readonly p95: number;
-  /** Medians of the ratios of each round, to the bare update. */
+  /** Medians of the ratios of each round, relative to the bare update. */
   readonly p50Ratio: number;
   readonly p95Ratio: number;
-  /** The same to the bare update behind a bare HTTP server, for what came through the HTTP API. */
+  /** The same relative to the bare update behind a bare HTTP server, for the HTTP API only. */
   readonly p95OfBareHttp?: number;
   readonly met: boolean;
 }
@@ -52,8 +55,8 @@ export async function measureResolutions(
   const cells: ResolutionCell[] = [];
   console.error('resolutions, warming up');
   for (const kind of RESOLUTION_KINDS)
-    for (const door of RESOLUTION_DOORS) {
-      const request = { door, kind, lanes: 1, waits: WAITS, samples: WARM_UP_SAMPLES };
+    for (const path of RESOLUTION_PATHS) {
+      const request = { path, kind, lanes: 1, waits: WAITS, samples: WARM_UP_SAMPLES };
       await bench.ask<ResolutionResult>({ type: 'resolution', request });
     }
   for (const parked of [0, options.parked]) {
@@ -77,34 +80,34 @@ export async function measureResolutions(
   return cells;
 }
 
-type Measured = ResolutionResult & { readonly door: ResolutionDoor };
+type Measured = ResolutionResult & { readonly path: ResolutionPath };
 
 async function measureRound(
   bench: Bench,
   options: ResolutionOptions,
   cell: { readonly kind: ResolutionKind; readonly lanes: number; readonly round: number },
-): Promise<Readonly<Record<ResolutionDoor, ResolutionResult>>> {
+): Promise<Readonly<Record<ResolutionPath, ResolutionResult>>> {
   const { kind, lanes, round } = cell;
-  // Each is first, second and last as often as the others.
-  const first = round % RESOLUTION_DOORS.length;
-  const order = [...RESOLUTION_DOORS.slice(first), ...RESOLUTION_DOORS.slice(0, first)];
+  // Each path is first, second and last equally often.
+  const first = round % RESOLUTION_PATHS.length;
+  const order = [...RESOLUTION_PATHS.slice(first), ...RESOLUTION_PATHS.slice(0, first)];
   const { results, notes } = await undisturbed<Measured>(options.patienceMs, async () => {
     const measured: Measured[] = [];
-    for (const door of order) {
-      const request = { door, kind, lanes, waits: WAITS, samples: options.samples };
+    for (const path of order) {
+      const request = { path, kind, lanes, waits: WAITS, samples: options.samples };
       const result = await bench.ask<ResolutionResult>({ type: 'resolution', request });
-      measured.push({ ...result, door });
+      measured.push({ ...result, path });
     }
     return measured;
   });
-  const of = (door: ResolutionDoor): ResolutionResult => {
-    const found = results.find((result) => result.door === door);
-    if (found === undefined) throw new Error(`${door} was not measured`);
+  const of = (path: ResolutionPath): ResolutionResult => {
+    const found = results.find((result) => result.path === path);
+    if (found === undefined) throw new Error(`${path} was not measured`);
     return found;
   };
-  const p95 = RESOLUTION_DOORS.map((door) => of(door).latency.p95.toFixed(1)).join(', ');
-  const doors = RESOLUTION_DOORS.join(', ');
-  console.error([`${kind} x ${lanes}: p95 ${doors} ${p95} ms`, ...notes].join('; '));
+  const p95 = RESOLUTION_PATHS.map((path) => of(path).latency.p95.toFixed(1)).join(', ');
+  const paths = RESOLUTION_PATHS.join(', ');
+  console.error([`${kind} x ${lanes}: p95 ${paths} ${p95} ms`, ...notes].join('; '));
   const [client, http, floor] = [of('client'), of('http'), of('floor')];
   return { client, http, floor, 'floor-http': of('floor-http') };
 }
@@ -113,18 +116,18 @@ export function resolutionSummaries(
   cells: readonly ResolutionCell[],
 ): readonly ResolutionSummary[] {
   return cells.flatMap(({ rounds, ...cell }) =>
-    RESOLUTION_DOORS.map((door) => {
+    RESOLUTION_PATHS.map((path) => {
       const ratio = (part: 'p50' | 'p95', to: 'floor' | 'floor-http' = 'floor'): number =>
-        median(rounds.map((round) => round[door].latency[part] / round[to].latency[part]));
+        median(rounds.map((round) => round[path].latency[part] / round[to].latency[part]));
       const p95Ratio = ratio('p95');
       return {
         ...cell,
-        door,
-        p50: median(rounds.map((round) => round[door].latency.p50)),
-        p95: median(rounds.map((round) => round[door].latency.p95)),
+        path,
+        p50: median(rounds.map((round) => round[path].latency.p50)),
+        p95: median(rounds.map((round) => round[path].latency.p95)),
         p50Ratio: ratio('p50'),
         p95Ratio,
-        ...(door === 'http' ? { p95OfBareHttp: ratio('p95', 'floor-http') } : {}),
+        ...(path === 'http' ? { p95OfBareHttp: ratio('p95', 'floor-http') } : {}),
         met: p95Ratio <= RESOLUTION_BAR.p95,
       };
     }),

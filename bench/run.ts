@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the engine against bare Temporal doing the same turns, on one server, in one run, slice by slice in turn.
- * How it measures, and what it does not, stands in BENCHMARKS.md.
+ * `npm run bench`: the engine against bare Temporal with the same turns, on one server, in one run, alternating slice
+ * by slice. BENCHMARKS.md describes the methods and their limits.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -29,23 +29,22 @@ import { measureStreaming } from './streaming.js';
 import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]
-  --quick          a few seconds of everything: shows that it works, proves nothing
-  --rounds N       all workloads N times over (default 3)
-  --seconds N      what is measured of each side in a round, in slices of 1.7 seconds in turn (default 17)
+  --quick          a few seconds of everything, only to show that it works
+  --rounds N       repeats all workloads N times (default 3)
+  --seconds N      measured time of each side in a round, in alternating slices of 1.7 seconds (default 17)
   --only a|b|c|d|resolution|growth|parked|streaming|inline
-                   these workloads (several with commas between), or the latency of resolutions; growth, parked,
-                   streaming and inline (reads inside the model call against the same as activities) are measured
-                   only when asked for
-  --at-once N      only with N conversations at once (1 or 16 when absent)
-  --turns N        turns a conversation (default 20; growth: 1000)
+                   these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming
+                   and inline (inline reads against the same as activities) are measured only on request
+  --at-once N      only with N parallel conversations (default 1 and 16)
+  --turns N        turns in each conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
-  --parked N       conversations that wait beside those whose resolutions are measured (default 1000);
-                   parked: those that wait (default 1000, then 10000)
-  --samples N      resolutions a measurement (default 400); streaming: first tokens of each API (default 120)
+  --parked N       conversations that wait beside the measured resolutions (default 1000);
+                   parked: waiting conversations (default 1000, then 10000)
+  --samples N      resolutions in each measurement (default 400); streaming: first tokens of each API (default 120)
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
-  --out FILE       where the results go (default bench/results/<time>.json)`;
+  --out FILE       file for the results (default bench/results/<time>.json)`;
 
-/** Between cells: what the one before has left comes due. */
+/** Between cells: delayed work of the last cell completes. */
 const SETTLE_MS = 6_000;
 
 interface Options {
@@ -61,7 +60,7 @@ interface Options {
   readonly inline: boolean;
   readonly bytes: number;
   readonly parked: number;
-  /** Of those that are measured while they wait. */
+  /** Numbers of conversations that are measured while they wait. */
   readonly counts: readonly number[];
   readonly stillMs: number;
   readonly samples: number;
@@ -186,7 +185,7 @@ async function measureAll(
   return { cells, shapes };
 }
 
-/** What the engine adds to a stream needs none of the rest. */
+/** Runs only the streaming measurement, which needs none of the other processes. */
 async function streamingOnly(options: Options): Promise<void> {
   const startedAt = new Date().toISOString();
   const streamed = await measureStreaming(options.samples);

@@ -1,10 +1,10 @@
 /** Medians over rounds, and the bar. */
 import type { CellResult, PairResult, Workload } from './cells.js';
 
-/** Engine against floor: turns a second at least, median latency at most. */
+/** Engine relative to floor: the minimum of turns a second, the maximum of median latency. */
 export const BAR = { throughput: 0.85, p50: 1.2 } as const;
 
-/** One engine and one floor measurement of a cell, taken in turn. */
+/** One engine and one floor measurement of a cell, alternating. */
 export type Pair = PairResult;
 
 export interface Cell {
@@ -17,7 +17,7 @@ export interface SideSummary {
   readonly turnsPerSecond: number;
   readonly p50: number;
   readonly p95: number;
-  /** Median of the rounds' medians, as an SSE watcher sees it. */
+  /** Median of the rounds' medians for an SSE watcher. */
   readonly watchedP50?: number;
   readonly cpu: Readonly<Record<string, number>>;
 }
@@ -41,7 +41,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** c's engine against a floor that lists nothing: the strictest reading of the bar. */
+/** The engine in c against a floor without lists: the strictest reading of the bar. */
 export function strictest(cells: readonly Cell[]): readonly Cell[] {
   return cells.flatMap((cell) => {
     const pairs = cell.pairs.flatMap(({ engine, bare }) =>

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --only streaming`: what the engine adds to a model's stream, through either API. The first token: from the model
- * server to a reader of the API's event stream, against a reader of the model's own stream. The CPU of a long answer: adapter, deltas
- * and live channel in one process, against reading the same stream with OpenAI's client. Both in turn, in one run.
+ * `npm run bench -- --only streaming`: the overhead of the engine on a model's stream, through either API. First token:
+ * from the model server to a reader of the API's event stream, against a reader of the model's own stream. CPU of a
+ * long answer: adapter, deltas and live channel in one process, against reading the same stream with OpenAI's client.
+ * Both alternately, in one run.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -58,7 +59,7 @@ async function directDelay(modelUrl: string, api: Api): Promise<number> {
   return delay;
 }
 
-/** Of the engine, and of the stream itself, by API. */
+/** Delays of the engine, and of the stream itself, by API. */
 async function firstTokens(
   samples: number,
   modelUrl: string,
@@ -94,7 +95,7 @@ async function firstTokens(
   }
 }
 
-/** Sends a message and times its first token, as a page sees it. */
+/** Sends a message and measures its first token, as seen by a page. */
 async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>> {
   const post = async (path: string, body: object): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
@@ -126,7 +127,7 @@ async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>
     return await Promise.race([delay, sleep(UNSEEN_MS, undefined)]);
   };
   return async () => {
-    // On a busy machine the reader may not be there yet: then the token is not seen, and another is asked for.
+    // On a busy machine the reader may not be connected yet: then the token is missed, and another one is requested.
     for (;;) {
       const delay = await oneDelay();
       if (delay !== undefined) return delay;
@@ -134,7 +135,7 @@ async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>
   };
 }
 
-/** The long answer, as OpenAI's client reads it. */
+/** Reads the long answer with OpenAI's client. */
 async function textRead(client: OpenAI, api: Api): Promise<string> {
   const said = [{ role: 'user' as const, content: JSON.stringify(LONG) }];
   let text = '';
@@ -160,7 +161,7 @@ async function cpuOf(work: () => Promise<void>): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** CPU milliseconds of reading it, and of the engine's work with it: with nobody who watches, and with a watcher. */
+/** CPU milliseconds of reading the answer, and of the engine's work with it without a watcher and with one. */
 async function cpuOfAnswer(
   rounds: number,
   modelUrl: string,
@@ -202,7 +203,7 @@ async function cpuOfAnswer(
   const spent: number[][] = ways.map(() => []);
   for (let round = -3; round < rounds; round += 1)
     for (let turn = 0; turn < ways.length; turn += 1) {
-      // Each is first, second and last as often as the others.
+      // Each is first, second and last equally often.
       const index = (turn + round + ways.length) % ways.length;
       const ms = await cpuOf(ways[index] ?? read);
       if (round >= 0) spent[index]?.push(ms);
@@ -222,13 +223,15 @@ export interface StreamingResult {
     readonly direct: number;
     readonly added: number;
   };
-  /** Medians of one answer: reading it, and the engine's work with nobody who watches and with a watcher. */
+  /** Medians of one answer: reading it, and the engine's work without a watcher and with one. */
   readonly cpuMs: { readonly reading: number; readonly alone: number; readonly watched: number };
   readonly cpuRatio: { readonly alone: number; readonly watched: number };
   readonly met: { readonly firstToken: boolean; readonly cpu: boolean };
 }
 
-/** Starts everything that it needs. `samples`: first tokens of each API; long answers are a third as many. */
+/**
+ * Starts everything that it needs. `samples`: first tokens of each API; the number of long answers is a third of that.
+ */
 export async function measureStreaming(samples: number): Promise<readonly StreamingResult[]> {
   const [modelServer, modelUrl] = await started('server');
   try {

@@ -1,8 +1,9 @@
 /**
- * `node dist/bench/sweep.js [count]` (after `npm run build`): what the sweep costs while conversations are parked. The store has a log of
- * each, in sqlite and then in Postgres. The dev server has the runs that the passes come to look at, without a worker, as parked ones
- * are; to start all of them would take minutes. Listing runs is measured with these, comparing what is listed with the store with all.
- * Each pass is counted: calls of the store (one statement each), calls to Temporal by method, time, and CPU of the process that sweeps.
+ * `node dist/bench/sweep.js [count]` (after `npm run build`): the cost of the sweep while conversations are parked. The
+ * store has a log of each, in sqlite and then in Postgres. The dev server has only the runs that the passes check,
+ * without a worker, like parked ones; starting all of them would take minutes. Listing runs is measured with these,
+ * comparing the list with the store with all. Each pass counts calls of the store (one statement each), calls to
+ * Temporal by method, time, and CPU of the sweeping process.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -24,9 +25,9 @@ import { startDevServer } from '../test/support/servers/dev-server.js';
 import { median } from './stats.js';
 
 const COUNT = Number(process.argv[2] ?? 10_000);
-/** The first pass lists the running workflows as well, and so does each tenth after it. */
+/** The first pass also lists the running workflows, as does every tenth after it. */
 const PASSES = 5;
-/** More than so many passes look at. */
+/** More runs than this number of passes checks. */
 const RUNS = Math.min(COUNT, PASSES * SWEEP_CHECKS);
 const AT_ONCE = 32;
 const TENANT = 'default';
@@ -56,7 +57,7 @@ async function atOnce<Item>(
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-/** Runs that nobody works on: nothing but the sweep touches them. */
+/** Starts runs that have no worker, so that only the sweep touches them. */
 async function park(client: Client): Promise<readonly Parked[]> {
   const parked: Parked[] = Array.from({ length: COUNT }, (_, nth) => ({
     conversationId: `parked-${String(nth).padStart(6, '0')}`,
@@ -111,12 +112,12 @@ function eventsOf(conversationId: string): readonly CanonicalEvent[] {
 async function fill(log: EventLog, parked: readonly Parked[]): Promise<void> {
   await atOnce(parked, async ({ conversationId, runId }) => {
     const events = eventsOf(conversationId);
-    // As long as the history of a run that nobody has worked on.
+    // The history length of a run without a completed task.
     await log.append({ tenant: TENANT, conversationId, runId, historyLength: 2, events });
   });
 }
 
-/** Tells of each call of a method. */
+/** Reports each call of a method. */
 function watched<Target extends object>(target: Target, onCall: (method: string) => void): Target {
   return new Proxy(target, {
     get(of, name) {
@@ -183,7 +184,7 @@ function row(name: string, passes: readonly Pass[]): string {
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-sweep-'));
-  // A Postgres that root starts runs as another user.
+  // A Postgres started by root runs as another user.
   chmodSync(folder, 0o755);
   const server = await startDevServer({ dbFile: join(folder, 'temporal.db') });
   const calls = new Map<string, number>();
@@ -202,7 +203,7 @@ async function main(): Promise<void> {
     const startedAt = performance.now();
     const parked = await park(client);
     console.error(`parked after ${Math.round((performance.now() - startedAt) / 1_000)} s`);
-    console.log('| store, pass | looks | store calls | calls to Temporal | ms | CPU ms |');
+    console.log('| store, pass | checks | store calls | calls to Temporal | ms | CPU ms |');
     console.log('|---|---|---|---|---|---|');
     for (const [name, choice] of [
       ['sqlite', join(folder, 'log.db')],
@@ -218,7 +219,7 @@ async function main(): Promise<void> {
       );
       console.log(row(`${name}, that lists`, passes.filter(lists)));
       const moved = passes.reduce((sum, { asked }) => sum + asked, 0);
-      if (moved > 0) throw new Error(`${moved} parked conversations were not left alone`);
+      if (moved > 0) throw new Error(`${moved} parked conversations were changed`);
     }
     const load = loadavg().map((value) => value.toFixed(1));
     const seconds = Math.round((performance.now() - startedAt) / 1_000);

@@ -1,13 +1,13 @@
-/** Measures when the machine is quiet, and again when other processes disturbed it. */
+/** Measures while the machine is quiet, and repeats a measurement that other processes disturbed. */
 import { untilCalm } from './load/cpu.js';
 
-/** What other processes disturbed by more than this part of the machine is measured again, twice at most. */
+/** A measurement with a larger share of other processes is repeated, at most twice. */
 const MAX_FOREIGN_CPU = 0.1;
 const MAX_REPEATS = 2;
 
 /**
- * @param round One measurement of both sides; `foreignCpu` is the part of the machine that others took.
- * @returns the last measurement, and a note for the one who watches
+ * @param round One measurement of both sides; `foreignCpu` is the share of the machine that others took.
+ * @returns the last measurement, and notes for the operator
  */
 export async function undisturbed<Result extends { readonly foreignCpu: number }>(
   patienceMs: number,

@@ -1,11 +1,11 @@
-/** Text that is as hard to compress as prose, the same for the same seed. */
+/** Text that compresses like prose, the same for the same seed. */
 
 const WORDS =
   'order invoice customer delivery address parcel refund payment amount date number status item stock price total open paid late because after before without against shipped returned damaged missing confirmed waiting answer question please thank carrier harbour warehouse Tuesday morning twelve forty seven hundred blue small heavy second third'.split(
     ' ',
   );
 
-/** About so many bytes. */
+/** Text of about so many bytes. */
 export function wordsOf(seed: string, bytes: number): string {
   let state = 2_166_136_261;
   for (const char of seed) state = Math.imul(state ^ (char.codePointAt(0) ?? 0), 16_777_619);

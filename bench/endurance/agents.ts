@@ -1,4 +1,4 @@
-/** Agents for what takes long: one whose turn is a row of slow calls, and one that answers at once. */
+/** Agents for long measurements: one whose turn is a sequence of slow calls, and one that answers at once. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineAgent, defineTool, type Model, type ModelRequest } from 'colloquy';
@@ -14,7 +14,7 @@ const LEDGER = process.env['BENCH_LEDGER'] ?? '';
 
 const slow = defineTool({
   name: 'slow',
-  description: 'Works for as long as it is told to, and notes each time that it began and ended.',
+  description: 'Works for the requested time, and records each start and end.',
   input: z.object({ seconds: z.number().positive() }),
   output: z.object({ seconds: z.number() }),
   effects: 'once',
@@ -31,7 +31,7 @@ function note(what: 'began' | 'ended', toolCallId: string): void {
   appendFileSync(LEDGER, `${JSON.stringify({ what, toolCallId, pid: process.pid })}\n`);
 }
 
-/** Calls the slow tool as often as its turn's message says, one call a step. */
+/** Calls the slow tool as often as the message of the turn says, with one call in each step. */
 const slowModel: Model = {
   name: 'scripted',
   generate: (request: ModelRequest) => {
@@ -61,7 +61,7 @@ const slowModel: Model = {
 export const slowAgent = defineAgent({
   name: 'bench-slow',
   model: slowModel,
-  instructions: 'Do what you are told.',
+  instructions: 'Follow the instructions.',
   tools: [slow],
 });
 

@@ -1,4 +1,4 @@
-/** A stack on a server of its own that can be killed and started again on its file, with a client beside it. */
+/** A stack with a server of its own, which can be killed and restarted on its file, and a client. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,9 @@ export interface Endurance {
   readonly client: ConversationClient;
   /** Lines that the slow tool has written. */
   readonly ledger: string;
-  /** SIGKILL, and a new server on the same file and port. Returns how long none answered, in milliseconds. */
+  /**
+   * Kills the server with SIGKILL and starts a new one on the same file and port. Returns the downtime in milliseconds.
+   */
   restartServer(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * One conversation whose workflow tasks fail without end, beside healthy ones: the latency of their turns before it, beside it
- * and after it. Its input claims a core revision that no worker knows, so every task of it fails.
+ * One conversation whose workflow tasks fail without end, beside healthy ones: the latency of the healthy turns before,
+ * during and after it. Its input names a core revision that no worker has, so every task of it fails.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,11 +9,11 @@ import type { Endurance } from './engine.js';
 
 export interface FailingOptions {
   readonly conversations: number;
-  /** How long the failing one is there. */
+  /** Duration of the failing conversation. */
   readonly minutes: number;
-  /** Turns that are begun in a second, whatever those before them take. */
+  /** Turns started in each second, whether or not earlier ones have ended. */
   readonly rate: number;
-  /** Each of the two stretches without a failing conversation, before and after. */
+  /** Duration of each of the two periods without a failing conversation, before and after. */
   readonly quietMinutes: number;
 }
 
@@ -27,17 +27,17 @@ export interface FailingBeside extends FailingOptions {
   readonly before: Latency;
   readonly beside: Latency;
   readonly after: Latency;
-  /** Of the stretch beside it, by minute. */
+  /** Values of the period with the failing conversation, by minute. */
   readonly p95ByMinute: readonly number[];
   /** Attempts of the failing conversation's first task. */
   readonly attempts: number;
   readonly failedTurns: number;
-  /** p95 beside the failing conversation, to the mean of before and after. */
+  /** p95 with the failing conversation, relative to the mean of before and after. */
   readonly ratio: number;
   readonly met: boolean;
 }
 
-/** What the same load differs by between two stretches without a failing conversation, at most. */
+/** The largest difference that the same load shows between two periods without a failing conversation. */
 export const FAILING_BAR = 1.1;
 
 export async function measureFailingBeside(
@@ -73,7 +73,7 @@ export async function measureFailingBeside(
   };
 }
 
-/** Begun by no client of ours: its revision is newer than any worker. */
+/** Starts the conversation without the client, because its revision is newer than any worker. */
 async function startFailing({ temporal }: Endurance): Promise<string> {
   const conversationId = `failing-${randomUUID()}`;
   const workflowId = `conversation:default:${conversationId}`;
@@ -102,14 +102,14 @@ class Load {
     this.#pauseMs = 1_000 / rate;
   }
 
-  /** A turn of each, so that none of the measured turns starts its conversation. */
+  /** Runs one turn of each conversation, so that no measured turn starts one. */
   async warmUp(): Promise<void> {
     for (let from = 0; from < this.#talks.length; from += 10)
       await Promise.all(this.#talks.slice(from, from + 10).map((talk) => this.#turn(talk)));
     this.failed = 0;
   }
 
-  /** Latencies in milliseconds, by minute in which the turn began. */
+  /** Latencies in milliseconds, by the minute in which the turn began. */
   async stretch(minutes: number): Promise<number[][]> {
     const startedAt = performance.now();
     const endsAt = startedAt + minutes * 60_000;
@@ -140,7 +140,7 @@ class Load {
       return performance.now() - startedAt;
     } catch (error) {
       this.failed += 1;
-      console.error(`a turn came to nothing: ${error instanceof Error ? error.message : ''}`);
+      console.error(`a turn failed: ${error instanceof Error ? error.message : ''}`);
       return undefined;
     }
   }

@@ -1,12 +1,15 @@
-/** One turn of slow calls, while the server is killed and started again twice: each call has to run once, and the turn to end. */
+/**
+ * One turn of slow calls, while the server is killed and restarted twice: each call has to run once, and the turn has
+ * to end.
+ */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SlowOrder } from './agents.js';
 import type { Endurance } from './engine.js';
 
-/** When the server is killed, as shares of the turn: each time in the middle of a call. */
+/** Times of the kills, as shares of the turn: each in the middle of a call. */
 const RESTARTS = [0.3, 0.7] as const;
-/** Beyond the calls themselves. */
+/** Time allowed beyond the calls themselves. */
 const SLACK_MS = 120_000;
 
 export interface LongTurnOptions {
@@ -16,11 +19,11 @@ export interface LongTurnOptions {
 
 export interface LongTurn extends LongTurnOptions {
   readonly tookSeconds: number;
-  /** How long no server answered, in milliseconds, each time. */
+  /** Downtimes of the server, in milliseconds. */
   readonly downMs: readonly number[];
   readonly status: string;
   readonly text: string;
-  /** How often the tool's code was entered, and left with a result. */
+  /** The number of starts of the tool's code, and of its results. */
   readonly began: number;
   readonly ended: number;
   readonly met: boolean;
@@ -40,7 +43,7 @@ export async function measureLongTurn(
   for (const share of RESTARTS) {
     await sleep(Math.max(0, startedAt + share * totalMs - performance.now()));
     downMs.push(await engine.restartServer());
-    console.error(`the server was away for ${(downMs.at(-1) ?? 0).toFixed(0)} ms`);
+    console.error(`the server was down for ${(downMs.at(-1) ?? 0).toFixed(0)} ms`);
   }
   const leftMs = startedAt + totalMs + SLACK_MS - performance.now();
   const result = await turn.result({ timeout: leftMs });

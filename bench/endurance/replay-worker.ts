@@ -1,4 +1,7 @@
-/** A worker of quick turns, in a process of its own; `BENCH_SLOTS=fixed` gives it the slots of Temporal's worker instead of ours. */
+/**
+ * A worker of quick turns in a process of its own. `BENCH_SLOTS=fixed` gives it the slots of Temporal's worker instead
+ * of the engine's.
+ */
 import { join } from 'node:path';
 import { createColloquyWorker } from 'colloquy/worker';
 import { quick } from './agents.js';

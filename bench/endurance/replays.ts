@@ -1,7 +1,7 @@
 /**
- * A worker is lost with many conversations of long histories in memory, and each of them is sent a message at once: the next worker has to
- * replay them all. How many tasks the server gives up, how often a whole history is sent, and how long it takes until all turns have ended: with
- * the slots of Temporal's worker, and with ours.
+ * A worker is lost with many conversations of long histories in its cache, and each of them gets a message at once, so
+ * the next worker has to replay them all. Measures the timed-out tasks, the number of whole histories sent, and the
+ * time until all turns have ended: with the slots of Temporal's worker, and with the engine's.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,11 +18,11 @@ import { startDevServer } from '../../test/support/servers/dev-server.js';
 
 export interface ReplaysOptions {
   readonly conversations: number;
-  /** Of each run when the worker is lost, at least. */
+  /** The minimum length of each run at the loss of the worker. */
   readonly events: number;
   /** Busy loops beside the worker. */
   readonly load: number;
-  /** How often each sort of slots is measured. */
+  /** The number of waves for each kind of slots. */
   readonly rounds: number;
 }
 
@@ -31,9 +31,9 @@ export const SLOTS = ['fixed', 'ours'] as const;
 export interface Wave {
   readonly slots: (typeof SLOTS)[number];
   readonly conversations: number;
-  /** Attempts at workflow tasks that the server gave up. */
+  /** Workflow task attempts that timed out. */
   readonly timedOut: number;
-  /** Attempts at tasks that brought a whole history. */
+  /** Task attempts that were sent a whole history. */
   readonly replays: number;
   readonly replaysPerTurn: number;
   /** Seconds from the worker's start to the end of the last turn. */
@@ -41,11 +41,14 @@ export interface Wave {
   readonly notEnded: number;
 }
 
-/** Each conversation is replayed once, and a few again: those that the worker had begun with before it knew how long they take. */
+/**
+ * Each conversation is replayed once, and a few twice: those that the worker started before it knew the duration of a
+ * replay.
+ */
 export const REPLAYS_BAR = 1.5;
 
 export interface ReplaysReport {
-  /** Replays for each turn, all waves of a sort together. */
+  /** Replays for each turn, over all waves of one kind. */
   readonly replaysPerTurn: Readonly<Record<Wave['slots'], number>>;
   readonly met: boolean;
 }
@@ -61,7 +64,7 @@ export function replaysReport(waves: readonly Wave[]): ReplaysReport {
   return { replaysPerTurn, met: isEnded && replaysPerTurn.ours <= REPLAYS_BAR };
 }
 
-/** What a wave may take before it is called off. */
+/** A wave is aborted after this time. */
 const WAVE_MS = 180_000;
 const LOOK_EVERY_MS = 250;
 const AT_ONCE = 8;
@@ -141,7 +144,7 @@ async function wave({ temporal, talks }: Scene): Promise<Omit<Wave, 'slots'>> {
     talks.map(async (talk) => (await handleOf(temporal, talk).describe()).historyLength),
   );
   const waiting = new Set(talks.map((talk) => ({ talk, requestId: randomUUID() })));
-  // Signals: the task of an update that is given up leaves nothing in history that could be counted.
+  // Signals instead of updates: a timed-out task of an update leaves nothing in the history to count.
   for (const { talk, requestId } of waiting)
     await handleOf(temporal, talk).signal('sendMessage', { text: 'go', requestId });
   while (waiting.size > 0 && performance.now() - startedAt < WAVE_MS) {
@@ -165,7 +168,7 @@ async function wave({ temporal, talks }: Scene): Promise<Omit<Wave, 'slots'>> {
   };
 }
 
-/** As readers see it. */
+/** Whether the turn has ended for readers. */
 async function hasEnded(one: {
   readonly talk: Conversation;
   readonly requestId: string;
@@ -185,7 +188,10 @@ interface Tasks {
   readonly whole: number;
 }
 
-/** Of the newest run, after an event. Attempts after the first leave no events: the number of the last one stands in its task. */
+/**
+ * Counts the tasks of the newest run after an event. Attempts after the first have no events, but the scheduled event
+ * has the number of the last one.
+ */
 async function tasksOf(temporal: Client, talk: Conversation, after: number): Promise<Tasks> {
   const { events } = await handleOf(temporal, talk).fetchHistory();
   let timedOut = 0;
@@ -194,13 +200,13 @@ async function tasksOf(temporal: Client, talk: Conversation, after: number): Pro
     if (Number(eventId) <= after) continue;
     const scheduled = event.workflowTaskScheduledEventAttributes;
     if (scheduled == null) {
-      // One that waited for the worker that was lost is no attempt.
+      // A timeout in the queue of the lost worker is not an attempt.
       if (Number(event.workflowTaskTimedOutEventAttributes?.timeoutType) === START_TO_CLOSE)
         timedOut += 1;
       continue;
     }
     const attempt = scheduled.attempt ?? 1;
-    // The first attempt that was given up has an event of its own.
+    // The first attempt that timed out has an event of its own.
     timedOut += Math.max(0, attempt - 2);
     const isWhole = Number(scheduled.taskQueue?.kind) === STICKY ? 0 : 1;
     whole += Math.max(isWhole, attempt - 1);

@@ -1,4 +1,6 @@
-/** `npm run endurance`: what takes longer than a benchmark's slices. How it measures stands in ../BENCHMARKS.md. */
+/**
+ * `npm run endurance`: measurements that take longer than a benchmark's slices. ../BENCHMARKS.md describes the methods.
+ */
 import { parseArgs } from 'node:util';
 import { startEndurance } from './engine.js';
 import { FAILING_BAR, measureFailingBeside } from './failing-beside.js';
@@ -6,22 +8,22 @@ import { measureLongTurn } from './long-turn.js';
 import { measureReplays, replaysReport } from './replays.js';
 
 const USAGE = `npm run endurance -- long-turn|failing-beside|replays [options]
-  long-turn        one turn of slow calls, the server killed and started again twice: each call runs once
-  --calls N        calls, one after the other (default 5)
-  --seconds N      what each takes (default 360)
+  long-turn        one turn of slow calls, the server killed and restarted twice: each call runs once
+  --calls N        sequential calls (default 5)
+  --seconds N      duration of each (default 360)
 
-  failing-beside   healthy conversations, one more whose workflow tasks fail: p95 of the turns of the others
-  --minutes N      how long the failing one is there (default 60)
+  failing-beside   healthy conversations beside one whose workflow tasks fail: p95 of the healthy turns
+  --minutes N      duration of the failing one (default 60)
   --quiet N        minutes without it, before and after (default 5)
-  --conversations N  healthy ones (default 200)
-  --rate N         turns begun in a second (default 10)
+  --conversations N  number of healthy ones (default 200)
+  --rate N         turns started in each second (default 10)
 
-  replays          a worker is lost, and the next one has to replay many long histories at once: tasks that are given up,
-                   whole histories for each turn, with the slots of Temporal's worker and with ours, in turn
-  --conversations N  so many (default 40)
-  --events N       of each history, at least (default 700)
-  --load N         busy loops beside it (default 4)
-  --rounds N       of both (default 2)
+  replays          a worker is lost, and the next one has to replay many long histories at once: tasks that time out,
+                   whole histories for each turn, alternately with the slots of Temporal's worker and of the engine's
+  --conversations N  number of conversations (default 40)
+  --events N       minimum length of each history (default 700)
+  --load N         busy loops beside the worker (default 4)
+  --rounds N       waves of each kind (default 2)
 
 Exit code 1 when a bar is missed.`;
 
@@ -47,7 +49,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Has a server and workers of its own. */
+/** Uses a server and workers of its own. */
 async function replays(): Promise<boolean> {
   const waves = await measureReplays({
     conversations: number('conversations', values.conversations, 40),
@@ -85,7 +87,9 @@ async function main(what: string | undefined): Promise<boolean> {
         : await measureFailingBeside(engine, failing);
     console.log(JSON.stringify(measured, null, 2));
     if ('ratio' in measured)
-      console.log(`p95 beside it at most ${FAILING_BAR} times: ${measured.ratio.toFixed(2)}`);
+      console.log(
+        `p95 with the failing conversation at most ${FAILING_BAR} times: ${measured.ratio.toFixed(2)}`,
+      );
     console.log(measured.met ? 'met' : 'missed');
     return measured.met;
   } finally {

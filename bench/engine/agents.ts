@@ -1,6 +1,7 @@
 /**
- * The agents of the engine's side: one a workload, with a model and tools that cost nothing, so that only the engine is seen.
- * The model is a pure function of the transcript, so that any attempt in any process gives the same answer.
+ * The agents of the engine's side: one for each workload, with a model and tools that cost nothing, so that only the
+ * engine is measured. The model is a pure function of the transcript, so every attempt in any process gives the same
+ * answer.
  */
 import {
   type Agent,
@@ -105,7 +106,7 @@ function agent(workload: EngineWorkload): Agent<Readonly<Record<string, unknown>
   });
 }
 
-/** Asks for as many calls as the message says. */
+/** Requests as many calls as the message says. */
 function manyCalls(name: string): Model {
   const answer = (request: ModelRequest): ModelResponse => {
     const last = request.messages.at(-1);
@@ -135,7 +136,7 @@ const ask = defineTool({
   output: z.object({ answer: z.string() }),
 });
 
-/** For the latency of resolutions: many calls of one step wait side by side. */
+/** For the latency of resolutions: many calls of one step wait in parallel. */
 export const answers = defineAgent({
   name: 'bench-answer',
   model: manyCalls('ask'),
@@ -148,7 +149,7 @@ export const approvals = defineAgent({
   instructions: 'Pay.',
   tools: [pay],
 });
-/** Conversations of it wait for an answer that never comes. */
+/** Its conversations wait for an answer that never arrives. */
 export const parked = defineAgent({
   name: 'bench-parked',
   model: manyCalls('ask'),

@@ -1,6 +1,6 @@
 /**
- * The agent of a conversation that grows: each message says what its turn is to hold. Everything is a pure function of the
- * transcript, so that any attempt in any process gives the same.
+ * The agent of a growing conversation: each message states the contents of its turn. Everything is a pure function of
+ * the transcript, so every attempt in any process gives the same result.
  */
 import {
   defineAgent,
@@ -14,7 +14,7 @@ import { GATED_TOOL_NAME } from '../cells.js';
 import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../long-cells.js';
 import { wordsOf } from '../words.js';
 
-/** Of the newest user message; it is followed by as much text as the turn is to hold. */
+/** The order in the newest user message, which is followed by as much text as the turn is to hold. */
 function orderOf(request: ModelRequest): GrowthOrder {
   const asked = request.messages.findLast(({ role }) => role === 'user');
   const part = asked?.parts[0];
@@ -22,11 +22,11 @@ function orderOf(request: ModelRequest): GrowthOrder {
   return JSON.parse(line) as GrowthOrder;
 }
 
-/** About as long as summaries are, whatever they stand for. */
+/** About the size of a summary, which does not depend on the summarised turns. */
 const SUMMARY_BYTES = 2_000;
 
 function answer(request: ModelRequest): ModelResponse {
-  // Only the agent's own calls have its tools.
+  // Only the agent's own calls have its tools, so this is a summary.
   if (request.tools.length === 0) return summary;
   const { turn, calls, gated, bytes } = orderOf(request);
   const asks = request.messages.at(-1)?.role === 'user';

@@ -1,6 +1,6 @@
 /**
- * A bare HTTP server before the bare update: one more process on the way, as the engine's API is, and nothing else - no routes,
- * no checks, no log lines. Prints its port as its first line.
+ * A bare HTTP server in front of the bare update: one more process on the way, like the engine's API, without routes,
+ * checks or log lines. Prints its port as its first line.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Worker process of the floor: Temporal's defaults, but no gzip on loopback and the time-outs, as the engine has them; one task queue, the workflow
- * bundled at start.
+ * Worker process of the floor: Temporal's defaults, except for gzip on loopback and the timeouts, which are those of
+ * the engine; one task queue, the workflow bundled at start.
  */
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';

@@ -1,7 +1,7 @@
 /**
- * The floor: the same turns in bare Temporal, as cheap as they can be had. No transcript, no event log, no request ids, no
- * reads from outside; the update that begins a turn answers when it has ended, or waits for an approval. In workload c what waits
- * can be listed by search attributes, as it can with the engine.
+ * The floor: the same turns in bare Temporal, as cheap as possible. No transcript, no event log, no request ids, no
+ * reads from outside. The update that starts a turn returns at its end, or when it waits for an approval. In workload c
+ * waiting calls can be listed by search attributes, as with the engine.
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
@@ -23,7 +23,7 @@ export interface FloorActivities {
 
 export const SEND = 'send';
 export const APPROVE = 'approve';
-/** What `send` answers when the turn waits for its approval. */
+/** The result of `send` when the turn waits for its approval. */
 export const SUSPENDED = 'suspended';
 
 /** The engine's own default for approvals. */
@@ -67,13 +67,13 @@ export async function floor(workload: 'a' | 'b' | 'c' | 'd'): Promise<void> {
 export const RESOLVE = 'resolve';
 
 export interface WaitsInput {
-  /** Each has a timer, as the engine's suspensions have. */
+  /** The number of waiting calls. Each has a timer, like a suspension of the engine. */
   readonly waits: number;
-  /** What is resolved begins to run. */
+  /** Whether a resolved call starts to run. */
   readonly runs: boolean;
 }
 
-/** Calls that wait side by side. A resolution ends one wait: its validator looks it up, its handler stops the timer. */
+/** Calls that wait in parallel. A resolution ends one wait: its validator finds it, its handler stops the timer. */
 export async function waits(input: WaitsInput): Promise<void> {
   const open = new Map<number, CancellationScope>();
   for (let id = 0; id < input.waits; id += 1) open.set(id, startDeadline());

@@ -1,4 +1,4 @@
-/** CPU time of processes and of the machine, from /proc (Linux). Elsewhere everything is 0. */
+/** CPU time of processes and of the machine, from /proc (Linux). On other systems everything is 0. */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ const MS_PER_TICK = 10;
 export interface CpuReading {
   readonly atMs: number;
   readonly byName: Readonly<Record<string, number>>;
-  /** Of all processes, in CPU milliseconds. */
+  /** The total of all processes, in CPU milliseconds. */
   readonly busyMs: number;
 }
 
@@ -19,7 +19,7 @@ export function readCpu(pids: Readonly<Record<string, number>>): CpuReading {
   return { atMs: performance.now(), byName, busyMs: machineMs() };
 }
 
-/** CPU milliseconds by process between two readings, and the part of the machine that others took. */
+/** CPU milliseconds by process between two readings, and the share of the machine that others took. */
 export function cpuBetween(
   before: CpuReading,
   after: CpuReading,
@@ -37,7 +37,10 @@ export function cpuBetween(
 
 const CALM_LOOK_MS = 700;
 
-/** Waits until the machine is idle but for `atMost` of it, or the time is up. To be called while ours has nothing to do. */
+/**
+ * Waits until other processes use at most `atMost` of the machine, or until the time is up. Callers have no work
+ * running meanwhile.
+ */
 export async function untilCalm(atMost: number, waitMs: number): Promise<void> {
   const giveUpAt = performance.now() + waitMs;
   while (performance.now() < giveUpAt) {
@@ -49,7 +52,7 @@ export async function untilCalm(atMost: number, waitMs: number): Promise<void> {
 
 function processMs(pid: number): number {
   const text = read(`/proc/${pid}/stat`);
-  // The name stands in brackets and may hold anything; times are the 12th and 13th field after it.
+  // The name is in brackets and may contain anything; times are the 12th and 13th field after it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MS_PER_TICK;
 }

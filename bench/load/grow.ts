@@ -1,4 +1,4 @@
-/** Drives one conversation for a long time, and looks now and then at what has grown. */
+/** Drives one conversation for a long time, and takes samples of its growth. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
@@ -7,10 +7,10 @@ import type { ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
 import {
   GROWING_AGENT,
-  type GrowthLook,
   type GrowthOrder,
   type GrowthRequest,
   type GrowthResult,
+  type GrowthSample,
 } from '../long-cells.js';
 import { wordsOf } from '../words.js';
 import { cpuBetween, readCpu } from './cpu.js';
@@ -27,7 +27,10 @@ export interface GrowthParts {
 
 type Conversation = ReturnType<ConversationClient['conversation']>;
 
-/** Of another conversation: what the first turns of a worker cost is not what a conversation's first turns do. */
+/**
+ * Turns of another conversation before the measurement, because the first turns of a worker cost more than those of a
+ * conversation.
+ */
 const WARM_UP_TURNS = 20;
 
 export async function measureGrowth(
@@ -38,16 +41,16 @@ export async function measureGrowth(
   await drive(warmUp, { ...request, turns: WARM_UP_TURNS }, () => Promise.resolve());
   const conversationId = `bench-growing-${randomUUID()}`;
   const meter = new Meter(conversationId, parts);
-  const looks = [await meter.before()];
-  const every = Math.max(1, Math.floor(request.turns / request.looks));
+  const samples = [await meter.before()];
+  const every = Math.max(1, Math.floor(request.turns / request.samples));
   const latencies: number[] = [];
   const cpuFrom = readCpu(parts.pids);
   const after = async (turn: number, latency: number): Promise<void> => {
     latencies.push(latency);
     if (turn % every !== 0 && turn !== request.turns) return;
-    const look = await meter.look(turn);
-    looks.push(look);
-    console.error(lineOf(look, latencies.slice(-every)));
+    const sample = await meter.sample(turn);
+    samples.push(sample);
+    console.error(lineOf(sample, latencies.slice(-every)));
   };
   const begun = parts.client.conversation(conversationId, { agent: GROWING_AGENT });
   await drive(begun, request, after);
@@ -60,18 +63,18 @@ export async function measureGrowth(
     bytes: longest.bytes,
     replayMs: await replayTime(longest.history),
   };
-  return { latencies, looks, longestRun, foreignCpu };
+  return { latencies, samples, longestRun, foreignCpu };
 }
 
-function lineOf(look: GrowthLook, latencies: readonly number[]): string {
+function lineOf(sample: GrowthSample, latencies: readonly number[]): string {
   const mean = latencies.reduce((sum, value) => sum + value, 0) / Math.max(1, latencies.length);
-  const { turns, runs, historyBytes, workerRssBytes } = look;
+  const { turns, runs, historyBytes, workerRssBytes } = sample;
   const history = `history ${(historyBytes / 1_024).toFixed(0)} KB in ${runs} runs`;
   const rss = `worker ${(workerRssBytes / 1_048_576).toFixed(0)} MB`;
   return `turn ${turns}: mean ${mean.toFixed(1)} ms, ${history}, ${rss}`;
 }
 
-/** One turn after the other. @throws when a turn ends in any other way than it should */
+/** Runs the turns one after the other. @throws when a turn ends in an unexpected way */
 async function drive(
   conversation: Conversation,
   request: GrowthRequest,
@@ -120,12 +123,12 @@ class Meter {
     this.histories = new Histories(parts.temporal, `conversation:default:${conversationId}`);
   }
 
-  async before(): Promise<GrowthLook> {
+  async before(): Promise<GrowthSample> {
     const nothing = { events: 0, bytes: 0, modelCalls: 0, modelBytes: 0, runs: 0 };
     return this.#lookWith(0, nothing, await this.#log());
   }
 
-  async look(turns: number): Promise<GrowthLook> {
+  async sample(turns: number): Promise<GrowthSample> {
     return this.#lookWith(turns, await this.histories.sum(), await this.#log());
   }
 
@@ -133,7 +136,7 @@ class Meter {
     turns: number,
     sum: Awaited<ReturnType<Histories['sum']>>,
     log: { readonly snapshotBytes: number },
-  ): GrowthLook {
+  ): GrowthSample {
     const { pids, logFile } = this.#parts;
     const { runs, events, bytes, modelCalls, modelBytes } = sum;
     return {
@@ -152,7 +155,7 @@ class Meter {
     };
   }
 
-  /** Reads what is new in the log. */
+  /** Reads the new events of the log. */
   async #log(): Promise<{ readonly snapshotBytes: number }> {
     const { log } = this.#parts.opened;
     for (let more = true; more; ) {
@@ -168,7 +171,7 @@ class Meter {
   }
 }
 
-/** What somebody has said or found: not what the engine writes about it. */
+/** The size of the content in an event, without the fields that the engine adds. */
 function contentBytes(event: CanonicalEvent): number {
   switch (event.type) {
     case 'user_message':

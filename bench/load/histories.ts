@@ -1,4 +1,4 @@
-/** What the histories of all runs of one conversation add up to, read as it grows: each run is read once it has ended. */
+/** The sum of the histories of all runs of one conversation, read as it grows: each run is read once it has ended. */
 import type { Client } from '@temporalio/client';
 import { CompressionCodec } from 'colloquy/client';
 
@@ -6,7 +6,7 @@ export type History = Awaited<
   ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>
 >;
 
-/** The server fills pages by count alone; one of its own size may be larger than what a client takes (4 MiB). */
+/** The server limits pages by count only; a page of its default length may exceed the client's limit (4 MiB). */
 const PAGE_EVENTS = 40;
 
 export interface HistorySum {
@@ -14,7 +14,7 @@ export interface HistorySum {
   readonly events: number;
   readonly bytes: number;
   readonly modelCalls: number;
-  /** Of the inputs of model calls. */
+  /** Bytes of the inputs of model calls. */
   readonly modelBytes: number;
 }
 
@@ -36,7 +36,7 @@ export class Histories {
     this.#workflowId = workflowId;
   }
 
-  /** Of all runs until now. */
+  /** The sum over all runs until now. */
   async sum(): Promise<HistorySum> {
     const runs = await this.#newRuns();
     let sum = this.#ended;
@@ -51,12 +51,12 @@ export class Histories {
     return sum;
   }
 
-  /** The run with the most bytes of those that `sum` has seen. */
+  /** The largest run by bytes among those that `sum` has read. */
   get longest(): Run | undefined {
     return this.#longest;
   }
 
-  /** Those that have not been seen to be ended, oldest first. */
+  /** Runs that were not seen as ended yet, oldest first. */
   async #newRuns(): Promise<readonly Run[]> {
     const runs: Run[] = [];
     let runId: string | undefined;
@@ -96,7 +96,7 @@ async function added(sum: HistorySum, { history, bytes }: Run): Promise<HistoryS
   for (const { activityTaskScheduledEventAttributes: activity } of events) {
     if (activity?.activityType?.name !== 'callModel') continue;
     modelCalls += 1;
-    // What the activity is given, not what history keeps of it.
+    // Counts the input as the activity receives it, not as history stores it.
     const payloads = await new CompressionCodec().decode(activity.input?.payloads ?? []);
     for (const { data } of payloads) modelBytes += data?.length ?? 0;
   }

@@ -1,10 +1,10 @@
-/** The load generator: a process of its own that drives both sides in turn, as its parent says. */
+/** The load generator: a separate process that drives both sides alternately, at the requests of its parent. */
 import { Client, Connection } from '@temporalio/client';
 import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
-import { HttpDoor } from './http-door.js';
+import { HttpResolver } from './http-client.js';
 import { measureInline, measurePair, measureShape } from './measure.js';
 import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
@@ -13,7 +13,7 @@ import { Watchers } from './watcher.js';
 
 const config = JSON.parse(process.argv[2] ?? '{}') as LoadConfig;
 const connection = await Connection.connect({ address: config.address });
-// As the API process has it.
+// The codecs of the API process.
 const dataConverter = { payloadCodecs: [new CompressionCodec()] };
 const temporal = new Client({ connection, dataConverter });
 const opened = await openEventLog(config.logFile);
@@ -29,7 +29,7 @@ const reader = createStoreReader({ log: opened.log, live: opened.live, source: '
 const resolutionParts: ResolutionParts = {
   temporal,
   client: new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } }),
-  http: new HttpDoor(config),
+  http: new HttpResolver(config),
   pids,
 };
 

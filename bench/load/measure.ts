@@ -1,4 +1,4 @@
-/** What the slices of a cell come to; and the shape of a turn's history. */
+/** The results of the slices of a cell, and the shape of a turn's history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type {
@@ -17,14 +17,14 @@ import { cpuBetween } from './cpu.js';
 import type { Begin, Talk } from './sides.js';
 import { Lanes, type Slice, type Turn } from './slices.js';
 
-/** Watchers get what the last turns of a slice decided a little after those who wait. */
+/** Watchers receive the end of the last turns of a slice a little later than the callers. */
 const TRAILING_MS = 400;
-/** Not counted: code is compiled, and nothing of the slices before comes due. */
+/** Uncounted cycles: code is compiled, and delayed work of the slices before it is not complete. */
 const WARM_UP_CYCLES = 2;
 
 /**
- * Where what waits is listed, the engine is also held against a floor that lists nothing; what the server does two slices later for one of the two floors
- * falls on the other.
+ * In workload c the engine is also compared with a floor without lists. Delayed work of the server, two slices later,
+ * for one of the two floors falls on the other.
  */
 const ORDER: Readonly<Record<Workload, readonly Place[]>> = {
   a: ['engine', 'floor'],
@@ -35,7 +35,7 @@ const ORDER: Readonly<Record<Workload, readonly Place[]>> = {
 
 type Place = keyof PairResult;
 
-/** When a watcher saw a turn end; engine only. */
+/** The time at which a watcher saw a turn end; engine only. */
 export type WatchedAt = (turnId: string) => number | undefined;
 
 export async function measurePair(
@@ -69,7 +69,7 @@ export async function measurePair(
   return { engine, floor, ...bare };
 }
 
-/** The engine against itself: the same turns, reads as activities and inside the model call. */
+/** The engine against itself: the same turns, with reads as activities and inline in the model call. */
 export async function measureInline(
   request: InlineRequest,
   parts: {
@@ -119,7 +119,7 @@ function resultOf(slices: readonly Slice[]): CellResult {
   };
 }
 
-/** Of a turn that began before the window, or ended after it, the part that lies in it: a slice is only some turns long. */
+/** The part of a turn that lies in the window, because a slice contains only a few turns. */
 function partInside({ startedAt, endedAt }: Turn, { from, until }: Slice): number {
   const inside = Math.min(endedAt, until.atMs) - Math.max(startedAt, from.atMs);
   return Math.max(0, inside) / (endedAt - startedAt);
@@ -135,7 +135,7 @@ function watchedIn(slices: readonly Slice[], watchedAt: WatchedAt): Spread {
   return spreadInside(slices, (turn) => (seenAt(turn) ?? Number.NaN) - turn.startedAt);
 }
 
-/** Each turn counts as much as of it lies in the window: those that are cut off are the long ones. */
+/** Weights each turn by its part in the window, because the truncated turns are the long ones. */
 function spreadInside(slices: readonly Slice[], valueOf: (turn: Turn) => number): Spread {
   const weighted = slices.flatMap((slice) =>
     slice.turns.map((turn) => ({ value: valueOf(turn), weight: partInside(turn, slice) })),
@@ -165,7 +165,7 @@ function spreadOfWeighted(
   return { p50: at(0.5), p95: at(0.95), max: sorted.at(-1)?.value ?? Number.NaN };
 }
 
-/** Runs one conversation alone and looks at its history after the first and after the last turn. */
+/** Runs one conversation alone and reads its history after the first and after the last turn. */
 export async function measureShape(
   temporal: Client,
   begin: () => Talk,

@@ -1,4 +1,4 @@
-/** How long a worker takes to replay a run: what a conversation waits for after its worker was lost. */
+/** The time that a worker takes to replay a run: the delay of a conversation after the loss of its worker. */
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/workflow/messaging.js';
@@ -7,15 +7,17 @@ import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bund
 import { median } from '../stats.js';
 import type { History } from './histories.js';
 
-/** The first is not counted: in it the worker compiles the code of the workflow. */
+/** The first replay is not counted, because the worker compiles the workflow code in it. */
 const REPLAYS = 6;
 
-/** Median in milliseconds, with the way of the history into the worker. @throws when the history does not replay */
+/**
+ * Median in milliseconds, including the transfer of the history to the worker. @throws when the history does not replay
+ */
 export async function replayTime(history: History): Promise<number> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const times: number[] = [];
   let startedAt = 0;
-  // Each is taken when the one before it has been replayed.
+  // Each replay starts after the one before it.
   function* repeats() {
     for (let count = 0; count < REPLAYS; count += 1) {
       startedAt = performance.now();

@@ -1,6 +1,7 @@
 /**
- * Resolution latency: from the request to its verdict, for calls that wait side by side in one step. Everything is set up
- * before the clock runs, on both sides alike: so many conversations, each with so many open waits and their timers.
+ * Resolution latency: from the request to its verdict, for calls that wait in parallel in one step. Everything is set
+ * up before the measurement, equally on both sides: the same number of conversations and of open waits with their
+ * timers.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,10 +16,10 @@ import {
 } from '../cells.js';
 import { RESOLVE, type WaitsInput } from '../floor/workflows.js';
 import { cpuBetween, readCpu } from './cpu.js';
-import type { HttpDoor } from './http-door.js';
+import type { HttpResolver } from './http-client.js';
 import { spreadOf } from './measure.js';
 
-/** Resolves the next wait of one conversation. @throws when the verdict is not that it was accepted */
+/** Resolves the next wait of one conversation. @throws unless the verdict is `accepted` */
 type Resolve = () => Promise<void>;
 
 interface Waiting {
@@ -29,11 +30,11 @@ interface Waiting {
 export interface ResolutionParts {
   readonly temporal: Client;
   readonly client: ConversationClient;
-  readonly http: HttpDoor;
+  readonly http: HttpResolver;
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** Each conversation keeps one wait open: the end of its step would be another measurement. */
+/** Each conversation keeps one wait open, because the end of its step would be another measurement. */
 const KEPT_OPEN = 1;
 const QUIET_MS = 500;
 
@@ -42,7 +43,7 @@ const RESOLUTIONS = {
   approve: { type: 'approve' },
 } as const;
 
-/** One measurement: `lanes` conversations at once, each resolving one wait after the other. */
+/** One measurement: `lanes` parallel conversations, each resolving one wait after the other. */
 export async function measureResolutions(
   request: ResolutionRequest,
   parts: ResolutionParts,
@@ -53,7 +54,7 @@ export async function measureResolutions(
     const waiting = await Promise.all(
       Array.from({ length: request.lanes }, () => begin(request, parts)),
     );
-    // What the set-up has left to do: readers of the log, and the timers of the last call.
+    // Waits for the rest of the set-up: readers of the log, and the timers of the last call.
     await sleep(QUIET_MS);
     const from = readCpu(parts.pids);
     await Promise.all(
@@ -66,7 +67,7 @@ export async function measureResolutions(
       }),
     );
     foreign.push(cpuBetween(from, readCpu(parts.pids)).foreign);
-    // What has been approved last still runs.
+    // Waits for the last approved calls to run.
     await sleep(QUIET_MS);
     for (const conversation of waiting) await conversation.end();
   }
@@ -77,7 +78,7 @@ export async function measureResolutions(
   };
 }
 
-/** Conversations that wait for an answer that nobody gives. Returns how many there are. */
+/** Starts conversations that wait for an answer that never comes. Returns their number. */
 export async function park(count: number, { client }: ResolutionParts): Promise<number> {
   let left = count;
   const lane = async (): Promise<void> => {
@@ -93,13 +94,13 @@ export async function park(count: number, { client }: ResolutionParts): Promise<
 }
 
 async function begin(request: ResolutionRequest, parts: ResolutionParts): Promise<Waiting> {
-  return request.door === 'client' || request.door === 'http'
+  return request.path === 'client' || request.path === 'http'
     ? await beginEngine(request, parts)
     : await beginFloor(request, parts);
 }
 
 async function beginEngine(
-  { kind, waits, door }: ResolutionRequest,
+  { kind, waits, path }: ResolutionRequest,
   { client, http }: ResolutionParts,
 ): Promise<Waiting> {
   const conversationId = `bench-${kind}-${randomUUID()}`;
@@ -114,7 +115,7 @@ async function beginEngine(
     resolve: async () => {
       const toolCallId = open.shift() ?? '';
       const verdict =
-        door === 'http'
+        path === 'http'
           ? await http.resolve(conversationId, toolCallId, resolution)
           : (await conversation.resolve(toolCallId, resolution)).verdict;
       if (verdict !== 'accepted') throw new Error(`the verdict is ${verdict}`);
@@ -126,7 +127,7 @@ async function beginEngine(
 }
 
 async function beginFloor(
-  { kind, waits, door }: ResolutionRequest,
+  { kind, waits, path }: ResolutionRequest,
   { temporal, http }: ResolutionParts,
 ): Promise<Waiting> {
   const input: WaitsInput = { waits, runs: kind === 'approve' };
@@ -136,7 +137,7 @@ async function beginFloor(
     workflowTaskTimeout: FLOOR_TIMEOUTS.workflowTask,
     args: [input],
   });
-  // Answered by the first task, in which the timers start.
+  // The first task, in which the timers start, answers this query.
   await handle.query('open');
   let next = 0;
   return {
@@ -144,7 +145,7 @@ async function beginFloor(
       const id = next;
       next += 1;
       const verdict =
-        door === 'floor'
+        path === 'floor'
           ? await handle.executeUpdate<string, [{ id: number }]>(RESOLVE, { args: [{ id }] })
           : await http.resolveBare({ workflowId: handle.workflowId, id });
       if (verdict !== 'accepted') throw new Error(`the verdict is ${verdict}`);

@@ -19,7 +19,9 @@ import type { Watchers } from './watcher.js';
 /** One conversation under load. */
 export interface Talk {
   readonly workflowId: string;
-  /** Runs one turn to its end; returns its id where the side has one. @throws when it ends in any other way than it should. */
+  /**
+   * Runs one turn to its end, and returns its id if the side has one. @throws when the turn ends in an unexpected way
+   */
   turn(): Promise<string | undefined>;
   end(): Promise<void>;
 }
@@ -30,7 +32,7 @@ function wrong(what: string, got: unknown): Error {
   return new Error(`${what}: ${JSON.stringify(got)}`);
 }
 
-/** The engine: messages and approvals through the client, the turn's end read from the event log. */
+/** The engine: messages and approvals through the client, the end of the turn from the event log. */
 export function engineSide(parts: {
   readonly temporal: Client;
   readonly opened: OpenLog;
@@ -76,7 +78,9 @@ export function engineSide(parts: {
   };
 }
 
-/** Bare Temporal: an update a turn that answers at its end; for the gated turn one to send and one to approve. */
+/**
+ * Bare Temporal: one update for each turn, which returns at its end; for the gated turn one to send and one to approve.
+ */
 export function floorSide(temporal: Client): Begin {
   return (workload) => {
     const workflowId = `floor-${workload}-${randomUUID()}`;

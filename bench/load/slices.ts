@@ -1,6 +1,6 @@
 /**
- * Both sides of a cell in turn, a slice of some seconds each: a machine that others share changes its speed by half within a
- * minute, and what is measured a while later is measured on another machine.
+ * Both sides of a cell alternately, in slices of some seconds: a shared machine changes its speed by half within a
+ * minute, so later measurements would run on a different machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PairRequest, WINDOW_MS } from '../cells.js';
@@ -13,20 +13,20 @@ export interface Turn {
   readonly turnId: string | undefined;
 }
 
-/** What one side did in its window, and around it. */
+/** The work of one side in its window, and around it. */
 export interface Slice {
   readonly from: CpuReading;
   readonly until: CpuReading;
-  /** All of the slice, also those that begin before the window or end after it. */
+  /** All turns of the slice, including those that begin before the window or end after it. */
   readonly turns: readonly Turn[];
 }
 
 /**
- * The server looks at every workflow task once more when its time would have been over, five seconds after it began: two slices later, so
- * that each side pays for its own.
+ * The server checks every workflow task once more at its timeout, five seconds after its start: two slices later, so
+ * that each side pays for its own tasks.
  */
 const SLICE_MS = 2_500;
-/** Until all conversations of a slice are under way, and not in step any more. */
+/** Time until all conversations of a slice are running and no longer in step. */
 const RAMP_MS = 500;
 
 interface Lane {
@@ -34,7 +34,7 @@ interface Lane {
   turns: number;
 }
 
-/** The conversations of one side, which go on from slice to slice. */
+/** The conversations of one side, which continue from slice to slice. */
 export class Lanes {
   readonly #begin: () => Talk;
   readonly #turnsPerConversation: number;
@@ -47,7 +47,7 @@ export class Lanes {
     this.#lanes = Array.from({ length: request.lanes }, () => ({ talk: undefined, turns: 0 }));
   }
 
-  /** Runs one turn after the other in every conversation until the window is over. @throws what a turn throws */
+  /** Runs one turn after the other in every conversation until the window is over. @throws the error of a turn */
   async slice(pids: Readonly<Record<string, number>>): Promise<Slice> {
     const beganAt = performance.now();
     const turns: Turn[] = [];
@@ -57,7 +57,7 @@ export class Lanes {
         while (!stop.signal.aborted) turns.push(await this.#turn(lane));
       }),
     );
-    // Who fails ends the others, too.
+    // A failed lane stops the others as well.
     running.catch((error: unknown) => {
       stop.abort(error);
     });
@@ -69,7 +69,7 @@ export class Lanes {
     return { from, until, turns };
   }
 
-  /** Ending is not measured, and must not pile up. */
+  /** Ends the conversations outside of the measurement, a few at a time. */
   async end(): Promise<void> {
     for (let from = 0; from < this.#talks.length; from += 8)
       await Promise.all(this.#talks.slice(from, from + 8).map((talk) => talk.end()));

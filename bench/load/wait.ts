@@ -15,7 +15,7 @@ const PARKED_AT_ONCE = 8;
 const CHECKS_AT_ONCE = 16;
 const LOOK_EVERY_MS = 250;
 const PENDING_EVERY_MS = 20;
-/** After this long without any conversation that came to its end, the rest never will. */
+/** After this long without a finished conversation the rest counts as stuck. */
 const STUCK_MS = 120_000;
 
 export class Crowd {
@@ -41,7 +41,7 @@ export class Crowd {
     return { parked: waiting.length, tookMs: performance.now() - startedAt };
   }
 
-  /** Read from the log: on a busy machine a message may be queued, and comes to wait a little later. */
+  /** Reads the call from the log: on a busy machine a message may be queued, and its call waits a little later. */
   async #pendingCall(conversationId: string): Promise<string> {
     const giveUpAt = performance.now() + STUCK_MS;
     while (performance.now() < giveUpAt) {
@@ -53,7 +53,7 @@ export class Crowd {
     throw new Error(`does not wait: ${conversationId}`);
   }
 
-  /** Asks the server alone: nobody is woken by it. */
+  /** Reads from the server only, which wakes no workflow. */
   async stillness(pids: Readonly<Record<string, number>>): Promise<Stillness> {
     const { temporal } = this.#parts;
     const sum = { running: 0, historyEvents: 0, pendingActivities: 0, pendingTasks: 0 };
@@ -71,7 +71,7 @@ export class Crowd {
     return { ...sum, rssBytes };
   }
 
-  /** Approves all of them, so many requests in flight at once, and waits until each turn has ended. */
+  /** Approves all of them, with `inFlight` parallel requests, and waits until each turn has ended. */
   async burst(inFlight: number, pids: Readonly<Record<string, number>>): Promise<BurstResult> {
     const { client } = this.#parts;
     const verdicts: Record<string, number> = {};
@@ -91,7 +91,7 @@ export class Crowd {
     return { verdicts, verdictsMs, answersMs, latency: spreadOf(latencies), cpu, foreignCpu };
   }
 
-  /** When the last turn ended, as its conversation says; once the log has all of them. */
+  /** The end of the last turn according to its conversation, once the log has all of them. */
   async #lastAnswerAt(): Promise<number> {
     const { log } = this.#parts.opened;
     let left: readonly Waiting[] = this.#waiting;

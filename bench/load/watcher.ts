@@ -1,4 +1,4 @@
-/** SSE subscribers over HTTP, one a conversation, as a page would be; notes when each turn's end arrives. */
+/** SSE subscribers over HTTP, one for each conversation, like a page; they record the arrival of each turn's end. */
 import { type ClientRequest, get } from 'node:http';
 
 export class Watchers {
@@ -12,7 +12,7 @@ export class Watchers {
     this.#apiUrl = apiUrl;
   }
 
-  /** Begins to watch a conversation that has begun. */
+  /** Starts to watch a conversation that has already begun. */
   watch(conversationId: string): void {
     const url = `${this.#apiUrl}/v1/conversations/${conversationId}/events`;
     const request = get(
@@ -30,7 +30,7 @@ export class Watchers {
         });
       },
     );
-    // Ended by us: that is how a page leaves.
+    // The benchmark closes the stream like a page that is left.
     request.on('error', () => undefined);
     this.#open.set(conversationId, request);
   }
@@ -44,7 +44,7 @@ export class Watchers {
     return this.#ended.get(turnId);
   }
 
-  /** @throws when a stream was refused: then what was measured had no watcher. */
+  /** @throws when a stream was refused, because the measurement then had no watcher */
   check(): void {
     if (this.#failure !== undefined) throw new Error(this.#failure);
   }

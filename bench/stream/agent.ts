@@ -1,4 +1,4 @@
-/** The agents whose first tokens are timed, one for each API. */
+/** The agents for the first-token measurement, one for each API. */
 import { defineAgent, openaiModel } from 'colloquy';
 
 function streaming(api: 'chat' | 'responses') {

@@ -1,21 +1,24 @@
-/** A model server in a process of its own: streams so many tokens at such a pace, the first with the time at which it was sent. */
+/**
+ * A model server in a process of its own: streams a number of tokens at a given pace, the first with the time at which
+ * it was sent.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a user's message asks for, as JSON. */
+/** The order in a user's message, as JSON. */
 export interface Asked {
   readonly tokens: number;
-  /** Between two tokens; 0 = as fast as they are read. */
+  /** Pause between two tokens; 0 = as fast as they are read. */
   readonly paceMs: number;
 }
 
-/** Milliseconds of the epoch, with fractions; the clocks of the processes of one machine agree. */
+/** Milliseconds of the epoch, with fractions; the clocks of processes on one machine agree. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** The stamp in a text, or undefined. */
+/** The time stamp in a text, or undefined. */
 export function stampIn(text: string): number | undefined {
   const stamp = /@([\d.]+)@/.exec(text)?.[1];
   return stamp === undefined ? undefined : Number(stamp);
@@ -36,7 +39,7 @@ function askedOf(body: string): Asked {
   return JSON.parse(said.findLast(({ role }) => role === 'user')?.content ?? '{}') as Asked;
 }
 
-/** What goes before the pieces of a text, one piece, and what goes behind them. */
+/** The events before the text, one piece of it, and the events after it. */
 interface Dialect {
   readonly head: readonly object[];
   readonly piece: (text: string) => object;
@@ -95,7 +98,7 @@ async function stream(
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.flushHeaders();
-  // Whoever reads has to be waiting when the first token comes.
+  // Gives the reader time to wait for the first token.
   await sleep(20);
   const send = (data: object): boolean => response.write(`data: ${JSON.stringify(data)}\n\n`);
   for (const data of head) send(data);

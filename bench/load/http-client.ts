@@ -1,8 +1,8 @@
-/** The resolution route of the API, or the bare server of the floor, over connections that stay open, as a backend would call it. */
+/** Calls the resolution route of the API, or the floor's bare server, over persistent connections, like a backend. */
 import { Agent, request } from 'node:http';
 import type { BareResolution } from '../floor/api.js';
 
-export class HttpDoor {
+export class HttpResolver {
   readonly #apiUrl: string;
   readonly #floorUrl: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -12,13 +12,13 @@ export class HttpDoor {
     this.#floorUrl = urls.floorUrl;
   }
 
-  /** The verdict. @throws when the reply holds none */
+  /** Returns the verdict. @throws when the reply has none */
   async resolve(conversationId: string, toolCallId: string, resolution: object): Promise<string> {
     const path = `/v1/conversations/${conversationId}/tool-calls/${toolCallId}/resolution`;
     return await this.#verdict(`${this.#apiUrl}${path}`, { resolution });
   }
 
-  /** The same of the floor. @throws when the reply holds none */
+  /** Returns the verdict of the floor. @throws when the reply has none */
   async resolveBare(resolution: BareResolution): Promise<string> {
     return await this.#verdict(this.#floorUrl, resolution);
   }
