@@ -4,8 +4,8 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /**
- * Who may import whom: the whole list for each folder of src/. `schema` is for `*.schema.ts` files only.
- * A package stands for its sub-paths too; `node:` for every built-in of Node.
+ * The allowed imports of each folder of src/. `schema` applies to `*.schema.ts` files only. A package includes its
+ * sub-paths; `node:` includes every built-in of Node.
  */
 const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconfig'].map(
   (name) => `@temporalio/${name}`,
@@ -74,8 +74,8 @@ const IMPORTS = {
 };
 
 /**
- * The order of the sub-folders of a folder: one may import those on lower floors, and nothing of its parent. The parent's own files
- * may import all of them.
+ * The floors of the sub-folders in a folder: a sub-folder may import those on lower floors, and nothing of its parent.
+ * The parent's own files may import all of them.
  */
 const FLOORS = {
   activities: [['shared'], ['transcript'], ['tools'], ['model']],
@@ -125,7 +125,9 @@ const FLOORS = {
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };
 
-/** Folders whose code reaches the sandbox: from schema files they may take types only, or zod would follow. */
+/**
+ * Folders whose code is in the sandbox: they may import only types from schema files, because values would pull in zod.
+ */
 const SANDBOXED = ['core', 'workflows'];
 
 const noDefaultExport = {
@@ -144,7 +146,7 @@ const noLocalActivity = {
     'No local activities: a query that comes with their task leaves a history that no replay agrees with (TMPRL1100).',
 };
 
-/** A time limit of one test that does not know of a busy machine fails there, however long the waits in it may take. */
+/** A fixed time limit would fail a test on a busy machine, even if the waits in it are scaled. */
 const noBareTimeLimit = [
   'CallExpression[callee.name=/^(it|test)$/] > *.arguments:nth-child(3):not(CallExpression, ArrowFunctionExpression)',
   'CallExpression[callee.callee.object.name=/^(it|test)$/] > *.arguments:nth-child(3):not(CallExpression, ArrowFunctionExpression)',
@@ -172,14 +174,14 @@ const imports = foldersUnder('src').flatMap((path) => {
   ];
 });
 
-/** Every folder below, by its path from there. */
+/** Every folder below the root, by its relative path. */
 function foldersUnder(root) {
   return readdirSync(root, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name, parentPath }) => posix.relative(root, posix.join(parentPath, name)));
 }
 
-/** Folders of its own tree that the folder may import. */
+/** Folders in the same tree that the folder may import. */
 function lowerFloors(path) {
   const parts = path.split('/');
   return parts.slice(1).flatMap((name, index) => {
@@ -252,7 +254,7 @@ export default defineConfig(
       'no-console': 'error',
       'no-restricted-syntax': ['error', noDefaultExport],
 
-      // Noise without safety.
+      // Adds noise without safety.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-non-null-assertion': 'error',
@@ -292,7 +294,7 @@ export default defineConfig(
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/unbound-method': 'off',
-      // Enums of Temporal's raw gRPC types are no exports of its packages.
+      // Temporal's packages do not export the enums of the raw gRPC types.
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
     },
   },

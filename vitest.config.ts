@@ -2,16 +2,19 @@ import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
 
-/** Projects that share a group run side by side; groups run one after the other. */
+/** Projects of one group run in parallel; groups run one after the other. */
 const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
 
 /**
- * These files mostly wait for servers and processes: three at a time keep two cores busy, more starve each other. A model keeps a
- * core busy by itself.
+ * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
+ * other. A model keeps a core busy by itself.
  */
 const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1 } as const;
 
-/** No server, no network but loopback. Files share a process: loading the modules anew for each takes four times as long. */
+/**
+ * Tests without servers, with no network but loopback. Files share a process, because loading the modules for each file
+ * takes four times as long.
+ */
 function pure(name: string) {
   return {
     test: {

@@ -1,4 +1,5 @@
-// Writes dist/workflow-bundle.js, the prebuilt sandbox code a worker loads. Does nothing when its inputs are unchanged.
+// Writes dist/workflow-bundle.js, the prebuilt sandbox code that a worker loads. Does nothing when its inputs are
+// unchanged.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +39,8 @@ try {
     workflowInterceptorModules: [at('dist/workflows/sandbox/interceptors.js')],
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
-    // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.
+    // Evaluated once for each worker thread, not for each workflow: modules without state, and modules that must run
+    // before any workflow.
     preloadModules: [
       'workflows/sandbox/disable-promise-stacks',
       'core/machine/machine',
@@ -58,7 +60,7 @@ try {
 }
 for (const problem of problems) console.error(problem);
 
-/** What the bundle is made of: the compiled sandbox folders and the locked versions of the packages. */
+/** The inputs of the bundle: the compiled sandbox folders and the locked versions of the packages. */
 function inputsKey() {
   const folders = ['workflows', 'core', 'protocol'];
   const inputs = folders.flatMap((folder) =>
@@ -78,7 +80,7 @@ function inputsKey() {
   return hash.digest('hex');
 }
 
-/** Never leaves half a file for a process that reads it meanwhile. */
+/** Writes atomically, so that a concurrent reader never sees a partial file. */
 function writeWhole(file, text) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);

@@ -1,6 +1,8 @@
-// Checks what the documents claim: promises have their tests, links resolve, shown code is the code, budgets are kept.
-// `--write` writes the pages of docs/generated first. `--report <file>`: only that every promise has had its tests, by the JSON
-// report of vitest; `--whole` says that the report is of a run of everything. `npm test` does this with the report of its own run.
+// Checks the claims of the documents: promises have their tests, links resolve, code blocks equal their sources,
+// budgets are kept.
+// `--write` writes the pages of docs/generated first. `--report <file>` checks only that every promise had its tests,
+// by the JSON report of vitest; `--whole` states that the report covers a complete run. `npm test` does this with its
+// own report.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,12 +12,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const failures = [];
 const fail = (file, line, message) => failures.push(`${file}:${line}: ${message}`);
 const linesOf = (file) => readFileSync(join(root, file), 'utf8').split('\n');
-/** The page of promises is for a person to read at once; the long tables are in docs/generated. */
+/** The page of promises is meant to be read at once; the long tables are in docs/generated. */
 const MAX_GUARANTEES_BYTES = 12 * 1024;
 const SKIPPED = new Set(['node_modules', 'dist', 'coverage', '.colloquy', '.git']);
 const everyFile = walk('').sort();
 
-/** Shared tests stand in other files than `*.test.ts`. */
+/** Shared tests are in files other than `*.test.ts`. */
 const testFiles = everyFile.filter((file) => /^test\/.*\.ts$/.test(file));
 const documents = everyFile.filter((file) => file.endsWith('.md'));
 const reportFile = argument('--report');
@@ -77,7 +79,7 @@ function checkLink(file, line, link) {
   const [path, anchor] = link.split('#');
   const target = path === '' ? file : normalize(join(dirname(file), decodeURIComponent(path)));
   if (target.startsWith('..') || !existsSync(join(root, target))) {
-    fail(file, line, `the link ${link} leads to nothing`);
+    fail(file, line, `the link ${link} does not resolve`);
     return;
   }
   if (anchor === undefined || !target.endsWith('.md') || statSync(join(root, target)).isDirectory())
@@ -103,7 +105,10 @@ function headings(file) {
   });
 }
 
-/** `<!-- from examples/hello/run.ts#send -->` before a code block: it equals that region; without `#`, the file. */
+/**
+ * A comment `<!-- from examples/hello/run.ts#send -->` before a code block: the block must equal that region, or,
+ * without `#`, the file.
+ */
 function checkCode(file) {
   const lines = linesOf(file);
   lines.forEach((text, index) => {
@@ -134,7 +139,7 @@ function checkCode(file) {
       fail(
         file,
         firstDifference(shown, expected) + open + 2,
-        `this is not what ${source}${region ? `#${region}` : ''} says`,
+        `differs from ${source}${region ? `#${region}` : ''}`,
       );
     }
   });
@@ -151,7 +156,7 @@ function regionOf(source, name) {
   return length < 0 ? undefined : lines.slice(start + 1, start + 1 + length);
 }
 
-/** Without the common indentation, trailing blanks and empty ends. */
+/** The lines without common indentation, trailing blanks and empty ends. */
 function plain(lines) {
   const indents = lines
     .filter((line) => line.trim() !== '')
@@ -169,13 +174,13 @@ function firstDifference(shown, expected) {
   return at < 0 ? Math.max(0, shown.length - 1) : at;
 }
 
-/** A release has one section of each kind: what changed stands together. */
+/** A release has one section of each kind, so that related changes stand together. */
 function checkChangelog(file) {
   let seen = new Set();
   linesOf(file).forEach((text, index) => {
     if (text.startsWith('## ')) seen = new Set();
     if (!text.startsWith('### ')) return;
-    if (seen.has(text)) fail(file, index + 1, `a second section "${text}" of this release`);
+    if (seen.has(text)) fail(file, index + 1, `has a second section "${text}" of this release`);
     seen.add(text);
   });
 }
@@ -193,7 +198,7 @@ function checkBudgets() {
   const size = statSync(join(root, 'docs/guarantees.md')).size;
   if (size > MAX_GUARANTEES_BYTES)
     fail('docs/guarantees.md', 1, `${size} bytes; at most ${MAX_GUARANTEES_BYTES}`);
-  // The lint rule counts 300 lines of code; here everything counts, and 400 is the end.
+  // The lint rule limits lines of code to 300; this counts all lines, up to 400.
   for (const file of everyFile.filter((path) => /^src\/.*\.ts$/.test(path))) {
     const count = lengthOf(file);
     if (count > 400) fail(file, count, `${count} lines; at most 400, better 300`);

@@ -1,5 +1,6 @@
-// Checks the words of comments and of messages: standard English of the field, with a thing of the code as the subject of each sentence.
-// Without arguments it checks the folders in CHECKED; `node scripts/check-words.mjs src/core` checks what is named.
+// Checks the words of comments and messages: standard English of the field, with a thing in the code as the subject of
+// each sentence.
+// Without arguments it checks the folders in CHECKED; `node scripts/check-words.mjs src/core` checks the given ones.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +8,11 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Folders whose texts hold to the rules; a folder that is added here never leaves. */
+/** Folders whose texts follow the rules. A folder in this list is never removed. */
 const CHECKED = [
   'bench',
   'examples',
+  'scripts',
   'src/activities',
   'src/cli',
   'src/client',
@@ -29,6 +31,7 @@ const CHECKED = [
   'src/watchdog',
   'src/worker',
   'src/workflows',
+  'temporal-dev.sh',
   'test/activities',
   'test/bundle',
   'test/docs',
@@ -44,11 +47,13 @@ const CHECKED = [
   'test/workflows',
 ];
 
-/** A sentence that starts so has no subject, or a person where a thing of the code acts. */
+/** Files with texts. */
+const SOURCE = /\.(?:ts|mjs|mts|sh)$/;
+/** Sentences with these starts have no subject, or a person instead of a thing in the code. */
 const SENTENCE_STARTS = /^(?:What|Who|Whoever|Whose|Whatever|Of|Nobody|Somebody|Everybody)\b/;
-/** At the start of a comment these refer to nothing. */
+/** At the start of a comment these words have no antecedent. */
 const COMMENT_STARTS = /^(?:It|They|As it|That|None where|So often)\b/;
-/** Words of no standard meaning in Temporal, agents or TypeScript. */
+/** Words without a standard meaning in Temporal, agents or TypeScript. */
 const PRIVATE_WORDS =
   /\b(?:told|tells?|telling|doors?|set aside|aside|nobody|somebody|whoever|whatever|untold|spill(?:ed|s)?|stand-ins?|looks? for whom|makes? room|make_room)\b/i;
 
@@ -62,25 +67,41 @@ console.error(
 process.exitCode = problems === 0 ? 0 : 1;
 
 function filesIn(path) {
-  if (path.endsWith('.ts')) return [path];
+  if (SOURCE.test(path)) return [path];
   return readdirSync(join(root, path), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map(({ name, parentPath }) => relative(root, join(parentPath, name)));
+    .filter((entry) => entry.isFile() && SOURCE.test(entry.name))
+    .map(({ name, parentPath }) => relative(root, join(parentPath, name)))
+    .filter((file) => !file.includes('node_modules'));
 }
 
 function checkFile(file) {
   const text = readFileSync(join(root, file), 'utf8');
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const report = (position, message) => {
     problems += 1;
-    const { line } = source.getLineAndCharacterOfPosition(position);
-    console.error(`${file}:${line + 1}: ${message}`);
+    const line = text.slice(0, position).split('\n').length;
+    console.error(`${file}:${line}: ${message}`);
   };
+  if (file.endsWith('.sh')) {
+    for (const comment of shellComments(text)) checkComment(comment, report);
+    return;
+  }
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   for (const comment of commentsOf(source, text)) checkComment(comment, report);
   checkStrings(source, report, file.startsWith('test/') ? isTitle : isText);
 }
 
-/** Line comments that stand below each other are one. */
+/** Comments of a shell script on lines of their own; adjacent ones are one. */
+function shellComments(text) {
+  return [...text.matchAll(/^(?:[ \t]*#(?!!).*\n)+/gm)].map(({ 0: lines, index }) => ({
+    words: lines
+      .replaceAll(/^[ \t]*#[ \t]?/gm, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    pos: index,
+  }));
+}
+
+/** The comments of a file. Adjacent line comments are merged into one. */
 function commentsOf(source, text) {
   const found = new Map();
   const take = (ranges) => {
@@ -111,7 +132,7 @@ function commentsOf(source, text) {
   return comments;
 }
 
-/** A comment without its marks, and without the code and addresses in it. */
+/** The text of a comment without its marks, and without code and URLs. */
 function plain(comment) {
   return comment
     .replaceAll(/^\/\*\*?|\*\/$|^\s*\*\s?|^\s*\/\/\s?/gm, '')
@@ -139,7 +160,10 @@ function checkComment({ words, pos }, report) {
     );
 }
 
-/** Texts that people and models read: strings of several words. In tests only titles are: other strings there are data. */
+/**
+ * Checks the texts that people and models read: strings of several words. In tests these are the titles only; other
+ * strings there are data.
+ */
 function checkStrings(source, report, isChecked) {
   (function visit(node) {
     if (isChecked(node) && node.text.trim().split(/\s+/).length > 3) {
@@ -160,7 +184,7 @@ function isText(node) {
   return isLiteral && !ts.isImportDeclaration(node.parent);
 }
 
-/** `describe('title', ...)`, also with `.each(...)` and the like between. */
+/** Matches `describe('title', ...)`, also with `.each(...)` and the like in between. */
 function isTitle(node) {
   const literal = ts.isTemplateExpression(node.parent ?? node) ? node.parent : templateOf(node);
   const call = literal.parent;

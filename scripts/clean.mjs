@@ -1,4 +1,4 @@
-// Removes what the build wrote.
+// Removes the output of the build.
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

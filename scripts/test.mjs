@@ -1,7 +1,9 @@
-// npm test: builds, runs vitest with the arguments it is given, and closes with the line `N passed, N failed`.
-// `--all`: with the tests on a real model, which fetch 350 MB the first time; `--no-build`: on what was built before.
-// The numbers are those of vitest's own report. Exit code 0 only if tests ran and nothing at all went wrong.
-// COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. Every promise must have had its tests, by the same report.
+// npm test: builds, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
+//
+// `--all` adds the tests on a real model, which fetch 350 MB at the first run; `--no-build` uses the existing build.
+// The numbers are those of vitest's own report. The exit code is 0 only if tests ran and nothing went wrong.
+// COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. The same report must also contain the tests of every
+// promise.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +20,7 @@ const args = isChosen ? own : ['--project=!real-model', ...own];
 
 const loops = loopsWanted(process.env.COLLOQUY_TEST_LOAD);
 if (loops > 0) console.error(`test: beside ${loops} busy loops`);
-/** These leave tests out of files that run, which the report then calls skipped. */
+/** Options that exclude tests of a file, which the report then lists as skipped. */
 const isPartOfFiles = own.some((arg) =>
   /^(-t|--testNamePattern|--tagsFilter|--tags-filter|--shard|--changed|--bail)\b|:\d+$/.test(arg),
 );
@@ -58,7 +60,7 @@ const line = `${summary.passed} passed, ${summary.failed} failed${skipped}\n`;
 process.exitCode = summary.failed > 0 ? 1 : 0;
 process.stdout.write(line);
 
-/** Counts what the report holds, and turns everything that is wrong outside of a test into at least one failure. */
+/** Counts the tests in the report, and turns every fault outside of a test into at least one failure. */
 function summarize(code, json) {
   if (json === undefined) {
     return {
@@ -72,7 +74,7 @@ function summarize(code, json) {
   const passed = json.numPassedTests;
   let failed = json.numFailedTests;
   const skipped = json.numPendingTests + (json.numTodoTests ?? 0);
-  // A file that failed to load holds no test that could fail.
+  // A file that failed to load has no test that could fail.
   for (const file of json.testResults) {
     for (const test of file.assertionResults)
       if (test.status === 'failed') notes.push(failureOf(file, test));
@@ -92,13 +94,13 @@ function summarize(code, json) {
   return { passed, failed, skipped, notes };
 }
 
-/** One line for each test that failed, at the end of a long output: its file, its name and the first line of its error. */
+/** One line for each failed test, at the end of a long output: its file, its name and the first line of its error. */
 function failureOf(file, test) {
   const [reason = 'no message'] = (test.failureMessages[0] ?? '').split('\n');
   return `FAILED ${relative(root, file.name)} > ${test.fullName}: ${reason.slice(0, 300)}`;
 }
 
-/** Promises whose tests were skipped, or are gone, are at least one failure. */
+/** Promises whose tests were skipped or removed are at least one failure. */
 async function addPromises(of) {
   if (isPartOfFiles || interrupted || readReport() === undefined) return;
   const whole = own.length === 0 ? ['--whole'] : [];
@@ -127,7 +129,7 @@ function run(command, commandArgs) {
   });
 }
 
-/** Also when started as `node scripts/test.mjs`. */
+/** Adds the local binaries to PATH, for a direct start with `node scripts/test.mjs`. */
 function withBinaries() {
   return {
     ...process.env,

@@ -1,4 +1,5 @@
-// npm run verify: everything that needs no server, in the order of what fails fastest; what needs only the build runs in two lanes side by side. --static leaves the tests out.
+// npm run verify: every check that needs no server, the fastest first. Checks that need only the build run in two
+// parallel lanes. --static leaves the tests out.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ const serverless = ['unit', 'activities', 'http', 'bundle', 'replay', 'docs'].fl
 
 const format = ['format', 'npm', ['run', '-s', 'format:check']];
 const build = ['build', 'npm', ['run', '-s', 'build']];
-// As long as all the others together, on one core.
+// Takes as long as all the others together, on one core.
 const lint = ['lint', 'npm', ['run', '-s', 'lint']];
 const others = [
   ['types', 'npm', ['run', '-s', 'typecheck']],
@@ -32,7 +33,7 @@ await lane([format, build]);
 await Promise.all([lane([lint]), lane(others)]);
 if (withTests) await lane([tests]);
 
-/** One step after the other; the first that fails ends them all. */
+/** Runs the steps one after the other; the first failure ends all lanes. */
 async function lane(steps) {
   for (const [name, command, args] of steps) {
     const started = performance.now();

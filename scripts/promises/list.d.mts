@@ -1,14 +1,14 @@
 /** Types of list.mjs, for tests. */
 export interface ListedPromise {
   readonly id: string;
-  /** Of a guarantee: what happens, and what the user sees. */
+  /** Texts of a guarantee: the event, and its effect for the user. */
   readonly when?: string;
   readonly user?: string;
-  /** Of a requirement. */
+  /** Text of a requirement. */
   readonly words?: string;
   /** The smallest number of tests that must have run. */
   readonly tests?: number;
-  /** Reasons why no test shows it, or not all of it. */
+  /** Reasons for which no test shows it, or not all of it. */
   readonly later?: string;
   readonly notApplicable?: string;
   readonly withdrawn?: string;

@@ -1,16 +1,17 @@
-// The promises and requirements in test/promises: their ids, their words, and how many tests show each of them.
+// The promises and requirements in test/promises: their ids, their texts, and the number of tests that show each of
+// them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../../test/promises/', import.meta.url));
 
-/** Files of topics, in the order of the pages. */
+/** Topics with their files, in the order of the pages. */
 const TOPICS = {
   guarantees: ['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'starting-up'],
   requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
 };
 
-/** Prefixes of the ids of requirements, and how many there are. */
+/** Prefixes of the requirements' ids, and the number of each. */
 const RANGES = [
   ['S', 50],
   ['A', 57],
@@ -18,29 +19,32 @@ const RANGES = [
   ['C', 42],
   ['X', 50],
 ];
-/** These lists stand here in part: `N` are rules that the promises imply, `T` such of Temporal, and sections of one of the sources. */
+/**
+ * Lists of which only parts are here: `N` are rules implied by the promises, `T` those of Temporal, `2.A` sections of
+ * one source.
+ */
 const OTHERS = [
   ...['2.A.2', '2.A.5', '2.A.7', 'N8', 'N9', 'N10', 'N11', 'N22', 'N25', 'N28', 'N29'],
   ...['T12', 'T13'],
 ];
 
-/** Shorter ones explain nothing. */
+/** Shorter reasons explain nothing. */
 const MIN_REASON_CHARS = 20;
 
-/** The marks of a promise that no test shows, or not yet all of it. */
+/** The marks of a promise that no test shows, or not completely yet. */
 const MARKS = ['later', 'notApplicable', 'withdrawn'];
 const WORDS = {
   guarantees: ['when', 'user'],
   requirements: ['words'],
 };
 
-/** Both lists as `{guarantees, requirements}`: arrays of topics with a `file`, each with its promises. */
+/** Returns both lists as `{guarantees, requirements}`: arrays of topics with a `file` and their promises. */
 export function readPromises(folder = FOLDER) {
   const topics = (kind) => TOPICS[kind].map((name) => readTopic(folder, `${kind}/${name}.json`));
   return { guarantees: topics('guarantees'), requirements: topics('requirements') };
 }
 
-/** Files of the folder that no topic names. */
+/** Files of the folder without a topic. */
 export function strayFiles(folder = FOLDER) {
   return Object.entries(TOPICS).flatMap(([kind, names]) =>
     readdirSync(`${folder}${kind}`)
@@ -54,14 +58,17 @@ export function allPromises(lists) {
   return [...lists.guarantees, ...lists.requirements].flatMap(({ promises }) => promises);
 }
 
-/** The faults of the lists, each `{file, message}`: every id once, none left out, words, and a number of tests or a reason. */
+/**
+ * The faults of the lists, each `{file, message}`: every id once, none missing, texts, and a number of tests or a
+ * reason.
+ */
 export function listFaults(lists) {
   const seen = new Set();
   const faults = Object.entries(lists).flatMap(([kind, topics]) =>
     topics.flatMap(({ file, promises }) =>
       promises.flatMap((promise) => {
         const messages = promiseFaults(promise, kind);
-        if (seen.has(promise.id)) messages.push('stands here a second time');
+        if (seen.has(promise.id)) messages.push('has a second entry');
         seen.add(promise.id);
         return messages.map((message) => ({ file, message: `${promise.id}: ${message}` }));
       }),
@@ -81,7 +88,7 @@ export function listFaults(lists) {
   return faults;
 }
 
-/** Whether a test must show it: a mark without a number of tests stands for a promise without tests. */
+/** Whether a test must show the promise: a mark without a number of tests means that none does. */
 export function isShown(promise) {
   return promise.tests !== undefined;
 }

@@ -1,4 +1,5 @@
-// The pages of docs/generated: a table for each topic, with the tests that show each promise, by the source of the test files.
+// The pages of docs/generated: a table for each topic, with the tests that show each promise, from the source of the
+// test files.
 
 const HEAD =
   '<!-- Written by `npm run docs:promises` from test/promises and the tags of the tests. Do not edit. -->';
@@ -53,7 +54,7 @@ function wordsOf({ when, user, words }) {
   return words === undefined ? [when, user] : [words];
 }
 
-/** The tests by file, then the mark with its reason. */
+/** The tests by file, followed by the mark with its reason. */
 function proofOf(promise, tags) {
   const files = new Map();
   for (const { file, titles } of tags)
@@ -75,7 +76,7 @@ function escaped(text) {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** Inside of a table a bar is escaped in code, too. */
+/** Escapes bars, which tables require in code as well. */
 function code(text) {
   const bars = escaped(text);
   return text.includes('`') ? `\`\` ${bars} \`\`` : `\`${bars}\``;

@@ -1,9 +1,10 @@
-// Promises against the JSON report of a run of vitest: every promise whose files ran has its number of tests, and none was skipped.
+// Checks promises against the JSON report of a vitest run: every promise whose files ran has its number of tests, and
+// none was skipped.
 
 /**
- * The faults, each `{id, message}`. `files` is a Map from an id to the files under test/ that have its tag. `isWhole` says that
- * the report is of a run of everything; only a real model may then be left out. A failed test counts as one that ran: it fails the
- * run by itself.
+ * The faults, each `{id, message}`. `files` is a Map from an id to the files under test/ that have its tag. `isWhole`
+ * states that the report covers a complete run, in which only the real-model tests may be missing. A failed test counts
+ * as run, because it fails the run by itself.
  */
 export function reportFaults(report, { promises, files, isWhole }) {
   const ran = new Set(report.testResults.map(({ name }) => name));
@@ -19,7 +20,7 @@ export function reportFaults(report, { promises, files, isWhole }) {
     const missing = tagged.filter((file) => isTestFile(file) && !isInReport(file));
     const lost = isWhole ? missing.filter((file) => !file.includes('/real-model/')) : [];
     if (lost.length > 0) return fault(`${lost.join(', ')} did not run`);
-    // Tests of shared files run in several test files: only a run of everything has them all.
+    // Tests of shared files run in several test files, so only a complete run has all of them.
     const isCounted = missing.length === 0 && (isWhole || tagged.every(isTestFile));
     if (isCounted && own.length < wanted)
       return fault(`ran ${own.length} tests with this tag, not ${wanted}`);

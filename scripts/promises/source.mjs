@@ -1,5 +1,6 @@
-// Tags of tests as the source of a test file has them: `promise('G12', 'A34')` among the options of a test, of a group, or of a helper
-// that is given a title. The counts are upper bounds: a loop, a computed table or a helper may make any number of tests.
+// Finds the tags of tests in the source of a test file: `promise('G12', 'A34')` among the options of a test, of a
+// group, or of a helper with a title. The counts are upper bounds, because a loop, a computed table or a helper may
+// make any number of tests.
 import ts from 'typescript';
 
 const PLACEHOLDER = /%[sidfjoO#$]|\$\{[^}]*\}|\$[A-Za-z_][\w.]*/g;
@@ -45,13 +46,13 @@ function addSuite(found, { suite, around, line, isShared }) {
   addTests(found, path, isShared || suite.kind === 'helper' ? Number.POSITIVE_INFINITY : rows);
 }
 
-/** A test counts once for an id, however many of the groups around it have that. */
+/** A test counts once for an id, even if several groups around it have that id. */
 function addTests({ most }, path, rows) {
   for (const id of new Set(path.flatMap(({ ids }) => ids)))
     most.set(id, (most.get(id) ?? 0) + rows);
 }
 
-/** A test, a group, or a helper that is given a title and tags; undefined for every other call. */
+/** A test, a group, or a helper with a title and tags; undefined for every other call. */
 function suiteOf(call, tables) {
   const { words, table } = chainOf(call.expression);
   const isRunner = RUNNERS.includes(words[0]);
@@ -73,7 +74,7 @@ function suiteOf(call, tables) {
   };
 }
 
-/** Whether a call of it makes tests, other than that of `it.each`, which takes a table. */
+/** Whether a call of it makes tests. `it.each(table)` does not; the call of its result does. */
 function makesTests(callee) {
   return !ts.isPropertyAccessExpression(callee) || MODES.includes(callee.name.text);
 }
@@ -87,7 +88,7 @@ function faultOf(tags, title) {
   return twice === undefined ? undefined : `"${title}" has ${twice} twice`;
 }
 
-/** Whether anything but a group stands around it: a loop, or a function that may be called more than once. */
+/** Whether the call is inside a loop or a function, which may run more than once, and not only inside groups. */
 function isRepeated(call) {
   let node = call.parent;
   while (!ts.isSourceFile(node)) {
@@ -101,7 +102,7 @@ function isRepeated(call) {
   return false;
 }
 
-/** A call without a title as a statement of a group, which may make tests. */
+/** A call without a title, as a statement of a group. It may make tests. */
 function isHelper(node) {
   if (!ts.isExpressionStatement(node) || !ts.isCallExpression(node.expression)) return false;
   const [word] = chainOf(node.expression.expression).words;
@@ -115,7 +116,7 @@ function isHelper(node) {
   );
 }
 
-/** Tags among the options of a call: `promise(...)`, or an object with `...promise(...)`. */
+/** The tags in an option of a call: `promise(...)`, or an object with `...promise(...)`. */
 function promisesIn(argument) {
   if (isPromise(argument)) return [argument];
   if (!ts.isObjectLiteralExpression(argument)) return [];
@@ -133,7 +134,7 @@ function isPromise(node) {
   );
 }
 
-/** Whether it stands where `promisesIn` finds it, of a call with a title. */
+/** Whether `promisesIn` finds the call as an option of a call with a title. */
 function isOption(node) {
   const option = ts.isSpreadAssignment(node.parent) ? node.parent.parent : node;
   const call = option.parent;
@@ -142,7 +143,7 @@ function isOption(node) {
   );
 }
 
-/** `it.each(table)` is the words `it`, `each`, and its table. */
+/** Splits `it.each(table)` into the words `it` and `each`, and its table. */
 function chainOf(expression) {
   if (ts.isIdentifier(expression)) return { words: [expression.text] };
   if (ts.isPropertyAccessExpression(expression)) {
@@ -159,7 +160,7 @@ function chainOf(expression) {
   return { words: [''] };
 }
 
-/** How many rows a table has: 1 without a table, and without a bound where its source does not say. */
+/** The number of rows of a table: 1 without a table, Infinity if the source does not show it. */
 function rowsOf(table, tables) {
   if (table === undefined) return 1;
   if (ts.isIdentifier(table)) {
@@ -172,7 +173,7 @@ function rowsOf(table, tables) {
   return isListed ? table.elements.length : Number.POSITIVE_INFINITY;
 }
 
-/** The words of a title, with `%s` for each placeholder. */
+/** The text of a title, with `%s` for each placeholder. */
 function textOf(node) {
   if (ts.isStringLiteralLike(node)) return node.text.replaceAll(PLACEHOLDER, '%s');
   if (ts.isTemplateExpression(node))

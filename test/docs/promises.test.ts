@@ -65,9 +65,7 @@ describe('the lists of promises', () => {
 
   it('have each id once, and no other', () => {
     const entry = (id: string) => ({ id, words: 'x', tests: 1 });
-    expect(messagesWith({ A1: [entry('A1'), entry('A1')] })).toEqual([
-      'A1: stands here a second time',
-    ]);
+    expect(messagesWith({ A1: [entry('A1'), entry('A1')] })).toEqual(['A1: has a second entry']);
     expect(messagesWith({ A1: [entry('A58')] })).toEqual([
       'A58: there is no such id',
       'A1 is missing; mark it instead',

@@ -41,7 +41,7 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Starts the server that receives the scenarios of the bridge processes, and runs each here. */
-async function openDoor(): Promise<string> {
+async function startScenarioServer(): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -75,7 +75,7 @@ async function suite(...args: readonly string[]): Promise<{ code: number; output
 }
 
 async function client(...args: readonly string[]) {
-  const command = `${process.execPath} ${BRIDGE} ${await openDoor()}`;
+  const command = `${process.execPath} ${BRIDGE} ${await startScenarioServer()}`;
   const timeout = String(SCENARIO_TIMEOUT_MS);
   return await suite('client', '--command', command, '--timeout', timeout, ...args);
 }
