@@ -131,7 +131,7 @@ function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
 }
 
 /**
- * Advises on an input without a strict form. Its arguments are validated all the same; the model just gets them wrong
+ * Advises on an input without a strict form. Its arguments are validated nevertheless; the model only gets them wrong
  * more often.
  */
 function strictFindings(tool: AnyTool): readonly ToolFinding[] {

@@ -33,7 +33,7 @@ const CONNECTION_ERRORS: ReadonlyMap<unknown, ConnectionError> = new Map<string,
   ['ERR_STREAM_PREMATURE_CLOSE', CUT],
 ]);
 
-/** Undefined for a code that says nothing of a connection, and for what is no code at all. */
+/** Undefined for codes that do not concern a connection, and for values that are not codes. */
 export function connectionErrorOf(code: unknown): ConnectionError | undefined {
   return CONNECTION_ERRORS.get(code);
 }

@@ -24,7 +24,7 @@ export function isHostName(text: string): boolean {
   return /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i.test(text) || isIP(text) !== 0;
 }
 
-/** The name in a `Host` header, in lower case, without port and brackets; undefined for what is none. */
+/** The name in a `Host` header, in lower case, without port and brackets; undefined for an invalid header. */
 export function nameOfHost(header: string): string | undefined {
   const [, address, name] = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/i.exec(header) ?? [];
   return (address ?? name)?.toLowerCase();

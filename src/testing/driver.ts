@@ -154,7 +154,7 @@ export class TestDriver<Services> {
   }
 
   #stop(work: Work): void {
-    // The abort ends the work from now on.
+    // Work that would hang now ends with its abort signal.
     work.hangs = false;
     work.stop.abort();
   }

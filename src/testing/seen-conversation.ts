@@ -8,7 +8,7 @@ import { type SeenCall, seenCalls } from './seen-calls.js';
 
 /** `Call`: type of the pending calls. */
 export abstract class SeenConversation<Call> {
-  /** The waiting calls, in the types of the agent's tools, the only ones that can exist. */
+  /** The waiting calls, typed by the agent's tools, because no other call can exist. */
   get pending(): readonly Call[] {
     const { pending }: { readonly pending: readonly unknown[] } = this.snapshot;
     return pending as readonly Call[];

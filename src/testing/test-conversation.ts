@@ -162,7 +162,10 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return verdictOf(taken);
   }
 
-  /** Delivers an event of another system, once for each `eventId`, and runs on. @throws {MessageRefused} */
+  /**
+   * Delivers an event of another system, once for each `eventId`, and runs until the conversation waits. @throws
+   * {MessageRefused}
+   */
   async sendEvent(event: InboxEventInput): Promise<InboxEventReply> {
     return await this.#replyTo(
       this.#driver.machine.take('inboxEvent', { actor: TESTER, ...event }),

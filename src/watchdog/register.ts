@@ -1,6 +1,6 @@
 /**
  * The operations under way in a process, in memory that its other threads can read while the main thread is blocked.
- * The number of slots is fixed: an operation that finds none free runs all the same, and is not shown.
+ * The number of slots is fixed: an operation that finds none free runs nevertheless, and is not shown.
  */
 
 const SLOTS = 64;

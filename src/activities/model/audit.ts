@@ -79,8 +79,8 @@ export async function audited(
 }
 
 /**
- * The usage of a failed request. A request that goes on at the provider is counted by the attempt that receives its
- * answer.
+ * The usage of a failed request. A request that keeps running at the provider is counted by the attempt that receives
+ * its answer.
  */
 function tookOf(
   usage: Usage | undefined,

@@ -43,8 +43,8 @@ export class RequestMeter {
 
   /**
    * @param given `promptTokens`: as the engine counts them. `asked`: fingerprint of the request. `left`: the open
-   * request of an earlier attempt, to be resumed. `onOpen`: called once the id is known under which the request goes
-   * on.
+   * request of an earlier attempt, to be resumed. `onOpen`: called once the id is known under which the request keeps
+   * running.
    */
   constructor(given: {
     readonly promptTokens: number;
@@ -59,12 +59,12 @@ export class RequestMeter {
     this.#onOpen = given.onOpen;
   }
 
-  /** True when the request goes on at the provider, and the next attempt should receive its answer. */
+  /** True when the request keeps running at the provider, and the next attempt should receive its answer. */
   get goesOn(): boolean {
     return this.#openId !== undefined && !isCancelRequested(this.#context);
   }
 
-  /** The id under which the request goes on, and its fingerprint; undefined when it does not go on. */
+  /** The id under which the request keeps running, and its fingerprint; undefined when it has ended. */
   get open(): Required<Pick<OpenRequest, 'id' | 'request'>> | undefined {
     return this.#openId === undefined ? undefined : { id: this.#openId, request: this.#asked() };
   }
@@ -91,7 +91,8 @@ export class RequestMeter {
   }
 
   /**
-   * Usage so far; undefined for none. `code`: the code of its failure; absent when the request goes on or was stopped.
+   * Usage so far; undefined for none. `code`: the code of its failure; absent when the request keeps running or was
+   * stopped.
    */
   usage(code?: string): Usage | undefined {
     const own = this.#own(code);

@@ -5,8 +5,8 @@
  * I1 The provider's own figures count if it has reported them; else the tokens of the prompt and of the streamed
  *    output, as the engine counts them, marked as `estimated`.
  * I2 A request that the provider did not accept - no response, or refused before any output - counts nothing.
- * I3 A request that goes on at the provider counts once: with the attempt that receives its answer, or that gives it
- *    up.
+ * I3 A request that keeps running at the provider counts once: with the attempt that receives its answer, or that gives
+ *    it up.
  * I4 Only the same request resumes it. A request that no attempt resumes is ended at the provider, once its call is
  *    over.
  */
@@ -101,7 +101,7 @@ export class Spending {
       this.#context.heartbeat(this.details());
     };
     let print: string | undefined;
-    // The fingerprint reads all messages, so it is computed only when a request goes on.
+    // The fingerprint reads all messages, so it is computed only when a request keeps running.
     const asked = (): string => (print ??= fingerprint(canonicalJson(messages)));
     // This request replaces the one that was left open.
     this.#endLeft();
@@ -142,8 +142,8 @@ export class Spending {
 
   /**
    * Returns the failure with the usage so far, for the workflow. The last heartbeat, which is sent before a failure is,
-   * carries the same for the next attempt. When no attempt follows, requests that go on at the provider are ended
-   * there.
+   * carries the same for the next attempt. When no attempt follows, requests that keep running at the provider are
+   * cancelled there.
    */
   failed(failure: Error): Error {
     if (this.#isFinal(failure)) this.giveUp();
@@ -153,7 +153,10 @@ export class Spending {
     return withDetails(failure, { ...details, attempts: this.#attempts.number });
   }
 
-  /** Ends requests that go on at the provider, because no attempt will resume them. Does not wait for the provider. */
+  /**
+   * Cancels requests that keep running at the provider, because no attempt will resume them. Does not wait for the
+   * provider.
+   */
   giveUp(): void {
     this.#endLeft();
     this.#endLeftBefore();

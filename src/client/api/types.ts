@@ -248,7 +248,7 @@ export interface ExtendOptions {
 export interface ClaimOptions {
   /**
    * How long the claim lasts unless it is renewed: 1 second to 1 hour. @defaultValue '5 minutes'; for a renewal, the
-   * length of before
+   * previous length
    */
   readonly lease?: Duration | undefined;
   /** Id of the claim to renew. Absent: a new claim. */

@@ -135,7 +135,7 @@ async function endCurrent(parts: DeleteParts, key: ConversationKey, meant: Meant
     const hasEnded = async (): Promise<boolean> => (await running()) === undefined;
     if (closing.confirmed && (await waitUntil(CLOSE_PATIENCE_MS, hasEnded))) return;
   } catch (error) {
-    // The run ended by itself. One that refuses to close is terminated all the same.
+    // The run ended by itself. One that refuses to close is terminated nevertheless.
     if (error instanceof WorkflowNotFoundError) return;
   }
   await executions.terminate(key, firstRunId);

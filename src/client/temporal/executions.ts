@@ -44,7 +44,7 @@ export class Executions {
     return [...found.values()];
   }
 
-  /** Conversations of a tenant that the server has executions of; one may be returned more than once. */
+  /** Conversations of a tenant with executions on the server. The same one may be returned more than once. */
   async *ofTenant(tenant: string): AsyncGenerator<ConversationKey> {
     const query = `WorkflowType = '${WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${workflowIdPrefixOf(tenant)}'`;
     for await (const { workflowId } of this.#temporal.workflow.list({ query })) {

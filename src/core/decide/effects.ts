@@ -22,7 +22,7 @@ export type InternalEffect =
   /** A remembered decision takes the place of the approver. */
   | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
-  /** The call waits for a person, and a message waits for the turn: the turn goes on without the call. */
+  /** The call waits for a person, and a message waits for the turn: the turn continues without the call. */
   | { readonly type: 'set_aside'; readonly toolCallId: ToolCallId }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
@@ -51,7 +51,7 @@ export type ExternalEffect =
   | { readonly type: 'plan_call'; readonly toolCallId: ToolCallId }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
-  /** Have the call judged by the definition of its tool that workers have now. */
+  /** Have a worker judge the call by its current definition of the tool. */
   | { readonly type: 'check_definition'; readonly toolCallId: ToolCallId }
   | {
       readonly type: 'await_deadline';

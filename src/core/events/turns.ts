@@ -89,8 +89,8 @@ export function closeEvents(
 }
 
 /**
- * Ends what a run that was terminated from outside left open before its conversation is reopened, so that no client
- * waits for it in vain. Empty when the run had closed by itself.
+ * Ends the calls that a run terminated from outside left open, before its conversation is reopened, so that no client
+ * keeps waiting for them. Empty when the run had closed by itself.
  */
 export function leftOpenEvents(state: ConversationState): readonly EventBody[] {
   return closeEvents(state, { reason: 'workflow_cancelled', actor: SYSTEM_ACTOR }).filter(

@@ -28,7 +28,7 @@ export function remembersAllCalls({ tombstones, earlier }: ConversationState): b
   return tombstones.length < MAX_TOMBSTONES && earlier?.forgetsCalls !== true;
 }
 
-/** The ids that were already used for a call, as far as this conversation remembers. One pass, however many ids. */
+/** The ids that were already used for a call, as far as this conversation remembers. One pass over the ids. */
 export function takenCallIds(
   state: ConversationState,
   callIds: readonly ToolCallId[],

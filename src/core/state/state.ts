@@ -175,7 +175,7 @@ export interface Tombstone {
   readonly at: string;
   readonly by?: string;
   readonly deadline?: string;
-  /** The error that ended the call; present where no answer ended it and verdicts for later answers name the error. */
+  /** The error that ended the call, which verdicts for later answers name. Absent when an answer ended it. */
   readonly code?: ToolErrorCode;
 }
 

@@ -1,6 +1,9 @@
 /** Bounds of requests to MCP servers, and of their responses: unit in the name, reason beside it. */
 
-/** Time to connect to an MCP server, and to list its tools: a turn waits for the first listing, and goes on without. */
+/**
+ * Time to connect to an MCP server, and to list its tools: a turn waits for the first listing, and continues without it
+ * after this time.
+ */
 export const MCP_CONNECT_TIMEOUT_MS = 10_000;
 export const MCP_LIST_TIMEOUT_MS = 10_000;
 /** Time for which a listing is valid where the server announces no changes; a new listing delays no turn. */

@@ -112,8 +112,8 @@ interface MigratingFields<Input extends Schema> {
 
 interface WaitingFields {
   /**
-   * `'detach'`: the model reads `{status: 'pending', pendingToolCallId}` at once and goes on; the call's result becomes
-   * new input for it, once. Time-outs then default to 7 days. @defaultValue 'await'
+   * `'detach'`: the model reads `{status: 'pending', pendingToolCallId}` at once and continues; the call's result
+   * becomes new input for it, once. Time-outs then default to 7 days. @defaultValue 'await'
    */
   readonly mode?: ToolMode;
   /** Announces the end of a wait by an event, this long before it. */
@@ -188,10 +188,10 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
   /**
    * Finds out what a lost run of a `'once'` tool did, by its idempotency key. Called after the run's worker was lost or
-   * the run timed out, so in a network partition the run may still be going on: return `happened: false` only where it
-   * cannot take effect any more. The call then runs again, while `maxAttempts` allows it. Must have no effects. When it
-   * throws it is called again, up to five times in all; after that, and for any other return value, the outcome counts
-   * as unknown.
+   * the run timed out, so in a network partition the run may still be in progress: return `happened: false` only where
+   * it cannot take effect any more. The call then runs again, while `maxAttempts` allows it. Must have no effects. When
+   * it throws it is called again, up to five times in all; after that, and for any other return value, the outcome
+   * counts as unknown.
    */
   readonly reconcile?: (
     input: ParsedOf<Input>,

@@ -94,7 +94,7 @@ export interface Tool<
   /** Present for tools that can migrate calls that were planned by another definition. */
   readonly migrate?: (raw: unknown, fromDigest: string) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
-  /** Present for server tools whose results are under foreign control all the same. */
+  /** Present for server tools with results that the server does not control. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;

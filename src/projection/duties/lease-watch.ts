@@ -1,7 +1,7 @@
 /**
  * Watches the leases of claims, and reports lapsed ones to their conversations until their rows are gone. So neither
  * holding nor renewing costs a workflow anything. One process at a time, by a lock of the store; runs in workers,
- * beside the sweep. While the store is down no lease lapses; the deadline of the call ends it all the same.
+ * beside the sweep. While the store is down no lease lapses; the deadline of the call ends it nevertheless.
  */
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';

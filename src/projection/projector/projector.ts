@@ -32,9 +32,9 @@ export interface ProjectorDeps {
 
 /**
  * Milliseconds. The events that callers wait for (a turn's end, a suspension) are fetched at once when a watcher is
- * subscribed, along with all earlier ones; the events that only people wait for while the turn goes on, soon. The rest
- * waits a little, and longer the more conversations move at once: a catch-up after every task of a short turn would
- * cost more than the turn.
+ * subscribed, along with all earlier ones; the events that only people wait for while the turn continues, soon. The
+ * rest waits a little, and longer the more conversations move at once: a catch-up after every task of a short turn
+ * would cost more than the turn.
  */
 const SOON_MS = 250;
 const DELAY_PER_LANE_MS = 25;

@@ -128,7 +128,7 @@ export class StartupCheck {
     return await Promise.all(unknown.map((key) => this.#compare(key, undefined)));
   }
 
-  /** Whether the run is another or has gone on since it was stored; its events are then fetched. */
+  /** Whether the run is another or has continued since it was stored; its events are then fetched. */
   async #compare(
     { tenant, conversationId }: ConversationKey,
     head: OpenHead | undefined,

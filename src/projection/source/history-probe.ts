@@ -9,7 +9,7 @@ const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
 /** After this many in a row, and never another answer, the server counts as one without the call. */
 const UNKNOWN_FROM = 3;
-/** Milliseconds after which one read is tried all the same. */
+/** Milliseconds after which one read is tried nevertheless. */
 const UNKNOWN_FOR_MS = 60_000;
 
 /** One per worker: its findings about the server hold for all its callers. */

@@ -5,7 +5,7 @@
 import type { Outages } from './outages.js';
 
 export interface PassesDeps {
-  /** May reject; the next pass comes all the same. */
+  /** May reject; the next pass runs nevertheless. */
   readonly pass: () => Promise<unknown>;
   /** Name of the watch in outages: `watch of leases`. */
   readonly name: string;

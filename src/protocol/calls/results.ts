@@ -79,7 +79,7 @@ export type Provenance = 'trusted' | 'untrusted';
 
 /** One ended call, as results and logs carry it. */
 export interface ToolResult {
-  /** `detached`: the model gets `pending` as the result, and the call goes on. */
+  /** `detached`: the model gets `pending` as the result, and the call continues. */
   readonly status: FinalCallStatus | 'detached';
   readonly envelope: ToolResultEnvelope;
   readonly provenance: Provenance;

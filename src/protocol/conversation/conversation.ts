@@ -110,7 +110,7 @@ export type TurnResult<Output = Json> =
       /** Sequence number of the log that this state is as of. */
       readonly seq: number;
     }
-  /** The caller's time ran out; the turn goes on. */
+  /** The caller's time ran out; the turn continues. */
   | { readonly status: 'timeout'; readonly turnId: TurnId };
 
 /** State of a conversation for a new reader, as of `seq`. */
@@ -143,7 +143,7 @@ export interface ConversationSnapshot {
   >;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
-  /** Present when the workflow is healthy, but cannot go on without an operator; since when (ISO 8601). */
+  /** Present when the workflow is healthy, but cannot continue without an operator; since when (ISO 8601). */
   readonly attention?: { readonly reason: AttentionReason; readonly since: string };
   /**
    * Present when tasks of the workflow fail or time out again and again: `status` is `failing` or `slow`, and `was` is

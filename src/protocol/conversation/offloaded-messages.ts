@@ -103,7 +103,7 @@ export interface OffloadTranscriptInput extends ConversationKey {
   /** Ids of chunks without a reference, to be removed. Absent when there are none. */
   readonly unused?: readonly string[];
   /**
-   * Earlier orders without an answer, which may have been carried out all the same: their chunks that are not among the
+   * Earlier orders without an answer, which may have been carried out nevertheless: their chunks that are not among the
    * new ones are removed. Absent when there are none.
    */
   readonly unacknowledged?: readonly Pick<OffloadTranscriptInput, 'messages' | 'chunks'>[];

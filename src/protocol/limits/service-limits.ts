@@ -64,7 +64,7 @@ export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
 export const DEFAULT_CLAIM_GRACE_MS = 15 * 1000;
 /** One report of progress, which is for display. Reports of server tools beyond this are cut, with a marker. */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
-/** Time for another backend to submit its result; after it the turn goes on without. @see Hsafa */
+/** Time for another backend to submit its result; after it the turn continues without it. @see Hsafa */
 export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 /** One policy for one call: it delays the model's answer, and a database query takes far less. */
 export const POLICY_TIMEOUT_MS = 10_000;
@@ -120,7 +120,9 @@ export const MAX_HTTP_EXCERPT_CHARS = 500;
  * Redirects of one request. Browsers follow twenty; a service that needs more than a few is not where its address says.
  */
 export const MAX_HTTP_REDIRECTS = 5;
-/** A host that does not accept a connection in this time counts as unreachable; the time-out of the run goes on. */
+/**
+ * A host that does not accept a connection in this time counts as unreachable; the time-out of the run keeps running.
+ */
 export const HTTP_CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter secrets could not be distinguished from other text. */
 export const MIN_SECRET_CHARS = 4;

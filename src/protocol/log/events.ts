@@ -39,7 +39,7 @@ export interface ConversationStarted {
   /** The name of this incarnation; part of idempotency keys and turn ids. */
   readonly chain: string;
   readonly settings: AgentSettings;
-  /** Present when a closed conversation was opened again; its log goes on. */
+  /** Present when a closed conversation was opened again; its log continues. */
   readonly reopened?: true;
   /**
    * Number of the oldest messages that a reopened conversation left behind because the transcript was too large. Absent

@@ -112,7 +112,7 @@ export type ModelReport =
   | { readonly type: 'accepted' }
   /** The provider's count of usage so far; its last report counts. Without any, the engine estimates. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** The request goes on at the provider without a reader, under this id: the next attempt may resume it. */
+  /** The request keeps running at the provider without a reader, under this id: the next attempt may resume it. */
   | { readonly type: 'open'; readonly id: string }
   /** The request has ended at the provider, or is no longer known there: it cannot be resumed. */
   | { readonly type: 'closed' };

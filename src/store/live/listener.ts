@@ -87,10 +87,7 @@ function tell(socket: Socket, keyText: string, watch: Watch | undefined): void {
   sendInterest(socket, interest);
 }
 
-/**
- * Checks the shape just so far that a listener never gets an incomplete message: only this user's processes can
- * connect.
- */
+/** Checks only that the message is complete, because no other user's processes can connect. */
 function isLiveMessage(value: object): value is LiveMessage {
   if (!('tenant' in value) || typeof value.tenant !== 'string') return false;
   if (!('conversationId' in value) || typeof value.conversationId !== 'string') return false;

@@ -183,7 +183,7 @@ interface Asked {
   readonly dialect: Dialect;
 }
 
-/** A status of the log also finds conversations with a mark: their calls wait for people all the same. */
+/** A status of the log also finds conversations with a mark: their calls wait for people nevertheless. */
 function byStatus({ statement, dialect }: Asked, status: string | undefined): readonly string[] {
   if (status === undefined || status === 'active') return [];
   if (!isTroubleKind(status)) return statement.where([['conversations.status =', status]]);

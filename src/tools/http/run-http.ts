@@ -59,8 +59,7 @@ async function answerTo(
   const { ctx, secrets, connections } = deps;
   const { http } = deps.tool;
   const { host } = request.url;
-  // The worker's own signal, independent of the types of a front end.
-  const signal = ctx.signal;
+  const { signal } = ctx;
   try {
     const rules = { ...connections, maxRedirects: http.maxRedirects, signal };
     const response = await send(request, rules);

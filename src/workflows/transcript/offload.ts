@@ -92,7 +92,7 @@ export class TranscriptOffload {
     return storing;
   }
 
-  /** Keeps the order as unacknowledged: worker and store may have carried it out all the same. */
+  /** Keeps the order as unacknowledged: worker and store may have carried it out nevertheless. */
   #noAnswer(plan: OffloadPlan | undefined): void {
     const firstId = plan?.messages[0]?.id;
     if (plan === undefined || firstId === undefined) return;

@@ -53,7 +53,7 @@ export interface CallDeps {
 /** The tool has its own timeouts; the client must not have a shorter one. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Variables of a process count as secrets, too, and many are words. */
+/** Environment variables of a process count as secrets as well. Shorter ones are often ordinary words. */
 const MIN_SECRET_CHARS = 6;
 /** Tokens are renewed; a response to an old one may still arrive. */
 const MAX_REMEMBERED_SECRETS = 32;

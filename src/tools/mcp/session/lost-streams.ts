@@ -60,7 +60,7 @@ export class LostStreams {
     this.#transport.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 
-  /** Sends the cancellation to an old server; if it responds all the same, the response is not read. */
+  /** Sends the cancellation to an old server; if it responds nevertheless, the response is not read. */
   async #note(message: JSONRPCMessage, send: () => Promise<void>): Promise<void> {
     const id = cancelledIdOf(message);
     try {
