@@ -99,7 +99,7 @@ const FLOORS = {
     ['memory'],
     ['apply', 'judge', 'view'],
     ['events'],
-    ['verbs'],
+    ['verbs', 'work'],
     ['machine'],
     ['reads'],
   ],

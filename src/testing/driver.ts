@@ -10,8 +10,10 @@ import { SummaryPause } from '../core/machine/summary-pause.js';
 import { timerFired } from '../core/machine/timers.js';
 import { withPackedMemory } from '../core/memory/packed-memory.js';
 import type { ConversationState } from '../core/state/state.js';
+import { callOf } from '../core/state/state.js';
 import { isoOf } from '../core/state/time.js';
 import { snapshotOf } from '../core/view/snapshot.js';
+import { CALL_WORK, type CallEffect } from '../core/work/calls.js';
 import type { Agent } from '../define/define-agent.js';
 import { onHang } from '../model/scripted/scripted.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
@@ -20,7 +22,7 @@ import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import { type LocalDeps, localDeps } from './local/local-deps.js';
 import { LocalModel } from './local/local-model.js';
-import { LocalWork } from './local/local-work.js';
+import { type LocalActivity, LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
 
@@ -212,63 +214,28 @@ export class TestDriver<Services> {
         else this.#pause.failed(this.#machine.state);
         return;
       }
-      case 'plan_call': {
-        const { toolCallId } = effect;
-        const plan = await this.#work.planCall(state, toolCallId);
-        this.#machine.callPlanned(toolCallId, plan);
-        return;
-      }
-      case 'run_tool':
-        await this.#runTool(effect.toolCallId, signal);
-        return;
-      case 'preflight_tool': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.preflightTool(state, toolCallId);
-        this.#machine.toolPrepared(toolCallId, outcome);
-        return;
-      }
-      case 'reconcile_tool': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.reconcileTool(state, toolCallId);
-        this.#machine.toolReconciled(toolCallId, outcome);
-        return;
-      }
-      case 'check_answer': {
-        const outcome = await this.#work.checkAnswer(state, effect.toolCallId);
-        this.#machine.answerChecked(effect, outcome);
-        return;
-      }
-      case 'check_edit': {
-        const outcome = await this.#work.checkEdit(state, effect.toolCallId);
-        this.#machine.editChecked(effect, outcome);
-        return;
-      }
-      case 'check_definition':
-        await this.#checkDefinition(effect.toolCallId, signal);
+      default:
+        await this.#workOnCall(effect, signal);
     }
   }
 
-  async #checkDefinition(toolCallId: string, signal: AbortSignal): Promise<void> {
+  async #workOnCall(effect: CallEffect, signal: AbortSignal): Promise<void> {
     const { state } = this.#machine;
-    const outcome = await this.#work.checkDefinition(state, toolCallId, signal);
-    this.#machine.definitionChecked(toolCallId, outcome);
-  }
-
-  async #runTool(toolCallId: string, signal: AbortSignal): Promise<void> {
-    const { state } = this.#machine;
-    const name = state.calls[toolCallId]?.plan.name ?? '';
-    const outcome = await this.#work.runTool(state, toolCallId, signal).catch((error: unknown) => {
+    const call = callOf(state, effect.toolCallId);
+    const work = CALL_WORK[effect.type];
+    const input = call && work.input({ state, call, nowMs: this.#nowMs });
+    if (call === undefined || input === undefined) return;
+    const run = this.#work[work.activity].bind(this.#work) as LocalActivity;
+    const result = await run(input as never, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
     // The call has its result already, so the outcome is not needed.
-    if (outcome === undefined) return;
-    const losses = this.#losses.get(name) ?? 0;
-    if (losses === 0) {
-      this.#machine.toolFinished(toolCallId, outcome);
-      return;
-    }
-    this.#losses.set(name, losses - 1);
-    this.#machine.toolLost(toolCallId, { timedOut: false, message: 'the worker was lost' });
+    if (result === undefined) return;
+    const { name } = call.plan;
+    const losses = effect.type === 'run_tool' ? (this.#losses.get(name) ?? 0) : 0;
+    if (losses > 0) this.#losses.set(name, losses - 1);
+    const loss = { timedOut: false, message: 'the worker was lost' };
+    this.#machine.callEnded(effect, losses > 0 ? { loss } : { result });
   }
 
   #machineOn(state: ConversationState): ConversationMachine {

@@ -8,6 +8,7 @@ import type { PlannedCall } from '../../src/protocol/calls/plan.js';
 import type { Audience } from '../../src/protocol/values/audience.js';
 import type { Json, JsonSchema } from '../../src/protocol/values/json.js';
 import { wellFormed } from '../../src/protocol/values/well-formed.js';
+import { definitionChecked, toolLost } from './builders/call-ends.js';
 import { asks, NUMBER } from './builders/core-asks.js';
 import {
   APPROVE,
@@ -82,7 +83,7 @@ function revised(): MachineUnderTest {
   const call = { input: { now: 1 }, argsDigest: 'sha256:new', definition: 'd2' };
   const approval = { needed: true } as const;
   const outcome = { outcome: 'migrated', definition: 'd2', call: { ...call, approval } } as const;
-  m.machine.definitionChecked('c', outcome);
+  definitionChecked(m.machine, 'c', outcome);
   return m;
 }
 
@@ -109,7 +110,7 @@ function held(over: Partial<PlannedCall> = {}): MachineUnderTest {
 
 function lostRun(): MachineUnderTest {
   const m = waiting({ effects: 'once', onOutcomeUnknown: 'hold' });
-  m.machine.toolLost('c', { timedOut: false, message: 'the worker was lost' });
+  toolLost(m.machine, 'c', { timedOut: false, message: 'the worker was lost' });
   return m;
 }
 

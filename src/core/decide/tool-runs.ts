@@ -41,16 +41,18 @@ export function attemptsOf({ reruns = 0 }: CallState): number {
   return reruns + 1;
 }
 
-/** Requester of a call whose turn is gone. */
-export const UNKNOWN_REQUESTER: StampedActor = {
-  id: 'unknown',
-  verified: false,
-  channel: 'system',
-};
+/** The requester of a call; a detached call may have outlived its turn. */
+export function requesterOf(
+  { turn }: ConversationState,
+  { asker }: Pick<CallState, 'asker'>,
+): StampedActor {
+  const unknown = { id: 'unknown', verified: false, channel: 'system' } as const;
+  return asker?.requester ?? turn?.requester ?? unknown;
+}
 
 /** The input of a run of the call, wherever it runs. */
 export function runInputOf(state: ConversationState, call: CallState): RunToolInput {
-  const { tenant, conversationId, agent, turn } = state;
+  const { tenant, conversationId, agent } = state;
   const { plan, turnId, step, approver } = call;
   const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
   return {
@@ -67,7 +69,7 @@ export function runInputOf(state: ConversationState, call: CallState): RunToolIn
       ...(definition === undefined ? {} : { definition }),
     },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-    requester: call.asker?.requester ?? turn?.requester ?? UNKNOWN_REQUESTER,
+    requester: requesterOf(state, call),
     ...(approver === undefined ? {} : { approver }),
     ...entryOf(call),
   };

@@ -8,8 +8,6 @@
  * M3  A reply names the `seq` of the recorded event before any decision that follows from it is made.
  */
 
-import type { CheckDefinitionResult } from '../../protocol/calls/definitions.js';
-import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import type {
@@ -20,36 +18,17 @@ import type {
   RollOverReason,
 } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
-import type {
-  CallModelResult,
-  CheckAnswerResult,
-  CheckEditResult,
-  PreflightToolResult,
-  ReconcileToolResult,
-  RunToolResult,
-  SummarizeResult,
-} from '../../protocol/workflow/activities.js';
+import type { CallModelResult, SummarizeResult } from '../../protocol/workflow/activities.js';
 import { apply } from '../apply/apply.js';
-import type { Loss } from '../calls/results.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
 import { type Offloaded, withStored } from '../context/offloaded.js';
 import { needsOffload, turnTooLongText } from '../context/request-window.js';
 import { decide, decideCall } from '../decide/decide.js';
-import { type ExternalEffect, isInternal } from '../decide/effects.js';
-import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
+import { type ExternalEffect, effectKey, isInternal } from '../decide/effects.js';
 import { type ModelCallEnd, modelEndedEvents } from '../events/model-calls.js';
-import { answerCheckedEvents, editCheckedEvents, expiryEvents } from '../events/resolutions.js';
+import { expiryEvents } from '../events/resolutions.js';
 import { summarizedEvents } from '../events/summaries.js';
-import {
-  notPlannedEvents,
-  offeredReads,
-  plannedEvents,
-  preflightEvents,
-  readEvents,
-  reconciledEvents,
-  toolFinishedEvents,
-  toolLostEvents,
-} from '../events/tool-runs.js';
+import { offeredReads, readEvents } from '../events/tool-runs.js';
 import { closeEvents } from '../events/turns.js';
 import { plainInput } from '../input/plain-input.js';
 import { isRecorded } from '../memory/refusals.js';
@@ -63,6 +42,7 @@ import {
   type VerbName,
 } from '../verbs/table.js';
 import type { Verb, Weighed } from '../verbs/verb.js';
+import { type CallEffect, type CallWorkEnd, callEndedEvents } from '../work/calls.js';
 import { Committer, type MachineOptions } from './committer.js';
 
 type TakenBy<Reply, Refused> =
@@ -217,68 +197,12 @@ export class ConversationMachine {
     return events.length > 0;
   }
 
-  /** Outcome of `plan_call`. */
-  callPlanned(callId: string, plan: PlannedCall): void {
-    this.#forOpenCall(callId, (call) => plannedEvents(this.state, call, plan));
-  }
-
-  /** Outcome of `plan_call` when no worker could plan the call: the call does not run. */
-  callNotPlanned(callId: string, loss: Loss): void {
-    this.#forOpenCall(callId, (call) => notPlannedEvents(call, loss));
-  }
-
-  toolFinished(callId: string, outcome: RunToolResult): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'run_tool') ? toolFinishedEvents(this.state, call, outcome) : [],
-    );
-  }
-
-  toolLost(callId: string, loss: Loss): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'run_tool') ? toolLostEvents(call, loss) : [],
-    );
-  }
-
-  toolPrepared(callId: string, outcome: PreflightToolResult): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'preflight_tool') ? preflightEvents(call, outcome) : [],
-    );
-  }
-
-  toolReconciled(callId: string, outcome: ReconcileToolResult): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'reconcile_tool') ? reconciledEvents(call, outcome) : [],
-    );
-  }
-
-  /** Outcome of `check_answer`; ignored unless it is about the current answer of the call. */
-  answerChecked(at: { toolCallId: string; requestId: string }, outcome: CheckAnswerResult): void {
-    const { toolCallId, requestId } = at;
-    const before = this.state.calls[toolCallId];
-    if (before?.answer?.requestId !== requestId) return;
-    this.#forOpenCall(toolCallId, (call) => answerCheckedEvents(call, outcome));
-  }
-
-  /** Outcome of `check_edit`; ignored unless it is about the current edit of the call. */
-  editChecked(at: { toolCallId: string; requestId: string }, outcome: CheckEditResult): void {
-    const { toolCallId, requestId } = at;
-    this.#forOpenCall(toolCallId, (call) =>
-      call.edit?.requestId === requestId ? editCheckedEvents(this.state, call, outcome) : [],
-    );
-  }
-
-  /** Outcome of `check_definition`. */
-  definitionChecked(callId: string, outcome: CheckDefinitionResult): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'check_definition')
-        ? definitionCheckedEvents(this.state, call, { outcome, nowMs: this.nowMs })
+  /** Records the end of work on a call. Ignored unless the call still wants just that work. */
+  callEnded(effect: CallEffect, end: CallWorkEnd): void {
+    this.#forOpenCall(effect.toolCallId, (call) =>
+      wants(call, effect)
+        ? callEndedEvents(effect, { state: this.state, call, nowMs: this.nowMs }, end)
         : [],
-    );
-  }
-
-  definitionNotChecked(callId: string, loss: Loss): void {
-    this.#forOpenCall(callId, (call) =>
-      wants(call, 'check_definition') ? definitionNotCheckedEvents(call, loss) : [],
     );
   }
 
@@ -323,9 +247,9 @@ export class ConversationMachine {
   }
 }
 
-/** True when such work may be under way; the outcome of any other work is not this call's. */
-function wants(call: CallState, type: ExternalEffect['type']): boolean {
-  return decideCall(call).some((effect) => effect.type === type);
+function wants(call: CallState, effect: CallEffect): boolean {
+  const key = effectKey(effect);
+  return decideCall(call).some((wanted) => !isInternal(wanted) && effectKey(wanted) === key);
 }
 
 /** The state after the first event of a conversation, or of its reopening. */

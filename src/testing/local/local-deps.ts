@@ -1,10 +1,7 @@
-/** The dependencies of a test conversation, and its requesters. */
-import { turnResults } from '../../core/context/turn-results.js';
-import type { CallState, ConversationState } from '../../core/state/state.js';
+/** The dependencies of a test conversation. */
 import type { Agent } from '../../define/define-agent.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { Model } from '../../protocol/model/model.js';
-import type { StampedActor } from '../../protocol/values/actors.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { TestConversationOptions } from './test-options.js';
 
@@ -32,32 +29,15 @@ export function localDeps<Services>(
   return { agent, model, services: services as Services, logger };
 }
 
-/** The context of policies for a call, or for the running model call. */
+/** The context of policies, from the input of the activity that runs them. */
 export function policyDepsOf<Services>(
   { services, logger }: LocalDeps<Services>,
-  state: ConversationState,
-  of: Pick<CallState, 'turnId' | 'step' | 'asker'>,
+  of: Omit<PolicyDeps, 'services' | 'logger' | 'results'> & Partial<Pick<PolicyDeps, 'results'>>,
 ): PolicyDeps {
-  const { agent, tenant, conversationId } = state;
-  const { turnId, step } = of;
+  const { agent, tenant, conversationId, turnId, step, requester, results = [] } = of;
   return {
-    agent,
-    tenant,
-    conversationId,
-    turnId,
-    step,
-    requester: requesterOf(state, of),
-    results: turnResults(state, turnId),
+    ...{ agent, tenant, conversationId, turnId, step, requester, results },
     services: services as never,
     logger,
   };
-}
-
-/** The requester of a call; a detached call may have outlived its turn. */
-export function requesterOf(
-  { turn }: ConversationState,
-  { asker }: Pick<CallState, 'asker'>,
-): StampedActor {
-  const nobody = { id: 'unknown', verified: false, channel: 'system' } as const;
-  return asker?.requester ?? turn?.requester ?? nobody;
 }

@@ -1,6 +1,8 @@
 /** The model's part of activities, without Temporal: answers and summaries in a test conversation. */
 import { markOf } from '../../core/context/mark.js';
 import { visibleTranscript } from '../../core/context/request-window.js';
+import { turnResults } from '../../core/context/turn-results.js';
+import { requesterOf } from '../../core/decide/tool-runs.js';
 import type { CallState, ConversationState } from '../../core/state/state.js';
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
@@ -94,12 +96,14 @@ export class LocalModel<Services> {
       if ('tooLong' in answer) return refusal('model_context_too_long', answer.tooLong);
       const { response, context, output, outputProblem } = answer;
       const shown = providerCallsOf(response);
-      const deps = policyDepsOf(this.#local, state, at);
-      const results = [...deps.results, ...providerResultsOf(shown.providerCalls)];
+      const results = [...turnResults(state, at.turnId), ...providerResultsOf(shown.providerCalls)];
+      const { tenant, conversationId } = state;
+      const about = { tenant, conversationId, agent: agent.name, ...at };
+      const requester = requesterOf(state, {});
       const calls = await planCalls({
         agent,
         calls: response.calls,
-        deps: { ...deps, results },
+        deps: policyDepsOf(this.#local, { ...about, requester, results }),
       });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs as much as that one.

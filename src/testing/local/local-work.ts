@@ -1,18 +1,10 @@
 /** The activities for single calls, without Temporal: plans, runs and checks of a test conversation. */
-import { entryOf } from '../../core/calls/ask.js';
-import type { CallState, ConversationState } from '../../core/state/state.js';
+import type { CallWorkInput, CallWorkResult, CallWorkType } from '../../core/work/calls.js';
 import type { Tool } from '../../define/tool/types.js';
-import type { AnswerOffer, CheckDefinitionResult } from '../../protocol/calls/definitions.js';
+import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import { idempotencyKeyFor } from '../../protocol/values/ids.js';
-import type {
-  CheckAnswerResult,
-  CheckEditResult,
-  PreflightToolResult,
-  ReconcileToolResult,
-  RunToolResult,
-} from '../../protocol/workflow/activities.js';
+import type { ConversationActivities, RunToolInput } from '../../protocol/workflow/activities.js';
 import { checkAnswer, checkForm, goneTool } from '../../tools/definition/answers.js';
 import { checkCall, offerOf } from '../../tools/definition/check.js';
 import { checkEdit } from '../../tools/definition/edits.js';
@@ -24,13 +16,18 @@ import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
 import { entryFields } from '../../tools/shared/entry.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
-import { type LocalDeps, policyDepsOf, requesterOf } from './local-deps.js';
+import { type LocalDeps, policyDepsOf } from './local-deps.js';
 import { LocalResults } from './local-results.js';
 
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
-export class LocalWork<Services> {
+type Work = Pick<
+  ConversationActivities,
+  'planCall' | 'preflightTool' | 'reconcileTool' | 'checkAnswer' | 'checkEdit'
+>;
+
+export class LocalWork<Services> implements Work {
   readonly #local: LocalDeps<Services>;
   readonly #results: LocalResults;
 
@@ -40,100 +37,67 @@ export class LocalWork<Services> {
   }
 
   /** Plans a call of a sequential step, when its turn has come. */
-  async planCall(state: ConversationState, toolCallId: string): Promise<PlannedCall> {
-    const call = callOf(state, toolCallId);
-    const { name, unplanned } = call.plan;
+  async planCall(input: CallWorkInput<'plan_call'>): Promise<PlannedCall> {
+    const { toolCallId, name, argumentsJson } = input.call;
     const [planned] = await planCalls({
       agent: this.#local.agent,
-      calls: [{ id: toolCallId, name, argumentsJson: unplanned?.argumentsJson ?? '' }],
-      deps: policyDepsOf(this.#local, state, call),
+      calls: [{ id: toolCallId, name, argumentsJson }],
+      deps: policyDepsOf(this.#local, input),
     });
-    return planned?.plan ?? call.plan;
+    if (planned === undefined) throw new TypeError('unreachable: one call has one plan');
+    return planned.plan;
   }
 
   /** @throws the reason of `signal` once that fires */
-  async runTool(
-    state: ConversationState,
-    toolCallId: string,
-    signal: AbortSignal,
-  ): Promise<RunToolResult> {
-    const call = callOf(state, toolCallId);
-    const { run = 1 } = entryOf(call);
-    const tool = this.#toolOf(call);
+  async runTool(input: RunToolInput, signal: AbortSignal): Promise<CallWorkResult<'run_tool'>> {
+    const { call, run = 1 } = input;
+    const tool = this.#toolOf(call.name);
     if (tool === undefined) {
-      const message = TEXTS.noLongerAvailable(call.plan.name);
+      const message = TEXTS.noLongerAvailable(call.name);
       return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
     }
-    const judged = await judgeInput(tool, plannedInput(call));
+    const judged = await judgeInput(tool, { ...call, executor: 'server' });
     if (!judged.runs && run === 1) return { changed: { definition: judged.definition } };
     if (!judged.runs) {
-      const message = TEXTS.definitionChangedInFlight(call.plan.name);
+      const message = TEXTS.definitionChangedInFlight(call.name);
       const error = { code: 'outcome_unknown', message } as const;
       return { envelope: { ok: false, error }, executionMs: 0 };
     }
     for (let attempt = 1; ; attempt += 1) {
-      const end = await runToolCall({
-        ...this.#runOf(state, call, attempt),
-        tool,
-        signal,
-      });
+      const end = await runToolCall({ ...this.#runOf(input, attempt), tool, signal });
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry } = end;
       // The pauses that a tool requests are skipped, and no real milliseconds recorded, which would make logs differ
       // from run to run.
-      const { effects, maxAttempts } = call.plan;
+      const { effects, maxAttempts } = call;
       if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
         return { envelope, executionMs: 0 };
     }
   }
 
-  async preflightTool(state: ConversationState, toolCallId: string): Promise<PreflightToolResult> {
-    const call = callOf(state, toolCallId);
-    const tool = this.#toolOf(call);
+  async preflightTool(input: RunToolInput): Promise<CallWorkResult<'preflight_tool'>> {
+    const { call } = input;
+    const tool = this.#toolOf(call.name);
     if (tool === undefined) {
-      const message = TEXTS.noLongerAvailable(call.plan.name);
+      const message = TEXTS.noLongerAvailable(call.name);
       return { ok: false, error: { code: 'not_available', message } };
     }
-    const judged = await judgeInput(tool, plannedInput(call));
+    const judged = await judgeInput(tool, { ...call, executor: 'client' });
     if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
-    return preflightToolCall({ ...this.#runOf(state, call, 1), tool });
+    return preflightToolCall({ ...this.#runOf(input, 1), tool });
   }
 
-  /** Checks a call against the present definition. */
-  async checkDefinition(
-    state: ConversationState,
-    toolCallId: string,
-    signal: AbortSignal,
-  ): Promise<CheckDefinitionResult> {
-    const call = callOf(state, toolCallId);
-    const { name } = call.plan;
-    const tool = this.#toolOf(call);
-    if (tool === undefined) {
-      const message = TEXTS.noLongerAvailable(name);
-      return { outcome: 'ended', error: { code: 'not_available', message } };
-    }
-    const deps = policyDepsOf(this.#local, state, call);
-    const planned = { toolCallId, name, ...plannedInput(call) };
-    return checkCall({ agent: this.#local.agent, tool, call: planned, deps, signal });
-  }
-
-  /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
-  offerOf(name: string): AnswerOffer | undefined {
-    const tool = this.#local.agent.tools.find((it) => it.name === name);
-    return tool === undefined ? undefined : offerOf(tool);
-  }
-
-  async reconcileTool(state: ConversationState, toolCallId: string): Promise<ReconcileToolResult> {
-    const call = callOf(state, toolCallId);
-    const tool = this.#toolOf(call);
+  async reconcileTool(input: RunToolInput): Promise<CallWorkResult<'reconcile_tool'>> {
+    const { call } = input;
+    const tool = this.#toolOf(call.name);
     if (tool === undefined)
-      return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.plan.name) };
-    const judged = await judgeInput(tool, plannedInput(call));
+      return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
+    const judged = await judgeInput(tool, { ...call, executor: 'server' });
     if (!judged.runs)
-      return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.plan.name) };
+      return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await reconcileToolCall({ ...this.#runOf(state, call, attempt), tool });
+        return await reconcileToolCall({ ...this.#runOf(input, attempt), tool });
       } catch (error) {
         if (attempt < MAX_RECONCILE_ATTEMPTS) continue;
         return { outcome: 'unknown', reason: String(error) };
@@ -141,74 +105,74 @@ export class LocalWork<Services> {
     }
   }
 
-  async checkAnswer(state: ConversationState, toolCallId: string): Promise<CheckAnswerResult> {
-    const call = callOf(state, toolCallId);
-    const tool = this.#toolOf(call);
-    const value = call.answer?.value ?? null;
-    const { ask, plan } = call;
-    if (ask !== undefined) return checkForm(ask.question.form, value);
-    if (tool === undefined) return { ok: false, ended: goneTool(plan.name) };
-    return checkAnswer({ tool, value, answerDefinition: plan.answerDefinition });
+  async checkAnswer(input: CallWorkInput<'check_answer'>): Promise<CallWorkResult<'check_answer'>> {
+    const { name, value, form, answerDefinition } = input;
+    if (form !== undefined) return checkForm(form, value);
+    const tool = this.#toolOf(name);
+    if (tool === undefined) return { ok: false, ended: goneTool(name) };
+    return checkAnswer({ tool, value, answerDefinition });
   }
 
-  #runOf(state: ConversationState, call: CallState, attempt: number): Omit<ToolRun, 'tool'> {
-    const { plan, turnId, step, approver } = call;
-    const { toolCallId, input, timeouts } = plan;
-    const { conversationId } = state;
-    const entry = entryOf(call);
+  async checkEdit(input: CallWorkInput<'check_edit'>): Promise<CallWorkResult<'check_edit'>> {
+    const { name, toolCallId, input: edited } = input;
+    const tool = this.#toolOf(name);
+    if (tool === undefined) return { ok: false, ended: goneTool(name) };
+    const deps = policyDepsOf(this.#local, input);
+    return checkEdit({ agent: this.#local.agent, tool, toolCallId, input: edited, deps });
+  }
+
+  /** Checks a call against the present definition. */
+  async checkDefinition(
+    input: CallWorkInput<'check_definition'>,
+    signal: AbortSignal,
+  ): Promise<CallWorkResult<'check_definition'>> {
+    const { call } = input;
+    const tool = this.#toolOf(call.name);
+    if (tool === undefined) {
+      const message = TEXTS.noLongerAvailable(call.name);
+      return { outcome: 'ended', error: { code: 'not_available', message } };
+    }
+    const deps = policyDepsOf(this.#local, input);
+    return checkCall({ agent: this.#local.agent, tool, call, deps, signal });
+  }
+
+  /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
+  offerOf(name: string): AnswerOffer | undefined {
+    const tool = this.#toolOf(name);
+    return tool === undefined ? undefined : offerOf(tool);
+  }
+
+  #runOf(input: RunToolInput, attempt: number): Omit<ToolRun, 'tool'> {
+    const { tenant, conversationId, agent, turnId, step, call, approver } = input;
+    const { toolCallId, name } = call;
     return {
       large: this.#results,
-      answer: entry.asked?.answer,
-      input: input ?? null,
+      answer: input.asked?.answer,
+      input: call.input,
       signal: new AbortController().signal,
-      timeoutMs: timeouts.runMs,
+      timeoutMs: call.timeouts.runMs,
       ctx: {
-        agent: state.agent,
-        tenant: state.tenant,
-        conversationId,
-        turnId,
-        step,
-        toolCallId,
-        idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-        requester: requesterOf(state, call),
+        ...{ agent, tenant, conversationId, turnId, step, toolCallId },
+        idempotencyKey: input.idempotencyKey,
+        requester: input.requester,
         ...(approver === undefined ? {} : { approver }),
-        ...entryFields(entry),
+        ...entryFields(input),
         attempt,
         progress: () => undefined,
         services: this.#local.services as never,
         storedResults: this.#results,
-        logger: toolLogger(this.#local.logger, plan.name, { conversationId, turnId, toolCallId }),
+        logger: toolLogger(this.#local.logger, name, { conversationId, turnId, toolCallId }),
       },
     };
   }
 
-  async checkEdit(state: ConversationState, toolCallId: string): Promise<CheckEditResult> {
-    const call = callOf(state, toolCallId);
-    const tool = this.#toolOf(call);
-    const input = call.edit?.input ?? null;
-    if (tool === undefined) {
-      return { ok: false, ended: goneTool(call.plan.name) };
-    }
-    const deps = policyDepsOf(this.#local, state, call);
-    return checkEdit({ agent: this.#local.agent, tool, toolCallId, input, deps });
-  }
-
-  #toolOf(call: CallState): Tool<Services> | undefined {
-    return this.#local.agent.tools.find((tool) => tool.name === call.plan.name);
+  #toolOf(name: string): Tool<Services> | undefined {
+    return this.#local.agent.tools.find((tool) => tool.name === name);
   }
 }
 
-function plannedInput({ plan }: CallState) {
-  const { executor, raw, definition, input = null } = plan;
-  return {
-    ...{ executor, input },
-    ...(raw === undefined ? {} : { raw }),
-    ...(definition === undefined ? {} : { definition }),
-  };
-}
-
-function callOf(state: ConversationState, toolCallId: string): CallState {
-  const call = state.calls[toolCallId];
-  if (call === undefined) throw new Error(`no open call "${toolCallId}"`);
-  return call;
-}
+/** Carries out one piece of work on a call. */
+export type LocalActivity = (
+  input: never,
+  signal: AbortSignal,
+) => Promise<CallWorkResult<CallWorkType>>;

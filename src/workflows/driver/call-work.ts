@@ -1,19 +1,20 @@
-/** The activities of single calls: their inputs, their options, and the machine input that takes their outcome. */
-import { isCancellation } from '@temporalio/workflow';
+/** Schedules the activities of single calls (`CALL_WORK`), and returns their ends to the machine. */
+import { type ActivityOptions, isCancellation } from '@temporalio/workflow';
 import { planForRun, totalEndOf } from '../../core/calls/clocks.js';
-import { isAgentGone, lossError } from '../../core/calls/definitions.js';
-import { earlierResultsOf } from '../../core/context/turn-results.js';
-import type { ExternalEffect } from '../../core/decide/effects.js';
-import { runInputOf, UNKNOWN_REQUESTER } from '../../core/decide/tool-runs.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
-import type { CallState } from '../../core/state/state.js';
-import { isoOf } from '../../core/state/time.js';
-import { TEXTS } from '../../protocol/failures/texts.js';
-import type { PlanCallInput } from '../../protocol/workflow/activities.js';
+import { type CallState, callOf } from '../../core/state/state.js';
+import {
+  CALL_WORK,
+  type CallEffect,
+  type CallWorkResult,
+  type CallWorkType,
+} from '../../core/work/calls.js';
 import { lossOf } from '../activities/activity-losses.js';
 import {
   activities,
   CHECK_ANSWER,
+  CHECK_DEFINITION,
+  CHECK_EDIT,
   PLAN_CALL,
   preflightOptions,
   reconcileOptions,
@@ -28,151 +29,58 @@ export interface Work<Result> {
   readonly failed: (error: unknown) => void;
 }
 
-type CallEffect = Extract<
-  ExternalEffect,
-  { type: 'run_tool' | 'preflight_tool' | 'reconcile_tool' | 'plan_call' | 'check_answer' }
->;
-type Perform = <Result>(work: Work<Result>) => void;
-
-/** Performs the work that the call needs. Does nothing when the call no longer exists. */
-export function workOnCall(
+/** Undefined when the call no longer exists, or nothing is left to do. */
+export function callWork(
   machine: ConversationMachine,
   effect: CallEffect,
-  perform: Perform,
-): void {
-  const call = machine.state.calls[effect.toolCallId];
-  if (call === undefined) return;
-  switch (effect.type) {
-    case 'run_tool':
-      perform(runTool(machine, call, effect.run));
-      return;
-    case 'reconcile_tool':
-      perform(reconcileTool(machine, call, effect.run));
-      return;
-    case 'preflight_tool':
-      perform(preflightTool(machine, call));
-      return;
-    case 'plan_call':
-      planCall(machine, call, perform);
-      return;
-    case 'check_answer':
-      checkAnswer(machine, effect, perform);
-  }
-}
-
-function runTool(machine: ConversationMachine, call: CallState, run: number) {
-  const plan = planForRun(call, Date.now());
-  const endMs = totalEndOf(call);
-  const due = { plan, run, endMs, heldAt: call.ask?.question.heldAt };
-  const input = {
-    ...runInputOf(machine.state, { ...call, plan }),
-    ...(endMs === undefined ? {} : { endsAt: isoOf(endMs) }),
-  };
+): Work<CallWorkResult<CallWorkType>> | undefined {
+  const call = callOf(machine.state, effect.toolCallId);
+  if (call === undefined) return undefined;
+  const work = CALL_WORK[effect.type];
+  const input = work.input({ state: machine.state, call, nowMs: Date.now() });
+  if (input === undefined) return undefined;
+  const options = optionsOf(call, effect);
+  const activity = activities[work.activity] as Executable;
   return {
-    run: () => activities.runTool.executeWithOptions(runOptions(due), [input]),
-    done: (outcome) => {
-      machine.toolFinished(plan.toolCallId, outcome);
+    run: () => activity.executeWithOptions(options, [input]),
+    done: (result) => {
+      machine.callEnded(effect, { result });
     },
     failed: (error) => {
-      if (!isCancellation(error)) machine.toolLost(plan.toolCallId, lossOf(error));
+      if (!isCancellation(error)) machine.callEnded(effect, { loss: lossOf(error) });
     },
-  } satisfies Work<Awaited<ReturnType<typeof activities.runTool>>>;
+  };
 }
 
-function reconcileTool(machine: ConversationMachine, call: CallState, run: number) {
+/** The activity and its input are of one row, which the type system cannot relate over a union. */
+interface Executable {
+  executeWithOptions(
+    options: ActivityOptions,
+    args: readonly [unknown],
+  ): Promise<CallWorkResult<CallWorkType>>;
+}
+
+function optionsOf(call: CallState, effect: CallEffect): ActivityOptions {
   const { plan } = call;
-  const input = runInputOf(machine.state, call);
-  return {
-    run: () => activities.reconcileTool.executeWithOptions(reconcileOptions(plan, run), [input]),
-    done: (outcome) => {
-      machine.toolReconciled(plan.toolCallId, outcome);
-    },
-    failed: (error) => {
-      if (isCancellation(error)) return;
-      const reason = lossOf(error).message;
-      machine.toolReconciled(plan.toolCallId, { outcome: 'unknown', reason });
-    },
-  } satisfies Work<Awaited<ReturnType<typeof activities.reconcileTool>>>;
-}
-
-function preflightTool(machine: ConversationMachine, call: CallState) {
-  const plan = planForRun(call, Date.now());
-  const input = runInputOf(machine.state, { ...call, plan });
-  return {
-    run: () => activities.preflightTool.executeWithOptions(preflightOptions(plan), [input]),
-    done: (outcome) => {
-      machine.toolPrepared(plan.toolCallId, outcome);
-    },
-    failed: (error) => {
-      if (isCancellation(error)) return;
-      const message = TEXTS.toolCrashed(lossOf(error).message);
-      const failed = { ok: false, error: { code: 'tool_crashed', message } } as const;
-      machine.toolPrepared(plan.toolCallId, failed);
-    },
-  } satisfies Work<Awaited<ReturnType<typeof activities.preflightTool>>>;
-}
-
-function planCall(machine: ConversationMachine, call: CallState, perform: Perform): void {
-  const { plan, turnId, step } = call;
-  if (plan.unplanned === undefined) return;
-  const { toolCallId, name, unplanned } = plan;
-  const { tenant, conversationId, agent, turn } = machine.state;
-  const input: PlanCallInput = {
-    tenant,
-    conversationId,
-    agent,
-    turnId,
-    step,
-    call: { toolCallId, name, argumentsJson: unplanned.argumentsJson },
-    requester: turn?.requester ?? UNKNOWN_REQUESTER,
-    ...earlierResultsOf(machine.state, turnId),
-  };
-  const options = { ...PLAN_CALL, summary: summaryOf(`plan ${name} (${toolCallId})`) };
-  perform({
-    run: () => activities.planCall.executeWithOptions(options, [input]),
-    done: (planned) => {
-      machine.callPlanned(toolCallId, planned);
-    },
-    failed: (error) => {
-      if (!isCancellation(error)) machine.callNotPlanned(toolCallId, lossOf(error));
-    },
-  });
-}
-
-function checkAnswer(
-  machine: ConversationMachine,
-  effect: Extract<CallEffect, { type: 'check_answer' }>,
-  perform: Perform,
-): void {
-  const { toolCallId } = effect;
-  const { tenant, conversationId, agent, calls } = machine.state;
-  const call = calls[toolCallId];
-  if (call?.answer === undefined) return;
-  const { name, answerDefinition } = call.plan;
-  const { value } = call.answer;
-  const options = {
-    ...CHECK_ANSWER,
-    summary: summaryOf(`check answer of ${name} (${toolCallId})`),
-  };
-  const offered = answerDefinition === undefined ? {} : { answerDefinition };
-  const judgedBy = call.ask === undefined ? offered : { form: call.ask.question.form };
-  const input = { tenant, conversationId, agent, toolCallId, name, value, ...judgedBy };
-  perform({
-    run: () => activities.checkAnswer.executeWithOptions(options, [input]),
-    done: (outcome) => {
-      machine.answerChecked(effect, outcome);
-    },
-    failed: (error) => {
-      if (isCancellation(error)) return;
-      // Without a worker to check it, the answer is rejected and the call stays open.
-      const loss = lossOf(error);
-      if (isAgentGone(loss)) {
-        machine.answerChecked(effect, { ok: false, ended: lossError(name, loss) });
-        return;
-      }
-      const message = `could not be checked: ${loss.message}`;
-      const problems = [{ path: '/resolution/value', message }];
-      machine.answerChecked(effect, { ok: false, problems });
-    },
-  });
+  const named = `${plan.name} (${plan.toolCallId})`;
+  switch (effect.type) {
+    case 'plan_call':
+      return { ...PLAN_CALL, summary: summaryOf(`plan ${named}`) };
+    case 'preflight_tool':
+      return preflightOptions(planForRun(call, Date.now()));
+    case 'run_tool': {
+      const { run } = effect;
+      const heldAt = call.ask?.question.heldAt;
+      const due = { plan: planForRun(call, Date.now()), run, endMs: totalEndOf(call), heldAt };
+      return runOptions(due);
+    }
+    case 'reconcile_tool':
+      return reconcileOptions(plan, effect.run);
+    case 'check_answer':
+      return { ...CHECK_ANSWER, summary: summaryOf(`check answer of ${named}`) };
+    case 'check_edit':
+      return { ...CHECK_EDIT, summary: summaryOf(`check edited input of ${named}`) };
+    case 'check_definition':
+      return { ...CHECK_DEFINITION, summary: summaryOf(`check definition of ${named}`) };
+  }
 }

@@ -16,17 +16,10 @@ import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import type { RecoveredEnd } from '../../protocol/workflow/recovery.js';
 import { activityIdOf, modelActivityId } from '../activities/activity-ids.js';
-import {
-  isTranscriptMiss,
-  lossOf,
-  modelDetailsOf,
-  turnErrorOf,
-} from '../activities/activity-losses.js';
+import { isTranscriptMiss, modelDetailsOf, turnErrorOf } from '../activities/activity-losses.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from '../activities/schedule.js';
 import { TranscriptWindow } from '../transcript/transcript-window.js';
-import { type Work, workOnCall } from './call-work.js';
-import { definitionWork } from './check-definition.js';
-import { editWork } from './check-edit.js';
+import { callWork, type Work } from './call-work.js';
 import { recoveredFailure } from './recovery.js';
 import { type Summaries, summaryWork } from './summarize.js';
 
@@ -179,39 +172,13 @@ export class Driver {
     key: string,
     effect: Exclude<ExternalEffect, { type: 'abort_model' | 'make_room' }>,
   ): void {
-    switch (effect.type) {
-      case 'call_model':
-        this.#callModel(key, effect);
-        return;
-      case 'run_tool':
-      case 'preflight_tool':
-      case 'reconcile_tool':
-      case 'plan_call':
-      case 'check_answer':
-        workOnCall(this.#machine, effect, (work) => {
-          this.#perform(key, effect, work);
-        });
-        return;
-      case 'check_edit': {
-        const work = editWork(this.#machine, effect, lossOf);
-        if (work !== undefined) this.#perform(key, effect, work);
-        return;
-      }
-      case 'check_definition': {
-        const work = definitionWork(this.#machine, effect, lossOf);
-        if (work !== undefined) this.#perform(key, effect, work);
-        return;
-      }
-      case 'summarize':
-        if (this.#pause.isOver(this.#machine.state))
-          this.#perform(key, effect, summaryWork(this.#summaries, effect));
-        return;
-      case 'await_deadline':
-      case 'await_warning':
-      case 'await_claim':
-      case 'await_turn_limit':
-        this.#sleepUntil(key, effect);
-    }
+    if (isTimer(effect)) this.#sleepUntil(key, effect);
+    else if (effect.type === 'call_model') this.#callModel(key, effect);
+    else if (effect.type !== 'summarize') {
+      const work = callWork(this.#machine, effect);
+      if (work !== undefined) this.#perform(key, effect, work);
+    } else if (this.#pause.isOver(this.#machine.state))
+      this.#perform(key, effect, summaryWork(this.#summaries, effect));
   }
 
   /** Makes few promises on purpose: the SDK runs a hook for each. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
+import { toolPrepared } from '../../support/builders/call-ends.js';
 import { gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
 import { cancelTurn } from '../../support/builders/verbs.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
@@ -37,7 +38,7 @@ describe('the calls of a step', () => {
   }, async () => {
     const app = await startHttpApp();
     const m = aStep();
-    m.machine.toolPrepared('a', { ok: true, payload: { url: '/x' }, argsDigest: 'sha256:p' });
+    toolPrepared(m.machine, 'a', { ok: true, payload: { url: '/x' }, argsDigest: 'sha256:p' });
     const { stepId, path } = withLog(app, m);
     const response = await app.request(`${path}/tool-calls`);
     expect(response.status).toBe(200);
@@ -98,7 +99,7 @@ describe('the calls of a step', () => {
     });
     expect(await read()).toMatchObject(shown(false, ['preflight', '', 'approval']));
     add(() => {
-      m.machine.toolPrepared('a', { ok: true, payload: 1, argsDigest: 'sha256:p' });
+      toolPrepared(m.machine, 'a', { ok: true, payload: 1, argsDigest: 'sha256:p' });
     });
     add(() => m.resolve('b', { type: 'approve' }));
     expect(await read()).toMatchObject(shown(true, ['client', '', 'client']));

@@ -5,6 +5,7 @@ import type { Question } from '../../../src/protocol/calls/questions.js';
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
 import { aMachineWith, type MachineUnderTest } from '../schedules/core-driver.js';
+import { toolFinished } from './call-ends.js';
 import { modelCalls, plannedCall } from './core-builders.js';
 
 /** Takes numbers; the workflow alone judges the answer. */
@@ -14,7 +15,7 @@ export const CODE: Question = { form: { type: 'string', pattern: '^[A-Z]{3}$' } 
 
 /** The tool run in progress asks a question. */
 export function asks(m: MachineUnderTest, toolCallId: string, question: unknown = NUMBER): void {
-  m.machine.toolFinished(toolCallId, { ask: question as Question, executionMs: 5 });
+  toolFinished(m.machine, toolCallId, { ask: question as Question, executionMs: 5 });
 }
 
 /** The tool of a call `c` has asked, and waits for the answer. */

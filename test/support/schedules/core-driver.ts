@@ -19,6 +19,7 @@ import type { TurnError } from '../../../src/protocol/conversation/turns.js';
 import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
+import { answerChecked, toolFinished } from '../builders/call-ends.js';
 import { actor, conversationStarted, VirtualClock } from '../builders/core-builders.js';
 import { resolve, sendMessage } from '../builders/verbs.js';
 
@@ -106,7 +107,7 @@ export class MachineUnderTest {
   }
 
   tool(toolCallId: string, value: Json = 'done'): this {
-    this.machine.toolFinished(toolCallId, {
+    toolFinished(this.machine, toolCallId, {
       envelope: { ok: true, result: value },
       executionMs: 5,
     });
@@ -131,14 +132,14 @@ export class MachineUnderTest {
 
   checked(toolCallId: string, value: Json): this {
     const requestId = this.state.calls[toolCallId]?.answer?.requestId ?? '';
-    this.machine.answerChecked({ toolCallId, requestId }, { ok: true, value });
+    answerChecked(this.machine, { toolCallId, requestId }, { ok: true, value });
     return this;
   }
 
   checkFails(toolCallId: string, message = 'no such order'): this {
     const requestId = this.state.calls[toolCallId]?.answer?.requestId ?? '';
     const problems = [{ path: '/resolution/value', message }];
-    this.machine.answerChecked({ toolCallId, requestId }, { ok: false, problems });
+    answerChecked(this.machine, { toolCallId, requestId }, { ok: false, problems });
     return this;
   }
 

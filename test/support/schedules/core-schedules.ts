@@ -11,6 +11,17 @@ import type { ConversationState } from '../../../src/core/state/state.js';
 import { ON_BUSY } from '../../../src/protocol/conversation/agents.js';
 import type { ModelContext } from '../../../src/protocol/conversation/context.js';
 import type { CallModelResult, RunToolResult } from '../../../src/protocol/workflow/activities.js';
+import {
+  answerChecked,
+  callNotPlanned,
+  callPlanned,
+  definitionChecked,
+  editChecked,
+  toolFinished,
+  toolLost,
+  toolPrepared,
+  toolReconciled,
+} from '../builders/call-ends.js';
 import { digestOf, endOfRun } from '../builders/core-asks.js';
 import {
   actor,
@@ -236,31 +247,32 @@ export class ScheduleRunner {
         const { toolCallId } = effect;
         const { unplanned: _due, ...plan } = this.m.state.calls[toolCallId]!.plan;
         if (variant % 7 === 0)
-          machine.callNotPlanned(toolCallId, { timedOut: false, message: 'lost' });
-        else machine.callPlanned(toolCallId, plan);
+          callNotPlanned(machine, toolCallId, { timedOut: false, message: 'lost' });
+        else callPlanned(machine, toolCallId, plan);
         return;
       }
       case 'run_tool':
         if (variant % 5 === 0)
-          machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
-        else machine.toolFinished(effect.toolCallId, (this.#work.endOfRun ?? endOfRun)(variant));
+          toolLost(machine, effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
+        else toolFinished(machine, effect.toolCallId, (this.#work.endOfRun ?? endOfRun)(variant));
         return;
       case 'preflight_tool':
-        machine.toolPrepared(effect.toolCallId, PREPARED[variant % PREPARED.length]!);
+        toolPrepared(machine, effect.toolCallId, PREPARED[variant % PREPARED.length]!);
         return;
       case 'reconcile_tool':
-        machine.toolReconciled(effect.toolCallId, RECONCILED[variant % RECONCILED.length]!);
+        toolReconciled(machine, effect.toolCallId, RECONCILED[variant % RECONCILED.length]!);
         return;
       case 'check_definition':
-        machine.definitionChecked(effect.toolCallId, DEFINITIONS[variant % 3]!);
+        definitionChecked(machine, effect.toolCallId, DEFINITIONS[variant % 3]!);
         return;
       case 'check_answer':
-        machine.answerChecked(effect, CHECKED[variant % CHECKED.length]!);
+        answerChecked(machine, effect, CHECKED[variant % CHECKED.length]!);
         return;
       case 'check_edit': {
         const edited = { input: { edited: variant }, argsDigest: `sha256:${variant}` };
         const approval = { needed: true as const };
-        machine.editChecked(
+        editChecked(
+          machine,
           effect,
           variant % 3 === 0 ? { ok: false, problems: [] } : { ok: true, ...edited, approval },
         );
@@ -327,13 +339,14 @@ export class ScheduleRunner {
     const callId = ids[variant % ids.length]!;
     const at = { turnId: this.#someTurn(variant), step: variant % 4 };
     const strays = [
-      () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
-      () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
-      () => machine.toolFinished(callId, endOfRun(0)),
-      () => machine.toolPrepared(callId, PREPARED[variant % PREPARED.length]!),
-      () => machine.toolReconciled(callId, RECONCILED[variant % RECONCILED.length]!),
+      () => toolFinished(machine, callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
+      () => toolLost(machine, callId, { timedOut: true, message: 'x' }),
+      () => toolFinished(machine, callId, endOfRun(0)),
+      () => toolPrepared(machine, callId, PREPARED[variant % PREPARED.length]!),
+      () => toolReconciled(machine, callId, RECONCILED[variant % RECONCILED.length]!),
       () =>
-        machine.answerChecked(
+        answerChecked(
+          machine,
           { toolCallId: callId, requestId: `r${variant % 200}` },
           { ok: true, value: 0 },
         ),

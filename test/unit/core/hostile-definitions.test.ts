@@ -6,6 +6,11 @@
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import { MAX_OFFER_BYTES } from '../../../src/protocol/limits/limits.js';
 import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
+import {
+  definitionChecked,
+  definitionNotChecked,
+  toolFinished,
+} from '../../support/builders/call-ends.js';
 import { asks } from '../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
@@ -35,7 +40,7 @@ const offering = (fields: object): TableInput => ({
   refused: 'stale',
 });
 const ending = (outcome: object): TableInput =>
-  happening((m) => m.machine.toolFinished('c', outcome as RunToolResult));
+  happening((m) => toolFinished(m.machine, 'c', outcome as RunToolResult));
 const lost = { timedOut: false, message: 'the worker was lost' };
 
 const INPUTS = {
@@ -48,9 +53,9 @@ const INPUTS = {
     offer: { ...OFFER, answerSchema: { description: 'x'.repeat(MAX_OFFER_BYTES) } },
   }),
   offeredOfGarbage: { ...offering({ toolCallId: { toString: 'c' } }), refused: 'unknown' },
-  same: happening((m) => m.machine.definitionChecked('c', { outcome: 'same' })),
+  same: happening((m) => definitionChecked(m.machine, 'c', { outcome: 'same' })),
   migrated: happening((m) =>
-    m.machine.definitionChecked('c', {
+    definitionChecked(m.machine, 'c', {
       outcome: 'migrated',
       definition: 'sha256:new',
       call: {
@@ -62,13 +67,13 @@ const INPUTS = {
     }),
   ),
   ended: happening((m) =>
-    m.machine.definitionChecked('c', {
+    definitionChecked(m.machine, 'c', {
       outcome: 'ended',
       definition: 'sha256:new',
       error: { code: 'definition_changed', message: 'it was changed' },
     }),
   ),
-  notChecked: happening((m) => m.machine.definitionNotChecked('c', lost)),
+  notChecked: happening((m) => definitionNotChecked(m.machine, 'c', lost)),
   changed: ending({ changed: { definition: 'sha256:new' } }),
   changedToGarbage: ending({ changed: { definition: 7 } }),
 } satisfies Record<string, TableInput>;
@@ -95,7 +100,7 @@ const after = (m: MachineUnderTest, change: (m: MachineUnderTest) => unknown): M
 };
 const approved = (m: MachineUnderTest) => after(m, () => m.resolve('c', APPROVE));
 const foundChanged = (m: MachineUnderTest) =>
-  after(m, () => m.machine.toolFinished('c', { changed: { definition: 'sha256:new' } }));
+  after(m, () => toolFinished(m.machine, 'c', { changed: { definition: 'sha256:new' } }));
 const asked = (m: MachineUnderTest) => after(m, () => asks(m, 'c'));
 
 const FAULTY: Cells = { changedToGarbage: '-: tool_result' };

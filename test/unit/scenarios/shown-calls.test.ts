@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { snapshotOf, toolCallView } from '../../../src/core/view/snapshot.js';
+import { toolLost, toolPrepared } from '../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -63,8 +64,8 @@ describe('every call of a step', () => {
     expect(snapshotOf(m.state).status).toBe('awaiting_input');
 
     m.tool('server').resolve('gated', APPROVE);
-    m.machine.toolPrepared('client', { ok: true, payload: 1, argsDigest: 'sha256:p' });
-    m.machine.toolLost('once', { timedOut: false, message: 'lost' });
+    toolPrepared(m.machine, 'client', { ok: true, payload: 1, argsDigest: 'sha256:p' });
+    toolLost(m.machine, 'once', { timedOut: false, message: 'lost' });
     m.resolve('human', answer('yes'));
     expect(shown(m)).toEqual({
       server: 'resolved',

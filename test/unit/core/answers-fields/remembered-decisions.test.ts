@@ -8,6 +8,7 @@ import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import type { Remember } from '../../../../src/protocol/calls/rules.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
 import type { Json } from '../../../../src/protocol/values/json.js';
+import { toolPrepared } from '../../../support/builders/call-ends.js';
 import {
   actor,
   brokenCall,
@@ -177,7 +178,7 @@ describe('a decision that is remembered', () => {
     m.send('and now?');
     m.model(modelCalls([gated('c2')]));
     m.resolve('c2', yes({ for: 'turn' }));
-    m.machine.toolPrepared('c1', { ok: true, payload: 1, argsDigest: 'sha256:p' });
+    toolPrepared(m.machine, 'c1', { ok: true, payload: 1, argsDigest: 'sha256:p' });
     expect(m.pending).toMatchObject([{ toolCallId: 'c1', kind: 'approval' }]);
     expectInvariants(m);
   });

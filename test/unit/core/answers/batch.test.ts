@@ -6,6 +6,7 @@ import type { BatchResult, BatchVerdict } from '../../../../src/protocol/calls/b
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_ANSWER_BYTES, MAX_BATCH_BYTES } from '../../../../src/protocol/limits/limits.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
+import { callPlanned, toolPrepared } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -217,7 +218,7 @@ describe('a step whose client calls are not all open', () => {
       { toolCallId: 'c', name: 'client.tool', waitsFor: 'preflight' },
     ];
     expect(send(m, [ok('a'), ok('b'), ok('c')])).toEqual({ verdict: 'not_ready', waiting });
-    m.machine.toolPrepared('c', { ok: true, payload: { shaped: 1 }, argsDigest: 'sha256:p' });
+    toolPrepared(m.machine, 'c', { ok: true, payload: { shaped: 1 }, argsDigest: 'sha256:p' });
     m.resolve('b', APPROVE);
     expect(send(m, [ok('a'), ok('b'), ok('c')])).toMatchObject({ verdict: 'accepted' });
   });
@@ -248,7 +249,7 @@ describe('a step whose client calls are not all open', () => {
       settings: { toolExecution: 'sequential' },
     });
     expect(send(m, [ok('a')])).toMatchObject({ verdict: 'accepted' });
-    m.machine.callPlanned('b', client('b'));
+    callPlanned(m.machine, 'b', client('b'));
     expect(send(m, [ok('b')], { requestId: 'batch-2' })).toMatchObject({ verdict: 'accepted' });
     expect(m.effectTypes()).toEqual(['call_model']);
   });

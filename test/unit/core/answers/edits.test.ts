@@ -6,6 +6,7 @@ import type { ApprovalPlan } from '../../../../src/protocol/calls/plan.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { idempotencyKeyFor } from '../../../../src/protocol/values/ids.js';
 import type { Json } from '../../../../src/protocol/values/json.js';
+import { editChecked } from '../../../support/builders/call-ends.js';
 import {
   APPROVAL_MS,
   APPROVE,
@@ -29,12 +30,12 @@ function checked(
   approval: ApprovalPlan = { needed: true },
 ): void {
   const outcome = { ok: true as const, input, argsDigest: 'sha256:edited', approval };
-  m.machine.editChecked({ toolCallId: 'c', requestId }, outcome);
+  editChecked(m.machine, { toolCallId: 'c', requestId }, outcome);
 }
 
 function fails(m: MachineUnderTest, requestId: string): void {
   const problems = [{ path: '/resolution/input/cents', message: 'too much' }];
-  m.machine.editChecked({ toolCallId: 'c', requestId }, { ok: false, problems });
+  editChecked(m.machine, { toolCallId: 'c', requestId }, { ok: false, problems });
 }
 
 describe('an approval with edited input', () => {

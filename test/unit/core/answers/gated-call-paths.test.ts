@@ -5,6 +5,13 @@ import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
 import {
+  callPlanned,
+  editChecked,
+  toolLost,
+  toolPrepared,
+  toolReconciled,
+} from '../../../support/builders/call-ends.js';
+import {
   APPROVE,
   actor,
   gatedCall,
@@ -91,25 +98,25 @@ const SOURCES: readonly [string, Source][] = [
   [
     'the loss of a run',
     (m) => {
-      m.machine.toolLost('c', { timedOut: false, message: 'x' });
+      toolLost(m.machine, 'c', { timedOut: false, message: 'x' });
     },
   ],
   [
     'an answer of reconcile',
     (m) => {
-      m.machine.toolReconciled('c', { outcome: 'happened', envelope: ENVELOPE });
+      toolReconciled(m.machine, 'c', { outcome: 'happened', envelope: ENVELOPE });
     },
   ],
   [
     'a payload of preflight',
     (m) => {
-      m.machine.toolPrepared('c', { ok: true, payload: 1, argsDigest: 'sha256:x' });
+      toolPrepared(m.machine, 'c', { ok: true, payload: 1, argsDigest: 'sha256:x' });
     },
   ],
   [
     'another plan',
     (m) => {
-      m.machine.callPlanned('c', plannedCall('c'));
+      callPlanned(m.machine, 'c', plannedCall('c'));
     },
   ],
   ['the check of an answer', (m) => m.checked('c', 1)],
@@ -117,7 +124,7 @@ const SOURCES: readonly [string, Source][] = [
     'the check of an edit that does not exist',
     (m) => {
       const outcome = { ok: true, input: 1, argsDigest: 'x', approval: { needed: false } } as const;
-      m.machine.editChecked({ toolCallId: 'c', requestId: '' }, outcome);
+      editChecked(m.machine, { toolCallId: 'c', requestId: '' }, outcome);
     },
   ],
 ];

@@ -2,8 +2,10 @@
  * Six calls at once, one of each way to wait, answered in any order, twice, late and across kills: the model reads
  * each result exactly once, in its own order (S7).
  */
+
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { toolLost } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   modelCalls,
@@ -30,7 +32,7 @@ const sixCalls = () =>
 const ACTIONS: Readonly<Record<string, (m: MachineUnderTest, requestId: string) => unknown>> = {
   's1 runs': (m) => m.tool('s1', 's1'),
   's2 runs': (m) => m.tool('s2', 's2'),
-  's2 is lost': (m) => m.machine.toolLost('s2', { timedOut: true, message: 'lost' }),
+  's2 is lost': (m) => toolLost(m.machine, 's2', { timedOut: true, message: 'lost' }),
   'c is approved': (m, requestId) => m.resolve('c', { type: 'approve' }, { requestId }),
   'c is denied': (m, requestId) => m.resolve('c', { type: 'deny' }, { requestId }),
   'c returns': (m, requestId) => m.resolve('c', { type: 'result', value: 'c' }, { requestId }),

@@ -1,6 +1,8 @@
 /** Answers that a worker still has to check: accepted, then confirmed or reverted. */
+
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
+import { answerChecked } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -108,9 +110,13 @@ describe('an answer that needs a worker’s check', () => {
     m.checkFails('q');
     m.resolve('q', answer('y'), { requestId: 'r2' });
     m.mark();
-    m.machine.answerChecked({ toolCallId: 'q', requestId: 'r1' }, { ok: true, value: 'x' });
-    m.machine.answerChecked({ toolCallId: 'nobody', requestId: 'r1' }, { ok: true, value: 'x' });
-    m.machine.answerChecked({ toolCallId: '__proto__', requestId: 'r1' }, { ok: true, value: 'x' });
+    answerChecked(m.machine, { toolCallId: 'q', requestId: 'r1' }, { ok: true, value: 'x' });
+    answerChecked(m.machine, { toolCallId: 'nobody', requestId: 'r1' }, { ok: true, value: 'x' });
+    answerChecked(
+      m.machine,
+      { toolCallId: '__proto__', requestId: 'r1' },
+      { ok: true, value: 'x' },
+    );
     expect(m.types()).toEqual([]);
   });
 

@@ -12,6 +12,7 @@ import type {
 import { RESOLVES, VERDICT_PRECEDENCE } from '../../../../src/protocol/calls/resolutions.js';
 import type { SuspensionKind } from '../../../../src/protocol/calls/suspensions.js';
 import { SUSPENSION_KINDS } from '../../../../src/protocol/calls/suspensions.js';
+import { toolLost } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -33,7 +34,7 @@ const WAITING: Readonly<Record<SuspensionKind, () => MachineUnderTest>> = {
   outcome: () => {
     const call = plannedCall('c', { effects: 'once', onOutcomeUnknown: 'hold' });
     const m = aMachineWith(modelCalls([call]));
-    m.machine.toolLost('c', { timedOut: false, message: 'the worker was lost' });
+    toolLost(m.machine, 'c', { timedOut: false, message: 'the worker was lost' });
     m.mark();
     return m;
   },

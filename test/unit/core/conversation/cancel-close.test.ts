@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
+import { answerChecked } from '../../../support/builders/call-ends.js';
 import {
   actor,
   answer,
@@ -143,7 +144,7 @@ describe('cancelling (S41)', () => {
     m.resolve('q', answer(1), { requestId: 'r' });
     cancelTurn(m.machine, {});
     m.mark();
-    m.machine.answerChecked({ toolCallId: 'q', requestId: 'r' }, { ok: true, value: 1 });
+    answerChecked(m.machine, { toolCallId: 'q', requestId: 'r' }, { ok: true, value: 1 });
     expect(m.types()).toEqual([]);
     expect(m.all('tool_result')).toHaveLength(1);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import { MAX_DETACHED_CALLS } from '../../../../src/protocol/limits/limits.js';
+import { callPlanned } from '../../../support/builders/call-ends.js';
 import { asks } from '../../../support/builders/core-asks.js';
 import {
   answer,
@@ -81,7 +82,7 @@ describe('a message that is queued when a question opens', () => {
     expect(detachedIn(m)).toEqual([]);
     m.send('what does it cost?');
     expect(detachedIn(m)).toEqual(['a']);
-    m.machine.callPlanned('b', gatedCall('b'));
+    callPlanned(m.machine, 'b', gatedCall('b'));
     expect(detachedIn(m)).toEqual(['a', 'b', 'c']);
     expect(m.effectTypes()).toContain('call_model');
   });

@@ -1,6 +1,7 @@
 /** Refused signals are recorded; a call that no worker took did not run. */
 
 import { describe, expect, it } from 'vitest';
+import { toolFinished, toolLost } from '../../../support/builders/call-ends.js';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { sendMessage, sendMessageBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
@@ -31,7 +32,7 @@ describe('a call on a queue without pollers', () => {
     const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
     const turnId = m.machine.state.turn?.turnId ?? '';
     m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
-    m.machine.toolLost('pay', { timedOut: false, neverStarted: true, message: 'x' });
+    toolLost(m.machine, 'pay', { timedOut: false, neverStarted: true, message: 'x' });
     expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
       result: { status: 'errored', envelope: { ok: false, error: { code: 'not_available' } } },
     });
@@ -64,9 +65,9 @@ describe('a call that is held open with an older server', () => {
         modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
       );
       const question = { form: { type: 'number' }, heldAt: 'colloquy-held-1' };
-      m.machine.toolFinished('push', { ask: question, executionMs: 5 });
+      toolFinished(m.machine, 'push', { ask: question, executionMs: 5 });
       expect(m.resolve('push', { type: 'answer', value: 3 }).verdict).toBe('accepted');
-      m.machine.toolLost('push', { ...loss, message: 'x' });
+      toolLost(m.machine, 'push', { ...loss, message: 'x' });
       expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
         result: {
           status: 'errored',

@@ -3,6 +3,7 @@
  */
 
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import { toolFinished, toolLost } from '../../../support/builders/call-ends.js';
 import { asks, CODE, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
@@ -58,9 +59,9 @@ const INPUTS = {
   toolAsksNonsense: happening((m) => asks(m, 'c', { form: 'how many?' })),
   toolFinishes: happening((m) => m.tool('c')),
   toolRefuses: happening((m) =>
-    m.machine.toolFinished('c', { refused: [{ path: '', message: 'no' }], executionMs: 1 }),
+    toolFinished(m.machine, 'c', { refused: [{ path: '', message: 'no' }], executionMs: 1 }),
   ),
-  toolLost: happening((m) => m.machine.toolLost('c', { timedOut: false, message: 'lost' })),
+  toolLost: happening((m) => toolLost(m.machine, 'c', { timedOut: false, message: 'lost' })),
   checkPasses: happening((m) => m.checked('c', 'ABC')),
   checkFails: happening((m) => m.checkFails('c')),
   deadline: happening((m) => m.machine.deadlinePassed('c')),

@@ -5,6 +5,15 @@ import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { SYSTEM_ACTOR } from '../../../../src/protocol/values/actors.js';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
 import {
+  callNotPlanned,
+  callPlanned,
+  editChecked,
+  toolFinished,
+  toolLost,
+  toolPrepared,
+  toolReconciled,
+} from '../../../support/builders/call-ends.js';
+import {
   ANSWER_MS,
   APPROVAL_MS,
   APPROVE,
@@ -45,24 +54,25 @@ const INPUTS = {
     },
     refused: 'stale',
   },
-  toolFinished: happening((m) => m.machine.toolFinished('c', done)),
-  toolLost: happening((m) => m.machine.toolLost('c', lost)),
+  toolFinished: happening((m) => toolFinished(m.machine, 'c', done)),
+  toolLost: happening((m) => toolLost(m.machine, 'c', lost)),
   toolPrepared: happening((m) =>
-    m.machine.toolPrepared('c', { ok: true, payload: 1, argsDigest: 'sha256:shaped' }),
+    toolPrepared(m.machine, 'c', { ok: true, payload: 1, argsDigest: 'sha256:shaped' }),
   ),
-  toolReconciled: happening((m) => m.machine.toolReconciled('c', { outcome: 'not_happened' })),
+  toolReconciled: happening((m) => toolReconciled(m.machine, 'c', { outcome: 'not_happened' })),
   answerPassed: happening((m) => m.checked('c', 'checked')),
   answerFailed: happening((m) => m.checkFails('c')),
   editPassed: happening((m) => {
     const edited = { input: { edited: true }, argsDigest: 'sha256:edited' };
     const requestId = m.state.calls['c']?.edit?.requestId ?? '';
-    m.machine.editChecked(
+    editChecked(
+      m.machine,
       { toolCallId: 'c', requestId },
       { ok: true, ...edited, approval: { needed: true } },
     );
   }),
-  planned: happening((m) => m.machine.callPlanned('c', plannedCall('c'))),
-  notPlanned: happening((m) => m.machine.callNotPlanned('c', lost)),
+  planned: happening((m) => callPlanned(m.machine, 'c', plannedCall('c'))),
+  notPlanned: happening((m) => callNotPlanned(m.machine, 'c', lost)),
   deadline: happening((m) => m.machine.deadlinePassed('c')),
   oldDeadline: happening((m) => m.machine.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
 } satisfies Record<string, TableInput>;
@@ -165,7 +175,7 @@ stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'is asked what its lost run did': {
     build: () => {
       const m = calling({ effects: 'once', reconcile: true });
-      m.machine.toolLost('c', lost);
+      toolLost(m.machine, 'c', lost);
       return m;
     },
     cells: { toolReconciled: '-: tool_reconciled' },
@@ -173,7 +183,7 @@ stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'has an unknown outcome that is held': {
     build: () => {
       const m = calling({ effects: 'once', onOutcomeUnknown: 'hold' });
-      m.machine.toolLost('c', lost);
+      toolLost(m.machine, 'c', lost);
       return m;
     },
     cells: { outcome: 'accepted: resolution tool_result', deadline: '-: expired tool_result' },

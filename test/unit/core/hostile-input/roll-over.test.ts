@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import { toolLost } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -48,7 +49,7 @@ const speaking = (): MachineUnderTest => {
 const lost = { timedOut: false, message: 'the worker was lost' };
 const losing = (over: Over): MachineUnderTest => {
   const m = calling({ effects: 'once', ...over });
-  m.machine.toolLost('c', lost);
+  toolLost(m.machine, 'c', lost);
   return m;
 };
 

@@ -6,6 +6,7 @@ import { entryOf } from '../../../../src/core/calls/ask.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import { MAX_ASKS_PER_CALL } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
+import { toolFinished } from '../../../support/builders/call-ends.js';
 import { asked, asks, CODE, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
@@ -107,7 +108,7 @@ describe('an answer with a pattern in its form', () => {
     const before = m.pending[0];
     m.advance(MINUTE_MS);
     m.resolve('c', answer(7), { requestId: 'r' });
-    m.machine.toolFinished('c', {
+    toolFinished(m.machine, 'c', {
       refused: [{ path: '/cents', message: 'too many' }],
       executionMs: 1,
     });
@@ -127,7 +128,7 @@ describe('an answer with a pattern in its form', () => {
   it('that was never given cannot be refused', () => {
     for (const refused of [[], 'no', [7], undefined]) {
       const m = aMachineWith(modelCalls([plannedCall('c')]));
-      m.machine.toolFinished('c', { refused: refused as never, executionMs: 1 });
+      toolFinished(m.machine, 'c', { refused: refused as never, executionMs: 1 });
       expect(m.last('tool_result').result.envelope).toEqual({
         ok: false,
         error: { code: 'tool_error', message: TEXTS.answerNotAsked('server.tool') },

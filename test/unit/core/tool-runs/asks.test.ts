@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../../src/core/calls/ask.js';
 import { MAX_ASK_STATE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
+import { toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
 import { asked, asks, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
@@ -168,9 +169,9 @@ describe('a tool that asks', () => {
   it('has not been lost: one that runs once is entered again, and its lost run is one', () => {
     const m = asked({ ...NUMBER, state: STATE }, { effects: 'once', reconcile: true });
     m.resolve('c', answer(1));
-    m.machine.toolLost('c', { timedOut: false, message: 'the worker was lost' });
+    toolLost(m.machine, 'c', { timedOut: false, message: 'the worker was lost' });
     expect(m.last('tool_lost').run).toBe(2);
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
+    toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
     expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 3 }]);
     expect(entry(m)).toMatchObject({ run: 3, asked: { state: STATE, answer: { value: 1 } } });
     expectViewsAgree(m.events);

@@ -1,8 +1,10 @@
 /** Ends of a call by workers in other languages: history contains them, so none of them may fail the task. */
+
 import { describe, expect, it } from 'vitest';
 import { isRelaxed, relaxedSchema } from '../../../../src/json-schema/relaxed.js';
 import type { JsonSchema } from '../../../../src/protocol/values/json.js';
 import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
+import { toolFinished } from '../../../support/builders/call-ends.js';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -23,7 +25,7 @@ const ENDS: readonly (readonly [string, unknown])[] = [
 describe('a tool whose worker ends its call', () => {
   it.each(ENDS)('with %s gets an error result, and the turn continues', (_what, end) => {
     const m = aMachineWith(modelCalls([plannedCall('c')]));
-    m.machine.toolFinished('c', end as RunToolResult);
+    toolFinished(m.machine, 'c', end as RunToolResult);
     expect(m.last('tool_result').result).toMatchObject({
       status: 'errored',
       envelope: { ok: false, error: { code: 'tool_error' } },

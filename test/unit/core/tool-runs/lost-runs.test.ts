@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
+import { toolFinished, toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   gatedCall,
@@ -18,7 +19,7 @@ const LOSS = { timedOut: false, message: 'the worker was lost' };
 
 function lost(over: Partial<PlannedCall>): MachineUnderTest {
   const m = aMachineWith(modelCalls([plannedCall('c', { effects: 'once', ...over })]));
-  m.machine.toolLost('c', LOSS);
+  toolLost(m.machine, 'c', LOSS);
   return m;
 }
 
@@ -38,7 +39,7 @@ describe('a lost run of a tool that may run once', () => {
     expect(m.effects()).toEqual([{ type: 'reconcile_tool', toolCallId: 'c', run: 1 }]);
     expect(m.state.calls['c']?.status).toBe('outcome_unknown');
     const envelope = { ok: true as const, result: { refunded: 1 } };
-    m.machine.toolReconciled('c', { outcome: 'happened', envelope });
+    toolReconciled(m.machine, 'c', { outcome: 'happened', envelope });
     expect(m.types()).toEqual(['tool_reconciled', 'tool_result']);
     expect(m.last('tool_result').result).toMatchObject({ status: 'resolved', envelope });
   });
@@ -50,14 +51,14 @@ describe('a lost run of a tool that may run once', () => {
       const m = lost({ reconcile: true, maxAttempts });
       for (let run = 1; run < maxAttempts; run += 1) {
         expect(m.effects()).toEqual([{ type: 'reconcile_tool', toolCallId: 'c', run }]);
-        m.machine.toolReconciled('c', { outcome: 'not_happened' });
+        toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
         expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: run + 1 }]);
         if (run % 2 === 0) m.rollOver();
         else m.restart();
-        m.machine.toolLost('c', LOSS);
+        toolLost(m.machine, 'c', LOSS);
       }
       expect(m.all('tool_result')).toEqual([]);
-      m.machine.toolReconciled('c', { outcome: 'not_happened' });
+      toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
       expect(m.last('tool_result').result.envelope).toEqual({
         ok: false,
         error: { code: 'tool_crashed', message: TEXTS.lostEachTime('server.tool', maxAttempts) },
@@ -80,17 +81,17 @@ describe('a lost run of a tool that may run once', () => {
 
   it('that had no effect may end well the second time', () => {
     const m = lost({ reconcile: true });
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
+    toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
     m.tool('c', 'refunded');
     expect(m.last('tool_result').result.envelope).toEqual({ ok: true, result: 'refunded' });
   });
 
   it('is not run again by an outcome that comes twice, or that was not requested', () => {
     const m = lost({ reconcile: true });
-    m.machine.toolFinished('c', { envelope: { ok: true, result: 'late' }, executionMs: 1 });
-    m.machine.toolLost('c', LOSS);
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
+    toolFinished(m.machine, 'c', { envelope: { ok: true, result: 'late' }, executionMs: 1 });
+    toolLost(m.machine, 'c', LOSS);
+    toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
+    toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
     expect(m.all('tool_reconciled')).toHaveLength(1);
     expect(m.all('tool_result')).toHaveLength(0);
     expectInvariants(m);
@@ -98,7 +99,7 @@ describe('a lost run of a tool that may run once', () => {
 
   it('stays unknown when the tool does not know, and the model reads so', () => {
     const m = lost({ reconcile: true });
-    m.machine.toolReconciled('c', { outcome: 'unknown', reason: 'bank is down' });
+    toolReconciled(m.machine, 'c', { outcome: 'unknown', reason: 'bank is down' });
     expect(m.last('tool_reconciled')).toMatchObject({ outcome: 'unknown', reason: 'bank is down' });
     expect(m.last('tool_result').result.envelope).toMatchObject({
       error: { code: 'outcome_unknown' },
@@ -107,14 +108,14 @@ describe('a lost run of a tool that may run once', () => {
 
   it('that no worker ever took is not reconciled', () => {
     const m = aMachineWith(modelCalls([plannedCall('c', { effects: 'once', reconcile: true })]));
-    m.machine.toolLost('c', { ...LOSS, neverStarted: true });
+    toolLost(m.machine, 'c', { ...LOSS, neverStarted: true });
     expect(m.types()).toEqual(['tool_result']);
   });
 
   it('is reconciled, too, when a worker refuses to run a call that was delivered twice', () => {
     const m = aMachineWith(modelCalls([plannedCall('c', { effects: 'once', reconcile: true })]));
     const error = { code: 'outcome_unknown' as const, message: 'x' };
-    m.machine.toolFinished('c', { envelope: { ok: false, error }, executionMs: 0 });
+    toolFinished(m.machine, 'c', { envelope: { ok: false, error }, executionMs: 0 });
     expect(m.effects()).toMatchObject([{ type: 'reconcile_tool' }]);
   });
 
@@ -192,7 +193,7 @@ describe('a call whose unknown outcome is held', () => {
   it('is held only after its tool was asked to reconcile', () => {
     const m = lost({ reconcile: true, onOutcomeUnknown: 'hold' });
     expect(m.pending).toEqual([]);
-    m.machine.toolReconciled('c', { outcome: 'unknown', reason: 'down' });
+    toolReconciled(m.machine, 'c', { outcome: 'unknown', reason: 'down' });
     expect(m.pending).toMatchObject([{ kind: 'outcome' }]);
   });
 
@@ -200,7 +201,7 @@ describe('a call whose unknown outcome is held', () => {
     const call = gatedCall('c', { effects: 'once', onOutcomeUnknown: 'hold' });
     const m = aMachineWith(modelCalls([call]));
     m.resolve('c', { type: 'approve' });
-    m.machine.toolLost('c', LOSS);
+    toolLost(m.machine, 'c', LOSS);
     expect(m.resolve('c', { type: 'approve' })).toMatchObject({
       verdict: 'stale',
       openKind: 'outcome',

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import { toolFinished } from '../../../support/builders/call-ends.js';
 import {
   DENY,
   gatedCall,
@@ -240,7 +241,7 @@ describe('a call that is repeated', () => {
 
 describe('a failing tool', () => {
   const failed = (m: MachineUnderTest, id: string) =>
-    m.machine.toolFinished(id, {
+    toolFinished(m.machine, id, {
       envelope: { ok: false, error: { code: 'tool_error', message: 'no stock' } },
       executionMs: 1,
     });

@@ -1,7 +1,9 @@
 /** One turn from message to end: server tools, batches, planned errors, limits, failures, the queue. */
+
 import { describe, expect, it } from 'vitest';
 import type { ToolMessage } from '../../../../src/protocol/conversation/messages.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
+import { toolLost } from '../../../support/builders/call-ends.js';
 import {
   brokenCall,
   modelCalls,
@@ -207,9 +209,9 @@ describe('a turn', () => {
         plannedCall('pay', { effects: 'once', name: 'pay' }),
       ]),
     );
-    m.machine.toolLost('slow', { timedOut: true, message: 'x' });
-    m.machine.toolLost('dead', { timedOut: false, message: 'the worker was lost' });
-    m.machine.toolLost('pay', { timedOut: true, message: 'x' });
+    toolLost(m.machine, 'slow', { timedOut: true, message: 'x' });
+    toolLost(m.machine, 'dead', { timedOut: false, message: 'the worker was lost' });
+    toolLost(m.machine, 'pay', { timedOut: true, message: 'x' });
     expect(resultsOf(m).map(([, envelope]) => envelope)).toEqual([
       { ok: false, error: { code: 'timeout', message: 'Tool timed out after 30000ms' } },
       { ok: false, error: { code: 'tool_crashed', message: 'tool crashed: the worker was lost' } },

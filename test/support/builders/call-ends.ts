@@ -1,0 +1,52 @@
+/** Ends of work on calls, one function for each kind, for a conversation machine under test. */
+import type { Loss } from '../../../src/core/calls/results.js';
+import type { ConversationMachine } from '../../../src/core/machine/machine.js';
+import type { CallEffect, CallWorkResult, CallWorkType } from '../../../src/core/work/calls.js';
+
+/** The work that the machine wants now for this call; otherwise work that it does not want. */
+function effectOf(
+  machine: ConversationMachine,
+  type: CallWorkType,
+  toolCallId: string,
+): CallEffect {
+  const wanted = machine
+    .effects()
+    .find(
+      (effect) =>
+        effect.type === type && 'toolCallId' in effect && effect.toolCallId === toolCallId,
+    );
+  return (wanted ?? { type, toolCallId, run: 1, requestId: '' }) as CallEffect;
+}
+
+function results<Type extends CallWorkType>(type: Type) {
+  return (machine: ConversationMachine, callId: string, result: CallWorkResult<Type>): void => {
+    machine.callEnded(effectOf(machine, type, callId), { result });
+  };
+}
+
+function losses(type: CallWorkType) {
+  return (machine: ConversationMachine, callId: string, loss: Loss): void => {
+    machine.callEnded(effectOf(machine, type, callId), { loss });
+  };
+}
+
+function checks<Type extends 'check_answer' | 'check_edit'>(type: Type) {
+  return (
+    machine: ConversationMachine,
+    at: { readonly toolCallId: string; readonly requestId: string },
+    result: CallWorkResult<Type>,
+  ): void => {
+    machine.callEnded({ type, ...at }, { result });
+  };
+}
+
+export const toolFinished = results('run_tool');
+export const toolLost = losses('run_tool');
+export const toolPrepared = results('preflight_tool');
+export const toolReconciled = results('reconcile_tool');
+export const callPlanned = results('plan_call');
+export const callNotPlanned = losses('plan_call');
+export const answerChecked = checks('check_answer');
+export const editChecked = checks('check_edit');
+export const definitionChecked = results('check_definition');
+export const definitionNotChecked = losses('check_definition');
