@@ -84,7 +84,8 @@ const FLOORS = {
     ['check', 'dev', 'operate', 'serve'],
   ],
   client: [
-    ['ports', 'trouble', 'workers'],
+    ['history', 'ports', 'workers'],
+    ['trouble'],
     ['api'],
     ['payloads'],
     ['temporal'],
@@ -123,6 +124,13 @@ const FLOORS = {
   tools: [['shared'], ['http', 'mcp', 'model-input', 'results'], ['run'], ['definition'], ['plan']],
   worker: [['load', 'sdk-workarounds', 'temporal', 'watch'], ['repair']],
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
+};
+
+/** The only folder that may import files of Temporal's packages which those do not export. */
+const SDK_INTERNALS = 'worker/sdk-workarounds';
+const noDeepImport = {
+  regex: '^@temporalio/[^/]+/.',
+  message: `Only src/${SDK_INTERNALS} imports files inside of Temporal's packages: any release may move them.`,
 };
 
 /**
@@ -207,6 +215,7 @@ function importRule(path, own, packages) {
       message: `src/${path} may import ${reachable.join(', ') || 'nothing of our own'} | ${packages.join(', ') || 'no package'}. IMPORTS and FLOORS are in eslint.config.mjs.`,
     },
   ];
+  if (path !== SDK_INTERNALS) patterns.push(noDeepImport);
   if (SANDBOXED.includes(path.split('/')[0])) {
     patterns.push({
       regex: '\\.schema\\.js$',
@@ -283,6 +292,10 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', noDefaultExport, noPlainError, noLocalActivity] },
   },
   ...imports,
+  {
+    files: ['src/*.ts', 'examples/**/*.ts', 'bench/**/*.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [noDeepImport] }] },
+  },
   {
     files: ['src/cli/**/*.ts', 'examples/**/*.ts', 'bench/**/*.ts'],
     rules: { 'no-console': 'off' },

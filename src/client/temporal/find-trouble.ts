@@ -1,8 +1,8 @@
 /** Finds out whether the workflow tasks of a conversation never complete. Needs the server only, no worker. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
-import { requiredTsToDate } from '@temporalio/common/lib/time.js';
 import { firstLineOf, PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
+import { isoOf } from '../history/times.js';
+import { decodedError } from '../history/values.js';
 import { type PendingTask, troubleIn } from '../trouble/judge.js';
 import { isOpenRun } from './executions.js';
 
@@ -40,10 +40,7 @@ export async function troubleOf(
   const [failure] = events.flatMap(
     ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure ?? [],
   );
-  const error = await decodeOptionalFailureToOptionalError(
-    temporal.options.loadedDataConverter,
-    failure,
-  );
+  const error = await decodedError(temporal.options.loadedDataConverter, failure);
   return error === undefined ? found : { ...found, error: firstLineOf(error.message) };
 }
 
@@ -54,7 +51,7 @@ function pendingTaskOf({ raw, runId }: WorkflowExecutionDescription): PendingTas
   return {
     runId,
     attempt: task.attempt ?? 0,
-    scheduledAt: requiredTsToDate(scheduled, 'originalScheduledTime').toISOString(),
+    scheduledAt: isoOf(scheduled, 'originalScheduledTime'),
   };
 }
 

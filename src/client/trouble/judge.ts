@@ -1,6 +1,7 @@
 /** Judges by the end of a history whether workflow tasks never complete. Pure. */
 import proto, { type temporal } from '@temporalio/proto';
 import { firstLineOf, type Trouble } from '../../protocol/values/trouble.js';
+import { msOf } from '../history/times.js';
 
 const { WorkflowTaskFailedCause, TimeoutType } = proto.temporal.api.enums.v1;
 
@@ -65,7 +66,6 @@ function hasTimedOut({ workflowTaskTimedOutEventAttributes: timedOut }: HistoryE
 }
 
 function timeOf(event: HistoryEvent | undefined): string | undefined {
-  const { seconds, nanos } = event?.eventTime ?? {};
-  if (seconds == null) return undefined;
-  return new Date(Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000)).toISOString();
+  const ms = msOf(event?.eventTime);
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }

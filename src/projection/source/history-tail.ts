@@ -3,7 +3,7 @@
  * are not in it.
  */
 import type { Client } from '@temporalio/client';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { msOf } from '../../client/history/times.js';
 
 export type HistoryEvent = NonNullable<
   NonNullable<
@@ -88,5 +88,5 @@ export function isCompletedBy(
   const completed = end.workflowTaskCompletedEventAttributes;
   if (completed?.identity !== identity || Number(completed.startedEventId) !== id) return false;
   const start = events.find((event) => idOf(event) === id);
-  return start === undefined ? undefined : optionalTsToMs(start.eventTime) === startedAt;
+  return start === undefined ? undefined : msOf(start.eventTime) === startedAt;
 }

@@ -9,9 +9,8 @@ import {
   WorkflowClient,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
-import { requiredTsToDate } from '@temporalio/common/lib/time.js';
+import { isoOf } from '../../client/history/times.js';
+import { decodedValues } from '../../client/history/values.js';
 import { isOpenRun } from '../../client/temporal/executions.js';
 import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
 import { retryQuery } from '../../client/temporal/query-retry.js';
@@ -240,9 +239,9 @@ async function startOf(
   try {
     const event = await firstEvent(client, timed, run);
     const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
-    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+    const [input] = await decodedValues(client.options.loadedDataConverter, payloads);
     const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
-    const at = requiredTsToDate(event?.eventTime, 'eventTime').toISOString();
+    const at = isoOf(event?.eventTime, 'eventTime');
     return { at, ...(carried === undefined ? {} : { carried }) };
   } catch (error) {
     if (isNotFound(error)) return undefined;

@@ -1,4 +1,5 @@
 /** Reads a history for a repair: completed tasks, activities and inputs, in their order. Pure. */
+import { msOf } from '../../client/history/times.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 
 /** A completed workflow task. */
@@ -26,7 +27,7 @@ export function idOf({ eventId }: HistoryEvent): number {
 }
 
 export function timeOf({ eventTime }: HistoryEvent): number {
-  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
+  return msOf(eventTime) ?? 0;
 }
 
 export function doneTasks(events: readonly HistoryEvent[]): readonly DoneTask[] {

@@ -1,9 +1,6 @@
 /** Turns the discarded part of a history into the entries of a recovery: see `protocol/workflow/recovery.ts`. */
 import { type LoadedDataConverter, type Payload, TimeoutFailure } from '@temporalio/common';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-} from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
+import { decodedError, decodedValues } from '../../client/history/values.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
@@ -108,7 +105,7 @@ export async function endOf(event: HistoryEvent, converter: Converter): Promise<
   if (event.activityTaskCanceledEventAttributes != null) return { as: 'cancelled' };
   const { failure } =
     event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes ?? {};
-  const error = await decodeOptionalFailureToOptionalError(converter, failure);
+  const error = await decodedError(converter, failure);
   const heartbeat = failure?.timeoutFailureInfo?.lastHeartbeatDetails?.payloads;
   if (failure?.timeoutFailureInfo != null || failure?.applicationFailureInfo == null)
     return {
@@ -151,6 +148,6 @@ async function decoded(
   converter: Converter,
   payloads: readonly Payload[] | null | undefined,
 ): Promise<Json> {
-  const [value] = await decodeArrayFromPayloads(converter, payloads as Payload[] | undefined);
+  const [value] = await decodedValues(converter, payloads);
   return (value ?? null) as Json;
 }

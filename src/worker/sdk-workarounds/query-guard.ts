@@ -19,8 +19,8 @@
  * query makes the worker forget the run; the client retries it.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
+import { msOf } from '../../client/history/times.js';
 import type { Run, TaskAttempt } from '../../projection/source/history-tail.js';
 import { QUERY_REFUSED } from '../../protocol/workflow/query-refusal.js';
 import type { HeldRun, IsSettled } from './settled.js';
@@ -68,7 +68,7 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       else if (!isRefusal(activation, completion)) {
         if (decidedIn?.id !== lastId) accepted = new Set();
         for (const id of acceptedBy(completion)) accepted.add(id);
-        decidedIn = { id: lastId, startedAt: optionalTsToMs(activation.timestamp) ?? 0 };
+        decidedIn = { id: lastId, startedAt: msOf(activation.timestamp) ?? 0 };
       }
       return completion;
     },

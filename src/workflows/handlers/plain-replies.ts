@@ -7,7 +7,6 @@
  * order of commands would differ from recorded histories.
  */
 import type { Payload } from '@temporalio/common';
-import { encode } from '@temporalio/common/lib/encoding.js';
 import type {
   ConcludeActivationInput,
   Next,
@@ -30,8 +29,11 @@ export class PlainReplies implements WorkflowInternalsInterceptor {
   }
 }
 
+/** The letters of "true", as readers of metadata show it. */
+const TRUE = Uint8Array.from('true', (letter) => letter.charCodeAt(0));
+
 /** Small payloads are not compressed anyway, and stay unchanged. */
 function mark(payload: Payload | null | undefined): void {
   if (!payload || (payload.data?.byteLength ?? 0) <= COMPRESS_FROM_BYTES) return;
-  payload.metadata = { ...payload.metadata, [PLAIN_METADATA]: encode('true') };
+  payload.metadata = { ...payload.metadata, [PLAIN_METADATA]: TRUE };
 }
