@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisesInReport, promisesInSource } from './promises.mjs';
+import { promisesInReport, promisesInSource } from './promises/index.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const failures = [];

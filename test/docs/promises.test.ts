@@ -3,7 +3,6 @@
  * row on a page.
  */
 import { describe, expect, it } from 'vitest';
-import type { ListedPromise, PromiseLists } from '../../scripts/promises/list.mjs';
 import {
   listFaults,
   pageOf,
@@ -12,7 +11,8 @@ import {
   reportFaults,
   sourceFaults,
   tagsIn,
-} from '../../scripts/promises.mjs';
+} from '../../scripts/promises/index.mjs';
+import type { ListedPromise, PromiseLists } from '../../scripts/promises/list.mjs';
 import { promise as optionsOf } from '../support/promise.js';
 
 const LISTS = readPromises();

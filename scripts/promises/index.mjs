@@ -2,10 +2,10 @@
 // test files, the pages in docs/generated, and the report of a run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allPromises, isShown, listFaults, readPromises, strayFiles } from './promises/list.mjs';
-import { pageOf } from './promises/pages.mjs';
-import { reportFaults } from './promises/report.mjs';
-import { tagsIn } from './promises/source.mjs';
+import { allPromises, isShown, listFaults, readPromises, strayFiles } from './list.mjs';
+import { pageOf } from './pages.mjs';
+import { reportFaults } from './report.mjs';
+import { tagsIn } from './source.mjs';
 
 export { listFaults, pageOf, readPromises, reportFaults, tagsIn };
 

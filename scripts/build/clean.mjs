@@ -2,4 +2,4 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-rmSync(fileURLToPath(new URL('../dist', import.meta.url)), { recursive: true, force: true });
+rmSync(fileURLToPath(new URL('../../dist', import.meta.url)), { recursive: true, force: true });

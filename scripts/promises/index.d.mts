@@ -1,7 +1,7 @@
-/** Types of promises.mjs, for its tests. */
-import type { ListedPromise, PromiseLists, Topic } from './promises/list.mjs';
+/** Types of index.mjs, for its tests. */
+import type { ListedPromise, PromiseLists, Topic } from './list.mjs';
 
-export { listFaults, readPromises } from './promises/list.mjs';
+export { listFaults, readPromises } from './list.mjs';
 
 export interface Tag {
   readonly id: string;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const at = (path) => `${root}${path}`;
 const bundleFile = at('dist/workflow-bundle.js');
 const keyFile = at('dist/workflow-bundle.key');
@@ -69,7 +69,11 @@ function inputsKey() {
       .map((file) => `dist/${folder}/${file}`),
   );
   const hash = createHash('sha256');
-  for (const file of [...inputs.sort(), 'package-lock.json', 'scripts/bundle-workflows.mjs']) {
+  for (const file of [
+    ...inputs.sort(),
+    'package-lock.json',
+    'scripts/build/bundle-workflows.mjs',
+  ]) {
     if (existsSync(at(file)))
       hash
         .update(file)

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const OUTPUT = /\.(?:js|d\.ts)(?:\.map)?$/;
 /** Folders of `dist` whose sources are outside of `src`. */
 const OWN_ROOTS = ['bench/', 'examples/', 'test/'];
