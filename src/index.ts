@@ -1,115 +1,86 @@
 /**
- * Public entry point `colloquy`: declares agents and tools. No native dependency; running them is `colloquy/worker`, talking to
- * them `colloquy/client`. Every name here is public: it changes by the rules of the changelog only.
+ * Public entry point `colloquy`: declares agents and tools. No native dependency. Other entry points run them
+ * (`colloquy/worker`), use conversations (`colloquy/client`), open both at once (`colloquy/engine`), and have the types
+ * of a model of your own (`colloquy/model`). Every name here is public: it changes by the rules of the changelog only.
  */
 
-export type { ContextSpec, SummarizeSpec } from './define/agent/context.js';
-export type { AnswersIn, OutputOf } from './define/agent/output.js';
-export { outputOf } from './define/agent/output.js';
-export type { PriceTable } from './define/agent/prices.js';
-export { priceTable } from './define/agent/prices.js';
-export type { AgentSettingsSpec, TurnBudgetsSpec } from './define/agent/settings.js';
-export type { ToolFinding, ToolRule } from './define/check-tools.js';
-export { checkTools } from './define/check-tools.js';
-export type { AudienceSpec } from './define/checks/audience.js';
-export type { DefinitionProblem } from './define/checks/problems.js';
+// Agents: their declaration, the check of their tools, and the type of their answers.
+
+export type { ContextSpec } from './define/agent/context.js';
+export { type AnswersIn, type OutputOf, outputOf } from './define/agent/output.js';
+export type { AgentSettingsSpec } from './define/agent/settings.js';
+export { checkTools, type ToolFinding } from './define/check-tools.js';
 export { DefinitionError } from './define/checks/problems.js';
-export type { Agent, AgentSpec, AnyAgent } from './define/define-agent.js';
-export { defineAgent, manifestOf } from './define/define-agent.js';
+export {
+  type Agent,
+  type AgentSpec,
+  type AnyAgent,
+  defineAgent,
+  manifestOf,
+} from './define/define-agent.js';
+export { type Colloquy, type ColloquyTypes, initColloquy } from './define/init.js';
+export type { AgentManifest } from './protocol/conversation/agents.js';
+
+// Models that agents call: OpenAI and servers with its protocol, and prices. Others: `colloquy/ai-sdk`, `colloquy/model`.
+
+export { type PriceTable, priceTable } from './define/agent/prices.js';
+export { type OpenAIModelOptions, openaiModel } from './model/openai/adapter.js';
+export type { Model } from './protocol/model/model.js';
+
+// Tools: their declarations, and the waiting calls of an agent in their types.
+
+export type { AudienceSpec } from './define/checks/audience.js';
 export { defineTool } from './define/define-tool.js';
-export type { HttpAnswer, HttpFields, HttpToolSpec, QueryValues } from './define/http/spec.js';
+export type { HttpToolSpec } from './define/http/spec.js';
 export { httpTool } from './define/http-tool.js';
-export type { Colloquy, ColloquyTypes } from './define/init.js';
-export { initColloquy } from './define/init.js';
+export type { McpServerSpec } from './define/mcp/spec.js';
+export { type McpServer, mcpServer } from './define/mcp-server.js';
+export { type Secret, secret } from './define/tool/http-plan.js';
+export { isPendingOf, type Pending } from './define/tool/pending.js';
+export type { ToolSpec } from './define/tool/spec.js';
+// `NamedSpec`, `ToolOf`, `ToolTraits` and `Unshaped` stand in the declarations of exported tools.
 export type {
-  McpCaller,
-  McpDeps,
-  McpHttpServerSpec,
-  McpServerSpec,
-  McpStdioServerSpec,
-  McpTimeouts,
-} from './define/mcp/spec.js';
-export type { McpServer } from './define/mcp-server.js';
-export { mcpServer } from './define/mcp-server.js';
-export type { GivenTo, ParsedOf, RawSchema, Schema } from './define/schemas/schema.js';
-export { jsonSchema } from './define/schemas/schema.js';
-export type { AskSpec, Declined } from './define/tool/ask.js';
-export type {
-  CallContext,
-  Logger,
-  LogLevel,
-  StoredResult,
-  StoredResults,
-  ToolContext,
-  ToolLogger,
-  ToolSignal,
+  AnyTool,
+  NamedSpec,
+  Tool,
+  ToolOf,
+  ToolTraits,
+  Unshaped,
+} from './define/tool/types.js';
+export type { Effects, Executor } from './protocol/calls/executors.js';
+export { readResults } from './tools/results/read-results.js';
+
+// The code of a tool: its context, and the results that it may return or throw.
+
+export type { AskSpec } from './define/tool/ask.js';
+export {
+  type CallContext,
+  type Logger,
+  type ToolContext,
+  ToolError,
+  toolError,
 } from './define/tool/context.js';
-export { ToolError, toolError } from './define/tool/context.js';
-export type { FileBytes, ToolFile, ToolFiles } from './define/tool/files.js';
-export { withFiles } from './define/tool/files.js';
-export type { HttpHeader, HttpMethod, Secret, SecretSource } from './define/tool/http-plan.js';
-export { secret } from './define/tool/http-plan.js';
-export type { Pending } from './define/tool/pending.js';
-export { isPendingOf } from './define/tool/pending.js';
+export { type ToolFiles, withFiles } from './define/tool/files.js';
+export { ToolRetry } from './define/tool/retry.js';
+
+// Decisions over calls: which of them a person must approve.
+
 export type {
   ApprovalDecision,
   ApprovalPolicy,
-  ApprovalRequest,
   PolicyCall,
   PolicyContext,
   ToolPolicy,
 } from './define/tool/policy.js';
-export { ToolRetry } from './define/tool/retry.js';
-export type {
-  Approval,
-  ClientToolSpec,
-  ExternalToolSpec,
-  HumanToolSpec,
-  InternalToolSpec,
-  OnExpire,
-  ProviderToolSpec,
-  Reconciled,
-  ServerToolSpec,
-  ToolSpec,
-  ToolTimeouts,
-} from './define/tool/spec.js';
-export type { AnyTool, Tool } from './define/tool/types.js';
-export type { AgentTimeoutsSpec } from './define/tool-rules/timeouts.js';
-export type { OpenAIApi, OpenAIModelOptions } from './model/openai/adapter.js';
-export { openaiModel } from './model/openai/adapter.js';
-export { ModelFailure } from './model/shared/failure.js';
-export type { Effects, Executor } from './protocol/calls/executors.js';
-export type { ToolAnnotations } from './protocol/calls/plan.js';
-export type { Resolution, Verdict } from './protocol/calls/resolutions.js';
-export type { EarlierResult, ToolResultEnvelope } from './protocol/calls/results.js';
-export type { PendingCall } from './protocol/calls/suspensions.js';
-export type { AgentManifest } from './protocol/conversation/agents.js';
-export type { ModelContext, Retention } from './protocol/conversation/context.js';
-export type { TurnResult } from './protocol/conversation/conversation.js';
-export type { Message, TextSource } from './protocol/conversation/messages.js';
-export type { CanonicalEvent } from './protocol/log/events.js';
-export type { LiveEvent } from './protocol/log/live-events.js';
-export type { StreamedAnswer, StreamedCall } from './protocol/log/live-view.js';
-export { LiveView } from './protocol/log/live-view.js';
-export type {
-  FunctionTool,
-  HostedTool,
-  Model,
-  ModelCaller,
-  ModelFiles,
-  ModelOutput,
-  ModelPrices,
-  ModelRequest,
-  ModelResponse,
-  ModelStreamEvent,
-  ModelTool,
-  ProviderCall,
-  ProviderTool,
-} from './protocol/model/model.js';
-export type { Actor, StampedActor } from './protocol/values/actors.js';
-export type { FilePart, FileSource, ImagePart } from './protocol/values/attachments.js';
-export type { Audience } from './protocol/values/audience.js';
-export type { BlobRef, BlobType } from './protocol/values/blobs.js';
+
+// Schemas and values.
+
+export {
+  jsonSchema,
+  type ParsedOf,
+  type RawSchema,
+  type Schema,
+} from './define/schemas/schema.js';
+export type { StampedActor } from './protocol/values/actors.js';
 export type { Duration } from './protocol/values/durations.js';
 export type { Json, JsonOf, JsonSchema } from './protocol/values/json.js';
-export { readResults } from './tools/results/read-results.js';

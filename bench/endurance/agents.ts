@@ -1,7 +1,8 @@
 /** Agents for long measurements: one whose turn is a sequence of slow calls, and one that answers at once. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineAgent, defineTool, type Model, type ModelRequest } from 'colloquy';
+import { defineAgent, defineTool, type Model } from 'colloquy';
+import type { ModelRequest } from 'colloquy/model';
 import { z } from 'zod';
 
 /** The first message of a slow turn, as JSON. */

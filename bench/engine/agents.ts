@@ -3,14 +3,8 @@
  * engine is measured. The model is a pure function of the transcript, so every attempt in any process gives the same
  * answer.
  */
-import {
-  type Agent,
-  defineAgent,
-  defineTool,
-  type Model,
-  type ModelRequest,
-  type ModelResponse,
-} from 'colloquy';
+import { type Agent, defineAgent, defineTool, type Model } from 'colloquy';
+import type { ModelRequest, ModelResponse } from 'colloquy/model';
 import { z } from 'zod';
 import {
   type EngineWorkload,

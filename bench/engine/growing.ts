@@ -2,13 +2,8 @@
  * The agent of a growing conversation: each message states the contents of its turn. Everything is a pure function of
  * the transcript, so every attempt in any process gives the same result.
  */
-import {
-  defineAgent,
-  defineTool,
-  type Model,
-  type ModelRequest,
-  type ModelResponse,
-} from 'colloquy';
+import { defineAgent, defineTool, type Model } from 'colloquy';
+import type { ModelRequest, ModelResponse } from 'colloquy/model';
 import { z } from 'zod';
 import { GATED_TOOL_NAME } from '../cells.js';
 import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../long-cells.js';

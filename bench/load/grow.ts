@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
-import type { CanonicalEvent } from 'colloquy';
-import type { ConversationClient } from 'colloquy/client';
+import type { CanonicalEvent, ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
 import {
   GROWING_AGENT,

@@ -1,5 +1,5 @@
 /** The answers of the people, browsers and webhooks in the demo. */
-import type { PendingCall, Resolution } from 'colloquy';
+import type { PendingCall, Resolution } from 'colloquy/client';
 
 const ANSWERS: Readonly<Record<string, Resolution>> = {
   'customer.ask': { type: 'answer', value: { answer: 'Size 42, please' } },

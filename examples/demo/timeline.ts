@@ -1,5 +1,5 @@
 /** Prints events as they arrive, from the conversation's own event stream. */
-import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy';
+import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy/live';
 import { createParser } from 'eventsource-parser';
 
 /** After this long without events the stream counts as caught up. */

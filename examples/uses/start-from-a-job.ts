@@ -5,8 +5,7 @@
  *   npm start                                           in another terminal
  *   node dist/examples/uses/start-from-a-job.js job-7 42
  */
-import type { TurnResult } from 'colloquy';
-import type { ConversationClient } from 'colloquy/client';
+import type { ConversationClient, TurnResult } from 'colloquy/client';
 import { openColloquy } from 'colloquy/engine';
 
 // #region job

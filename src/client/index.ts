@@ -4,9 +4,17 @@ export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/ca
 export type { ClaimVerdict } from '../protocol/calls/claims.js';
 export type { ExtendVerdict } from '../protocol/calls/extensions.js';
 export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
+export type { ToolResultEnvelope } from '../protocol/calls/results.js';
 export type { Remember, RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
+export type { PendingCall } from '../protocol/calls/suspensions.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
+export type { Message } from '../protocol/conversation/messages.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
+export type { CanonicalEvent } from '../protocol/log/events.js';
+export type { LiveEvent } from '../protocol/log/live-events.js';
+export type { Actor, StampedActor } from '../protocol/values/actors.js';
+export type { Audience } from '../protocol/values/audience.js';
+export type { BlobRef } from '../protocol/values/blobs.js';
 export type { Duration } from '../protocol/values/durations.js';
 export { ConversationError } from './api/errors.js';
 export type {

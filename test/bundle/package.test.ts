@@ -134,16 +134,7 @@ function installed(manifest: Manifest): string {
  * The errors of TypeScript in the user's file and in the declarations of the package, without those of other packages.
  */
 function saidOf(folder: string, file: string): readonly string[] {
-  const program = ts.createProgram([file], {
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    strict: true,
-    noEmit: true,
-    skipLibCheck: false,
-    // Without this, the packages would be resolved from their link targets, beside all others.
-    preserveSymlinks: true,
-    types: [],
-  });
+  const program = programOf(file);
   const own = join(folder, 'node_modules/colloquy/');
   const files = program
     .getSourceFiles()
@@ -155,6 +146,21 @@ function saidOf(folder: string, file: string): readonly string[] {
       return `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
     }),
   );
+}
+
+/** A strict project of one file, which is not written. */
+function programOf(file: string): ts.Program {
+  return ts.createProgram([file], {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    strict: true,
+    declaration: true,
+    noEmit: true,
+    skipLibCheck: false,
+    // Without this, the packages would be resolved from their link targets, beside all others.
+    preserveSymlinks: true,
+    types: [],
+  });
 }
 
 it('a strict TypeScript project with only the package has the types of every entry point', {
@@ -189,4 +195,46 @@ export function build(deps: AppDeps): void {
 `,
   );
   expect(saidOf(folder, file)).toEqual([]);
+});
+
+it('a user may export what the define functions return: their declarations name types of the entry points only', () => {
+  const folder = installed(readJson('package.json') as Manifest);
+  const file = join(folder, 'agents.ts');
+  writeFileSync(
+    file,
+    `import { checkTools, defineAgent, defineTool, httpTool, initColloquy, jsonSchema, manifestOf, mcpServer, openaiModel,
+  outputOf, priceTable, readResults, secret, withFiles } from 'colloquy';
+import { z } from 'zod';
+export const bound = initColloquy<{ services: { readonly rate: number } }>();
+export const { defineTool: boundTool, httpTool: boundHttp, defineAgent: boundAgent, mcpServer: boundServer } = bound;
+const input = z.object({ city: z.string() });
+export const weather = boundTool({
+  name: 'weather', description: 'Weather.', input, output: z.object({ degrees: z.number() }),
+  run: ({ city }, ctx) => ({ degrees: city.length * ctx.services.rate }),
+});
+export const cart = defineTool({ name: 'cart', description: 'Cart.', executor: 'client', input, output: jsonSchema<string[]>({}) });
+export const ask = defineTool({ name: 'ask', description: 'Asks.', executor: 'human', input, output: z.string() });
+export const picture = defineTool({ name: 'picture', description: 'Picture.', input, run: () => withFiles('x', []) });
+export const key = secret('ORDERS_TOKEN');
+export const orders = httpTool({ name: 'orders', description: 'Orders.', input, method: 'GET', url: 'https://a.test/{city}', headers: { authorization: key } });
+export const github = mcpServer({ name: 'github', url: 'https://mcp.a.test/mcp' });
+export const prices = priceTable({});
+export const model = openaiModel('gpt-5.1');
+export const support = boundAgent({
+  name: 'support', model, instructions: 'Help.', tools: [weather, cart, ask, picture, orders, readResults],
+  output: z.object({ text: z.string() }),
+});
+export const plain = defineAgent({ name: 'plain', model, instructions: 'Help.', tools: [cart], mcpServers: [github] });
+export const findings = checkTools(support);
+export const manifest = manifestOf(plain);
+export const readOutput = (result: Parameters<typeof outputOf>[1]) => outputOf(support, result);
+`,
+  );
+  const program = programOf(file);
+  const source = program.getSourceFile(file);
+  const texts = [
+    ...program.getSemanticDiagnostics(source),
+    ...program.getDeclarationDiagnostics(source),
+  ].map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+  expect(texts).toEqual([]);
 });

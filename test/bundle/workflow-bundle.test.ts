@@ -102,8 +102,6 @@ describe('the root entry', () => {
     const names = Object.keys((await import(at('dist/index.js'))) as object);
     expect(names.sort()).toEqual([
       'DefinitionError',
-      'LiveView',
-      'ModelFailure',
       'ToolError',
       'ToolRetry',
       'checkTools',

@@ -15,6 +15,9 @@ import { isEarlierTurn, type MessageId, type TurnId } from '../values/ids.js';
 import type { CanonicalEvent } from './events.js';
 import type { LiveEvent, ModelCallFailed } from './live-events.js';
 
+export type { CanonicalEvent } from './events.js';
+export type { LiveEvent } from './live-events.js';
+
 /** The newest attempt of the running model call, as far as its events were received. */
 export interface StreamedAnswer {
   readonly turnId: TurnId;

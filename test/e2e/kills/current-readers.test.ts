@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { CanonicalEvent, PendingCall } from 'colloquy';
+import type { CanonicalEvent, PendingCall } from 'colloquy/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';

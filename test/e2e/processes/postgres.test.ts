@@ -1,5 +1,5 @@
 /** Several workers and API processes on one Postgres: any of them can take any part of the work. */
-import type { PendingCall } from 'colloquy';
+import type { PendingCall } from 'colloquy/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../../examples/demo/postgres.js';
 import { startTestPostgres } from '../../support/networks/postgres-server.js';

@@ -1,5 +1,5 @@
 /** One conversation over the HTTP API, with waits that report the last reply on a timeout. */
-import type { CanonicalEvent, PendingCall } from 'colloquy';
+import type { CanonicalEvent, PendingCall } from 'colloquy/client';
 import { until } from '../../support/until.js';
 import { type Call, call, type EventStream, openEventStream, type Reply } from './api.js';
 

@@ -1,5 +1,5 @@
 /** The possible answers to a waiting call, and the outcome of a reply. */
-import type { PendingCall, Resolution } from 'colloquy';
+import type { PendingCall, Resolution } from 'colloquy/client';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
 import type { Reply } from '../api.js';
 import type { Input, Trail } from './trail.js';

@@ -1,6 +1,5 @@
 /** Inputs and claims that the dice can choose. */
-import type { PendingCall } from 'colloquy';
-import type { ClaimOptions } from 'colloquy/client';
+import type { ClaimOptions, PendingCall } from 'colloquy/client';
 import type { Dice } from './dice.js';
 import { MOODS, ODD_WORDS } from './juggler-model.js';
 

@@ -3,8 +3,7 @@
  * choice depends on the state of the conversation, so a seed gives the same inputs only as far as the states agree.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PendingCall, Resolution } from 'colloquy';
-import type { Conversation, ConversationClient } from 'colloquy/client';
+import type { Conversation, ConversationClient, PendingCall, Resolution } from 'colloquy/client';
 import { retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
 import { until } from '../../../support/until.js';

@@ -2,7 +2,7 @@
  * Checks that hold for every conversation on a real server, for any inputs and kills: log, replies, effects and model
  * requests agree.
  */
-import type { CanonicalEvent } from 'colloquy';
+import type { CanonicalEvent } from 'colloquy/client';
 import { expect } from 'vitest';
 import type { SeenRequest } from '../../../../examples/demo/model-server.js';
 import { MAX_RECORDED_REFUSALS } from '../../../../src/protocol/limits/limits.js';

@@ -3,6 +3,7 @@
  */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+import type { PendingCall } from '../../../../src/client/index.js';
 import {
   defineAgent as defineFreeAgent,
   defineTool as defineFreeTool,
@@ -12,7 +13,6 @@ import {
   type JsonOf,
   jsonSchema,
   type Pending,
-  type PendingCall,
 } from '../../../../src/index.js';
 import { calls, says, script, testConversation } from '../../../../src/testing/index.js';
 
