@@ -25,7 +25,7 @@ export async function replayTime(history: History): Promise<number> {
     }
   }
   const options = {
-    ...workflowCode(),
+    workflowBundle: await workflowCode(),
     dataConverter: {
       payloadConverterPath: PAYLOAD_CONVERTER_PATH,
       payloadCodecs: [new CompressionCodec()],

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const at = (path) => `${root}${path}`;
 const bundleFile = at('dist/workflow-bundle.js');
+const recordFile = at('dist/workflow-bundle.json');
 const keyFile = at('dist/workflow-bundle.key');
 const entry = at('dist/workflows/index.js');
 
@@ -15,11 +16,13 @@ if (!existsSync(entry)) {
   process.exit(1);
 }
 
+const OTHER_INPUTS = ['package-lock.json', 'dist/worker/temporal/bundle.js'];
 const key = inputsKey();
-if (existsSync(bundleFile) && existsSync(keyFile) && readFileSync(keyFile, 'utf8') === key)
-  process.exit(0);
+const isWhole = [bundleFile, recordFile, keyFile].every((file) => existsSync(file));
+if (isWhole && readFileSync(keyFile, 'utf8') === key) process.exit(0);
 
 const { bundleWorkflowCode } = await import('@temporalio/worker');
+const { BUNDLE_OPTIONS, installedSdk } = await import('../../dist/worker/temporal/bundle.js');
 const problems = [];
 const note = (level) => (message) =>
   level === 'quiet' ? undefined : problems.push(`${level}: ${message}`);
@@ -31,24 +34,13 @@ const logger = {
   warn: note('WARN'),
   error: note('ERROR'),
 };
-const converter = at('dist/workflows/sandbox/payload-converter.js');
 const started = performance.now();
 try {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: entry,
-    workflowInterceptorModules: [at('dist/workflows/sandbox/interceptors.js')],
-    logger,
-    ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
-    // Evaluated once for each worker thread, not for each workflow: modules without state, and modules that must run
-    // before any workflow.
-    preloadModules: [
-      'workflows/sandbox/disable-promise-stacks',
-      'core/machine/machine',
-      'core/machine/opening',
-    ].map((module) => at(`dist/${module}.js`)),
-  });
+  const { code } = await bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger });
   rmSync(keyFile, { force: true });
   writeWhole(bundleFile, code);
+  // A worker that runs with another version builds a bundle of its own.
+  writeWhole(recordFile, JSON.stringify({ sdk: installedSdk() }));
   writeWhole(keyFile, key);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.error(`workflow bundle: ${Math.round(code.length / 1024)} kB in ${seconds} s`);
@@ -62,18 +54,14 @@ for (const problem of problems) console.error(problem);
 
 /** The inputs of the bundle: the compiled sandbox folders and the locked versions of the packages. */
 function inputsKey() {
-  const folders = ['workflows', 'core', 'protocol'];
+  const folders = ['workflows', 'core', 'protocol', 'json-schema'];
   const inputs = folders.flatMap((folder) =>
     readdirSync(at(`dist/${folder}`), { recursive: true })
       .filter((file) => file.endsWith('.js'))
       .map((file) => `dist/${folder}/${file}`),
   );
   const hash = createHash('sha256');
-  for (const file of [
-    ...inputs.sort(),
-    'package-lock.json',
-    'scripts/build/bundle-workflows.mjs',
-  ]) {
+  for (const file of [...inputs.sort(), ...OTHER_INPUTS]) {
     if (existsSync(at(file)))
       hash
         .update(file)

@@ -149,12 +149,12 @@ async function assemble<Services>(
     {
       ...common,
       taskQueue,
-      ...(tuning?.workflowBundle === undefined ? workflowCode() : {}),
       activities: { ...activities },
       sinks: hintSinks(projector, stores),
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       ...deploymentOptions(options),
       ...withSlots(tuning),
+      workflowBundle: tuning?.workflowBundle ?? (await workflowCode({ logger })),
       identity,
       dataConverter: common.dataConverter,
     },

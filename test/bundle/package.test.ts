@@ -28,6 +28,8 @@ interface Locked {
   readonly engines?: { readonly node?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 interface Lock {
@@ -54,13 +56,17 @@ it('the package holds the product: no tests, examples, benchmarks or build recor
   expect(paths.filter((path) => /^(dist\/)?((test|examples|bench)\/|\.)/.test(path))).toEqual([]);
 });
 
-/** The packages that npm installs with the package, directly or indirectly, by path in the lock file. */
+/** The packages that npm installs with the package, its peers included, directly or indirectly, by path in the lock file. */
 function dependenciesOfUsers(): ReadonlyMap<string, Locked> {
   const { packages } = readJson('package-lock.json') as Lock;
   const found = new Map<string, Locked>();
   const visit = (path: string): void => {
-    const { dependencies, optionalDependencies } = packages[path] ?? {};
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const { dependencies, optionalDependencies, ...rest } = packages[path] ?? {};
+    const peers = Object.keys(rest.peerDependencies ?? {}).filter(
+      (name) => rest.peerDependenciesMeta?.[name]?.optional !== true,
+    );
+    const own = Object.keys({ ...dependencies, ...optionalDependencies });
+    for (const name of [...own, ...peers]) {
       const at = resolved(packages, { from: path, name });
       const entry = at === undefined ? undefined : packages[at];
       if (at === undefined || entry === undefined || found.has(at)) continue;

@@ -1,6 +1,7 @@
 /** Checks whether a history replays with the workflow code of this package. */
 import type { PayloadCodec } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
+import type { Logger } from '../../define/tool/context.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 import { firstLineOf } from '../../protocol/values/trouble.js';
 import { HINT_SINK } from '../../protocol/workflow/messaging.js';
@@ -14,17 +15,18 @@ export interface ReplayOptions {
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   /** @defaultValue the one of this package */
   readonly payloadConverterPath?: string;
+  readonly logger?: Pick<Logger, 'warn' | 'error'>;
 }
 
 /** The first line of the replay's error; undefined when the history replays. */
 export async function replayError(
   events: readonly HistoryEvent[],
-  { codecs, workflowBundle, payloadConverterPath = PAYLOAD_CONVERTER_PATH }: ReplayOptions,
+  { codecs, workflowBundle, payloadConverterPath = PAYLOAD_CONVERTER_PATH, logger }: ReplayOptions,
 ): Promise<string | undefined> {
   try {
     await UnguardedWorker.runReplayHistory(
       {
-        ...(workflowBundle === undefined ? workflowCode() : { workflowBundle }),
+        workflowBundle: workflowBundle ?? (await workflowCode({ logger })),
         dataConverter: { payloadConverterPath, payloadCodecs: [...codecs] },
         sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
       },

@@ -1,24 +1,102 @@
-/** Locates the workflow code of a worker: the bundle that the build made, or the modules themselves. */
-import { existsSync } from 'node:fs';
+/** The workflow code of a worker: the bundle that the build made, or one that is built now. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { WorkerOptions } from '@temporalio/worker';
+import {
+  type BundleOptions,
+  bundleWorkflowCode,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import type { Logger } from '../../define/tool/context.js';
+import { isRecord } from '../../protocol/values/json.js';
 
-const PREBUILT = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
-const MODULES = fileURLToPath(new URL('../../workflows/index.js', import.meta.url));
-const INTERCEPTORS = fileURLToPath(
-  new URL('../../workflows/sandbox/interceptors.js', import.meta.url),
-);
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** Path of the module whose export decodes payloads; the same inside and outside of the sandbox. */
-export const PAYLOAD_CONVERTER_PATH = fileURLToPath(
-  new URL('../../workflows/sandbox/payload-converter.js', import.meta.url),
-);
+export const PAYLOAD_CONVERTER_PATH = at('workflows/sandbox/payload-converter.js');
 
-/** Bundling at start costs a second or two; the prebuilt bundle costs nothing and is the same for all workers. */
-export function workflowCode(): Pick<
-  WorkerOptions,
-  'workflowBundle' | 'workflowsPath' | 'interceptors'
-> {
-  if (existsSync(PREBUILT)) return { workflowBundle: { codePath: PREBUILT } };
-  return { workflowsPath: MODULES, interceptors: { workflowModules: [INTERCEPTORS] } };
+/** Files of the build: the bundle, and the version of the SDK that it contains. */
+export const PREBUILT = {
+  code: at('workflow-bundle.js'),
+  record: at('workflow-bundle.json'),
+} as const;
+
+/** Options of the bundler, for the build and for a worker that builds. */
+export const BUNDLE_OPTIONS = {
+  workflowsPath: at('workflows/index.js'),
+  workflowInterceptorModules: [at('workflows/sandbox/interceptors.js')],
+  payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+  // Evaluated once in a worker thread, not once in a workflow: modules without state, and what must come before any workflow.
+  preloadModules: [
+    at('workflows/sandbox/disable-promise-stacks.js'),
+    at('core/machine/machine.js'),
+    at('core/machine/opening.js'),
+  ],
+} satisfies BundleOptions;
+
+/** Version of the SDK that this process runs with. */
+export function installedSdk(): string {
+  const require = createRequire(import.meta.url);
+  const { version } = require('@temporalio/worker/package.json') as { readonly version: string };
+  return version;
+}
+
+export interface WorkflowCodeOptions {
+  readonly logger?: Pick<Logger, 'warn' | 'error'> | undefined;
+  /** @defaultValue the installed one */
+  readonly sdk?: string;
+}
+
+/** Bundles that this process has built, by the version of the SDK. */
+const built = new Map<string, Promise<WorkflowBundleOption>>();
+
+/**
+ * The bundle of the build, if it contains the version of the SDK that is installed: it costs nothing, and is the same
+ * for all workers. Otherwise builds one, once in a process, which takes some seconds, and logs a warning. Rejects when
+ * the bundler fails.
+ */
+export async function workflowCode({
+  logger,
+  sdk = installedSdk(),
+}: WorkflowCodeOptions = {}): Promise<WorkflowBundleOption> {
+  const prebuilt = prebuiltWith();
+  if (prebuilt === sdk) return { codePath: PREBUILT.code };
+  const known = built.get(sdk);
+  if (known !== undefined) return await known;
+  const why =
+    prebuilt === undefined ? 'is missing' : `was built with version ${prebuilt} of Temporal's SDK`;
+  logger?.warn(
+    `The workflow bundle of colloquy ${why}; it is built anew with version ${sdk}, at each start of a worker`,
+  );
+  const building = bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger: bundlerLogger(logger) });
+  built.set(sdk, building);
+  building.catch(() => built.delete(sdk));
+  return await building;
+}
+
+/** Version of `@temporalio/worker`, and so of all packages in the bundle of the build; undefined without one. */
+function prebuiltWith(): string | undefined {
+  if (!existsSync(PREBUILT.code) || !existsSync(PREBUILT.record)) return undefined;
+  const record: unknown = JSON.parse(readFileSync(PREBUILT.record, 'utf8'));
+  return isRecord(record) && typeof record['sdk'] === 'string' ? record['sdk'] : undefined;
+}
+
+/** Passes warnings and errors on; the bundler reports its progress besides. */
+function bundlerLogger(
+  logger: WorkflowCodeOptions['logger'],
+): NonNullable<BundleOptions['logger']> {
+  const ignore = (): void => undefined;
+  const warn = (message: string): void => logger?.warn(message);
+  const error = (message: string): void => logger?.error(message);
+  return {
+    log: (level, message) => {
+      if (level === 'WARN') warn(message);
+      if (level === 'ERROR') error(message);
+    },
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn,
+    error,
+  };
 }

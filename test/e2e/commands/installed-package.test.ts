@@ -27,6 +27,7 @@ const MIB = 1024 * 1024;
 
 interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
@@ -77,6 +78,23 @@ describe('a project that has installed the package', () => {
     const large = files.filter(({ bytes }) => bytes > 25 * MIB);
     const others = large.filter(({ path }) => !path.includes('@temporalio/core-bridge'));
     expect(others).toEqual([]);
+  });
+
+  it('has one version of Temporal, which npm installed as peers of the package', () => {
+    const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+    };
+    const found = Object.entries(lock.packages).flatMap(([path, { version }]) => {
+      const name = /(?:^|\/)node_modules\/(@temporalio\/[a-z-]+)$/.exec(path)?.[1];
+      return name === undefined ? [] : [{ name, version }];
+    });
+    const names = found.map(({ name }) => name);
+    const peers = Object.keys(manifest.peerDependencies).filter((name) => name.startsWith('@temp'));
+    expect(names).toEqual(expect.arrayContaining(peers));
+    expect(new Set(names).size).toBe(names.length);
+    expect([...new Set(found.map(({ version }) => version))]).toEqual([
+      expect.stringMatching(/^1\.24\.\d+$/),
+    ]);
   });
 
   it('can import every entry point without a missing dependency', {
@@ -151,7 +169,7 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(await npx(['temporal', 'status'], { TEMPORAL_ADDRESS }).ended).toBe(3);
   });
 
-  it('runs the code of the getting-started page, and its script prints the same answer twice', async () => {
+  it('runs the code of the getting-started page, with another patch of the SDK too, and its script prints the same answer', async () => {
     const folder = join(ROOT, 'examples', 'getting-started');
     for (const name of readdirSync(folder)) cpSync(join(folder, name), join(project, name));
     const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort()}`;
@@ -176,5 +194,22 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     }
     server.kill('SIGINT');
     expect(await server.ended, server.stderr()).toBe(0);
+
+    // As after the installation of a later patch of Temporal's packages.
+    const record = join(project, 'node_modules/colloquy/dist/workflow-bundle.json');
+    const built = readFileSync(record, 'utf8');
+    onTestFinished(() => writeFileSync(record, built));
+    writeFileSync(record, '{"sdk":"1.24.99"}');
+    const source = readFileSync(join(project, 'server.ts'), 'utf8');
+    const logging = source.replace("store: 'colloquy.db'", "store: 'colloquy.db', logger: console");
+    writeFileSync(join(project, 'logging-server.ts'), logging);
+    const other = run(process.execPath, ['logging-server.ts']);
+    await other.prints(/^serving at http/m);
+    expect(other.stdout() + other.stderr()).toContain("with version 1.24.99 of Temporal's SDK");
+    const asked = run(process.execPath, ['ask.ts']);
+    expect(await asked.ended, asked.stderr()).toBe(0);
+    expect(asked.stdout()).toBe('You get 75.00 back.\n');
+    other.kill('SIGINT');
+    expect(await other.ended, other.stderr()).toBe(0);
   });
 });
