@@ -73,5 +73,10 @@ export type {
 } from './ports/reader.js';
 export { resultOfEnd, WorkflowReader } from './reading/workflow-reader.js';
 export type { ConnectPolicy, TemporalSettings } from './temporal/connection.js';
-export { connectClient, TemporalUnreachable, temporalSettings } from './temporal/connection.js';
+export {
+  connectClient,
+  NamespaceUnknown,
+  TemporalUnreachable,
+  temporalSettings,
+} from './temporal/connection.js';
 export type { WorkerElsewhere } from './workers/workers-elsewhere.js';

@@ -89,6 +89,7 @@ const SILENT: Logger = {
  * Opens an application. Two processes of one application call this with the same options.
  * @throws {TypeError} when `store` is missing
  * @throws {TemporalUnreachable} naming the address that was tried
+ * @throws {NamespaceUnknown} when the server does not have the namespace
  * @throws {StoreUnavailable} naming the file or database that cannot be opened
  * @example
  * const colloquy = await openColloquy({ store: 'postgres://…', actor: { id: 'nightly-job' } });

@@ -10,6 +10,7 @@ import { CompressionCodec } from '../payloads/payload-codec.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
 import { retryingInterceptors } from './closed-connection.js';
+import { GRPC, grpcCodeOf } from './errors.js';
 
 export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
 
@@ -44,11 +45,23 @@ export class TemporalUnreachable extends Error {
     super(
       listening === 'nothing'
         ? `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`
-        : `${why}${listening === 'something' ? ', although something listens there: it may be paused, want TLS, or be another program' : ''}. TEMPORAL_ADDRESS says where to look.`,
+        : `${why}${listening === 'something' ? ', although something listens there: it may be paused, want TLS (TEMPORAL_TLS=true), or be another program' : ''}. TEMPORAL_ADDRESS names the server.`,
       { cause },
     );
     this.name = 'TemporalUnreachable';
     this.address = address;
+  }
+}
+
+/** The Temporal server answers, but does not have the namespace. The message names both. */
+export class NamespaceUnknown extends Error {
+  readonly code = 'temporal_unreachable';
+  constructor({ address, namespace }: TemporalSettings, cause: unknown) {
+    super(
+      `The Temporal server at ${address} has no namespace "${namespace}". Create it: temporal operator namespace create -n ${namespace} - or name another in TEMPORAL_NAMESPACE.`,
+      { cause },
+    );
+    this.name = 'NamespaceUnknown';
   }
 }
 
@@ -69,6 +82,7 @@ export interface ConnectPolicy {
 /**
  * Connects a client that compresses large payloads and reads compressed ones, unless other codecs are given.
  * @throws {TemporalUnreachable} when the time for retries is over.
+ * @throws {NamespaceUnknown} when the server does not have the namespace.
  */
 export async function connectClient(
   settings: TemporalSettings,
@@ -79,6 +93,7 @@ export async function connectClient(
   const connection = await retrying(settings, policy, () =>
     Connection.connect(clientConnection(settings)),
   );
+  await requireNamespace(connection, settings);
   const { identity } = policy;
   return new Client({
     connection,
@@ -87,6 +102,22 @@ export async function connectClient(
     dataConverter: { payloadCodecs: [...payloadCodecs] },
   });
 }
+
+/** Any other answer than "not found" is taken as a yes: not every credential may describe its namespace. */
+async function requireNamespace(connection: Connection, settings: TemporalSettings): Promise<void> {
+  const { namespace } = settings;
+  try {
+    await connection.withDeadline(Date.now() + CONNECT_TIMEOUT_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+  } catch (error) {
+    if (grpcCodeOf(error) !== GRPC.notFound) return;
+    await connection.close();
+    throw new NamespaceUnknown(settings, error);
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * Longest pause between two attempts of an open connection to reach its server again: gRPC's default is two minutes.
@@ -100,7 +131,7 @@ export function clientConnection({ address, options }: TemporalSettings): Connec
     ...options.channelArgs,
   };
   const interceptors = options.interceptors ?? retryingInterceptors();
-  return { ...options, address, connectTimeout: 3_000, channelArgs, interceptors };
+  return { ...options, address, connectTimeout: CONNECT_TIMEOUT_MS, channelArgs, interceptors };
 }
 
 /** Repeats a connect until it succeeds or the policy's time is over. @throws {TemporalUnreachable} */

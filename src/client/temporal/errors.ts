@@ -25,6 +25,7 @@ import { isRefusal } from '../workers/listening.js';
 /** gRPC status codes that the client distinguishes. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
   invalidArgument: 3,
+  notFound: 5,
   alreadyExists: 6,
   resourceExhausted: 8,
   failedPrecondition: 9,
