@@ -9,15 +9,17 @@
  *     -d '{"eventId":"evt-1","ref":"<ref of a call>","approved":true,"by":"ada"}'
  */
 import type { AddressInfo } from 'node:net';
-import { Client, Connection } from '@temporalio/client';
-import { ConversationClient } from 'colloquy/client';
+import { ConversationClient, connectClient, temporalSettings } from 'colloquy/client';
 import express from 'express';
 import { z } from 'zod';
 
-const connection = await Connection.connect({
-  address: process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+// The settings come from Temporal's own variables: address, namespace, TLS, API key.
+const policy = { retryForMs: 0, logger: console };
+const temporal = await connectClient(temporalSettings(), policy).catch((error: unknown) => {
+  console.error((error as Error).message);
+  process.exit(1);
 });
-const client = new ConversationClient({ temporal: new Client({ connection }), agents: [] });
+const client = new ConversationClient({ temporal, agents: [] });
 const app = express();
 
 // #region webhook

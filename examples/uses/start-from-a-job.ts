@@ -9,19 +9,12 @@ import type { ConversationClient, TurnResult } from 'colloquy/client';
 import { openColloquy } from 'colloquy/engine';
 
 // #region job
-interface Job {
-  readonly id: string;
-  readonly order: string;
-}
-
-async function runJob(client: ConversationClient, job: Job): Promise<TurnResult> {
-  const conversation = client.conversation(`order-${job.order}`, { agent: 'support' });
+async function runJob(client: ConversationClient, id: string, order: string): Promise<TurnResult> {
+  const conversation = client.conversation(`order-${order}`, { agent: 'support' });
   // The job's own id names the message: a repeat after a crash is the same message and the same turn.
   const turn = await conversation.send(
     'My order arrived broken: please refund 75.00 for payment p_1.',
-    {
-      requestId: job.id,
-    },
+    { requestId: id },
   );
   const result = await turn.result({ timeout: '20s' });
   // No worker has taken the message yet. It is durable, so the job can simply return later.
@@ -32,15 +25,18 @@ async function runJob(client: ConversationClient, job: Job): Promise<TurnResult>
 
 const [, , id = 'job-7', order = '42'] = process.argv;
 // #region client
-// The environment selects the Temporal server (TEMPORAL_ADDRESS, namespace, TLS, API key). The store is that of the
-// workers: it has the agents that they serve, and every turn, however long ago it ended.
+// The store is that of the workers: it has the agents that they serve, and every turn, however long ago it ended.
+// Without a Temporal server, its namespace or the store the job ends with one sentence.
 const colloquy = await openColloquy({
   store:
     process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
   actor: { id: 'nightly-job' },
+}).catch((error: unknown) => {
+  console.error((error as Error).message);
+  process.exit(1);
 });
 // #endregion client
-const result = await runJob(colloquy.client, { id, order });
+const result = await runJob(colloquy.client, id, order);
 switch (result.status) {
   case 'completed':
     console.log(`${result.turnId} completed: ${result.text}`);

@@ -1,7 +1,7 @@
 /** The contents of the published package according to npm, and their use in a project. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import semver from 'semver';
 import ts from 'typescript';
@@ -10,8 +10,12 @@ import { promise } from '../support/promise.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MIB = 1024 * 1024;
 
 interface Packed {
+  /** Bytes of the archive, and of its files. */
+  readonly size: number;
+  readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
 
@@ -36,25 +40,80 @@ interface Lock {
   readonly packages: Readonly<Record<string, Locked>>;
 }
 
-function packedPaths(): readonly string[] {
+/** Asked once: npm reads every file for it. */
+const packed = once((): Packed => {
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
   const said: unknown = JSON.parse(execFileSync('npm', args, options));
   // A list, or, in newer versions of npm, an object by the name of the package.
-  const [packed] = Object.values(said as Record<string, Packed>);
-  return packed?.files.map(({ path }) => path) ?? [];
+  const [found] = Object.values(said as Record<string, Packed>);
+  if (found === undefined) throw new Error('npm pack described no package');
+  return found;
+});
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function packedPaths(): readonly string[] {
+  return packed().files.map(({ path }) => path);
 }
 
 function readJson(name: string): unknown {
   return JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
 }
 
-it('the package holds the product: no tests, examples, benchmarks or build records', () => {
+it('the package holds the product, its documents and examples: no tests, benchmarks or build records', () => {
   const paths = packedPaths();
-  expect(paths).toContain('temporal-dev.sh');
-  expect(paths).toContain('src/index.ts');
-  expect(paths.filter((path) => /^(dist\/)?((test|examples|bench)\/|\.)/.test(path))).toEqual([]);
+  for (const path of ['temporal-dev.sh', 'src/index.ts', 'docs/getting-started.md'])
+    expect(paths).toContain(path);
+  expect(paths.filter((path) => /^(dist\/)?((test|bench)\/|\.)/.test(path))).toEqual([
+    'bench/BENCHMARKS.md',
+  ]);
+  // As source: the compiled ones run in this repository only.
+  expect(paths.filter((path) => path.startsWith('dist/examples/'))).toEqual([]);
+  expect(paths).toContain('examples/getting-started/server.ts');
 });
+
+it('the package stays as small as it is: documents and examples are less than a tenth of it', () => {
+  const { size, unpackedSize } = packed();
+  expect(size / MIB).toBeLessThan(3.5);
+  expect(unpackedSize / MIB).toBeLessThan(14);
+});
+
+it('every relative link of its documents leads to a file or folder of the package', () => {
+  const paths = new Set(packedPaths());
+  const folders = new Set([...paths].flatMap((path) => foldersAbove(path)));
+  const documents = [...paths].filter((path) => path.endsWith('.md'));
+  expect(documents.length).toBeGreaterThan(50);
+  const broken = documents.flatMap((document) =>
+    relativeLinks(readFileSync(join(ROOT, document), 'utf8')).flatMap((link) => {
+      const target = posix.join(posix.dirname(document), link).replace(/\/$/, '');
+      return paths.has(target) || folders.has(target) ? [] : [`${document}: ${link}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+function foldersAbove(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+/** Paths of links to other files, without code and without anchors. */
+function relativeLinks(markdown: string): readonly string[] {
+  const prose = markdown
+    .replaceAll(/^\s*(```|~~~)[\s\S]*?^\s*\1/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+  const links = [
+    ...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)|^\s*\[[^\]]+\]:\s+(\S+)/gm),
+  ];
+  return links.flatMap(([, inline, reference]) => {
+    const [path = ''] = (inline ?? reference ?? '').split('#');
+    return path === '' || /^[a-z][a-z+.-]*:/i.test(path) ? [] : [decodeURIComponent(path)];
+  });
+}
 
 /** The packages that npm installs with the package, its peers included, directly or indirectly, by path in the lock file. */
 function dependenciesOfUsers(): ReadonlyMap<string, Locked> {

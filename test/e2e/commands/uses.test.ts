@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
-import { temporalDev } from '../../support/servers/dev-server.js';
+import { freePort, temporalDev } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 import { call } from '../support/api.js';
@@ -58,7 +58,7 @@ describe('a webhook that decides an approval', () => {
     ...promise('A42', 'A43', 'C22'),
   }, async () => {
     await runJob('job-8', '8');
-    const hook = start(process.execPath, [example('resolve-from-a-webhook.js'), '0'], {
+    const hook = start(process.execPath, [exampleAt('resolve-from-a-webhook.js'), '0'], {
       env: { TEMPORAL_ADDRESS: world.server.address },
     });
     const url = /http:\S+/.exec(await hook.prints(/^webhook http/m))?.[0] ?? '';
@@ -127,15 +127,40 @@ describe('an operator with only the temporal command', () => {
   });
 });
 
+describe.each(['start-from-a-job.js', 'resolve-from-a-webhook.js'])('the example %s', (name) => {
+  const runWith = async (env: NodeJS.ProcessEnv): Promise<string> => {
+    const example = start(process.execPath, [exampleAt(name), '0'], {
+      env: { COLLOQUY_DATA: world.folder, ...env },
+    });
+    expect(await example.ended).toBe(1);
+    expect(example.stdout()).toBe('');
+    return example.stderr();
+  };
+
+  it('ends with one line that names the address, if no Temporal server answers there', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    expect(await runWith({ TEMPORAL_ADDRESS: address })).toMatch(
+      new RegExp(`^No Temporal server answers at ${address} .*\\n$`),
+    );
+  });
+
+  it('ends with one line that names the namespace, if the server does not have it', async () => {
+    const { address } = world.server;
+    expect(await runWith({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'nowhere' })).toMatch(
+      new RegExp(`^The Temporal server at ${address} has no namespace "nowhere"\\..*\\n$`),
+    );
+  });
+});
+
 const MESSAGE = 'My order arrived broken: please refund 75.00 for payment p_1.';
 
-function example(name: string): string {
+function exampleAt(name: string): string {
   return join(ROOT, 'dist', 'examples', 'uses', name);
 }
 
 /** The output of the job. */
 async function runJob(id: string, order: string): Promise<string> {
-  const job = start(process.execPath, [example('start-from-a-job.js'), id, order], {
+  const job = start(process.execPath, [exampleAt('start-from-a-job.js'), id, order], {
     env: { TEMPORAL_ADDRESS: world.server.address, COLLOQUY_DATA: world.folder },
   });
   expect([await job.ended, job.stderr()]).toEqual([0, '']);
