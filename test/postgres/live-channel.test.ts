@@ -1,5 +1,6 @@
 /** Live events over LISTEN and NOTIFY in a real Postgres. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import type { LiveChannel, LiveMessage } from '../../src/store/ports/live.js';
 import { openPostgresLiveChannel } from '../../src/store/postgres/live/channel.js';
@@ -57,6 +58,25 @@ it('delivers a repeated message as often as it was sent', async () => {
   publisher.publish(delta('end'));
   await until('the last has come', () => textsOf(heard).includes('end'));
   expect(textsOf(heard)).toEqual([...Array.from({ length: 5 }, () => 'again'), 'end']);
+});
+
+it('does not mix long messages that several processes send at once', async () => {
+  const schema = anySchema();
+  const subscriber = opened({ url, schema });
+  const heard = listening(subscriber);
+  const publishers = ['a', 'b', 'c'].map((name) => ({ name, channel: opened({ url, schema }) }));
+  for (const { channel } of publishers)
+    await until('each knows of the watcher', () => channel.watched(KEY));
+  const textOf = (name: string, count: number): string => `${name}${count} ${name.repeat(30_000)}`;
+  for (let count = 0; count < 10; count += 1) {
+    for (const { name, channel } of publishers) channel.publish(delta(textOf(name, count)));
+    await sleep(5);
+  }
+  await until('all have come', () => heard.length === 30);
+  for (const { name } of publishers)
+    expect(textsOf(heard).filter((text) => text.startsWith(name))).toEqual(
+      Array.from({ length: 10 }, (_, count) => textOf(name, count)),
+    );
 });
 
 it('does not receive from other schemas of the database', async () => {

@@ -1,4 +1,4 @@
-/** Locates the folder where the processes that share one database file find each other's sockets. */
+/** Locates the folder where the processes that share one database file find their socket. */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /** The smallest limit of a unix socket path in bytes: 104 on macOS with its final zero, 108 on Linux. */
 const MAX_SOCKET_PATH_BYTES = 103;
-/** `<pid>-<8 hex>.sock`, and the longer temporary name under which it is created. */
-const SOCKET_NAME_BYTES = 32;
+/** The socket of the hub in that folder. */
+export const HUB_SOCKET = 'hub.sock';
+/** Maximum for `hub.sock`, and for `<pid>-<8 hex>.new`, the name under which it is created. */
+const SOCKET_NAME_BYTES = 24;
 
 /** Returns `<file>.live`, or a folder in the system's temporary one when that path is too long for a socket. */
 export function liveDirectoryFor(file: string): string {

@@ -1,120 +1,239 @@
 /**
- * The live channel between the processes of one machine that share a database file. No broker: each subscribing process
- * listens on a unix socket of its own in a folder beside the file; each publishing process connects to all of them and
- * receives their interests. Windows has no such folders of sockets: there, processes receive only their own messages,
- * and readers fall back to polling the store.
+ * The live channel between the processes of one machine that share a database file, over one unix socket beside it. The
+ * process that listens is the hub: the others connect to it, and it passes their lines on. When it ends, another one
+ * takes its place.
+ *
+ * S1  The newest socket file counts: a hub that finds another one in its place resigns and connects to that.
+ * S2  A process that is slow or gone costs the hub 2 MB at most: further lines for it are dropped.
  */
-import { conversationKey } from '../../protocol/values/ids.js';
+import { randomBytes } from 'node:crypto';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+
 import type { LiveChannel } from '../ports/live.js';
-import { liveDirectoryFor, makeLiveDirectory } from './directory.js';
-import { Joins } from './joins.js';
-import { LiveListener } from './listener.js';
+import type { Bus, BusEvents, Line, Topic } from './bus.js';
+import { createLiveChannel } from './channel.js';
+import { HUB_SOCKET, liveDirectoryFor, makeLiveDirectory } from './directory.js';
 import { createLocalLiveChannel } from './local.js';
-import { LivePublisher } from './publisher.js';
-import { LINGER_MS, LiveSubscriptions } from './subscriptions.js';
 
-/** Repairs changes that file notices missed: new sockets, and a socket of this process that was removed. */
-const RESCAN_MS = 1_000;
-
-export interface LiveChannelOptions {
-  /** The database file; all processes that open the same file receive each other's messages. */
-  readonly file: string;
-  /** Called once, with one line of text, when other processes cannot be reached. */
-  readonly onUnavailable?: (reason: string) => void;
-}
+/** Milliseconds between two checks, which repair what was missed: a hub that is gone, a file that was removed. */
+const CHECK_MS = 1_000;
+/** A hub that was silent for more checks than this is taken for frozen. */
+const MAX_SILENT_CHECKS = 3;
+/** Maximum of milliseconds until processes that lost their hub connect again: at random, so that one is first. */
+const RECONNECT_MS = 50;
+/** Milliseconds after which a new hub checks for the first time whether its socket file is still in place. */
+const RECHECK_MS = 100;
+/** A peer with this much unread data is slow. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** A longer line does not come from this channel. */
+const MAX_LINE_CHARS = 4 * 1024 * 1024;
 
 /**
- * Opens the channel. Never fails: where sockets cannot be used, it works inside this process only. Nothing in it keeps
- * a process alive. `close` removes this process's socket; the next publisher removes sockets of killed processes.
+ * Opens the channel. Never fails: where sockets cannot be used, it works inside this process only, and readers poll the
+ * store. So it does on Windows, which has no such socket files.
  */
-export function openLiveChannel(options: LiveChannelOptions): LiveChannel {
-  const { file, onUnavailable = () => undefined } = options;
-  if (file === ':memory:') return createLocalLiveChannel();
-  if (process.platform === 'win32') {
-    onUnavailable('live events do not cross processes on Windows; readers poll the store');
-    return createLocalLiveChannel();
-  }
-  try {
-    const directory = liveDirectoryFor(file);
-    makeLiveDirectory(directory);
-    return createSocketChannel(directory);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    onUnavailable(`live events do not cross processes: ${reason}`);
-    return createLocalLiveChannel();
-  }
+export function openLiveChannel({ file }: { readonly file: string }): LiveChannel {
+  if (file === ':memory:' || process.platform === 'win32') return createLocalLiveChannel();
+  return createLiveChannel((events) => new SocketBus(liveDirectoryFor(file), events));
 }
 
-function createSocketChannel(directory: string): LiveChannel {
-  const subscriptions: LiveSubscriptions = new LiveSubscriptions((keyText, watch) => {
-    listener.changed(keyText, watch);
-    if (watch?.live === true) joins.tell(keyText);
-  }, LINGER_MS);
-  const listener = new LiveListener(directory, subscriptions);
-  const joins = new Joins();
-  const publisher = new LivePublisher(directory, listener.path, (keyText) => {
-    joins.tell(keyText);
-  });
-  const state = { publishes: false, subscribes: false, closed: false };
-  const timer = whileThereIs(directory, () => {
-    if (state.publishes) publisher.scan();
-    if (state.subscribes) listener.ensure();
-  });
+class SocketBus implements Bus {
+  readonly #directory: string;
+  readonly #path: string;
+  readonly #events: BusEvents;
+  readonly #topics = new Set<Topic>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  /** The connection to the hub. */
+  #hub: Socket | undefined;
+  #silentChecks = 0;
+  /** Present while this process is the hub, or about to be. */
+  #server: Server | undefined;
+  #inode: number | undefined;
+  /** The connections to the hub, with the topics that each receives. */
+  readonly #peers = new Map<Socket, Set<string>>();
 
-  // A process that only reads never connects to the others, and one that only publishes never listens.
-  const startPublishing = (): void => {
-    if (state.publishes) return;
-    state.publishes = true;
-    publisher.scan();
-  };
+  constructor(directory: string, events: BusEvents) {
+    this.#directory = directory;
+    this.#path = join(directory, HUB_SOCKET);
+    this.#events = events;
+  }
 
-  return {
-    publish: (message) => {
-      if (state.closed) return;
-      startPublishing();
-      subscriptions.deliver(message);
-      publisher.publish(message);
-    },
-    subscribe: (key, watch, onMessage) => {
-      if (state.closed) return () => undefined;
-      if (!state.subscribes) {
-        state.subscribes = true;
-        listener.ensure();
-      }
-      return subscriptions.add(key, watch, onMessage);
-    },
-    watched: (key) => {
-      if (state.closed) return undefined;
-      startPublishing();
-      const keyText = conversationKey(key);
-      const here = subscriptions.watchOf(keyText);
-      const elsewhere = here?.live === true ? undefined : publisher.watchOf(keyText);
-      return elsewhere?.live === true ? elsewhere : (here ?? elsewhere);
-    },
-    onJoin: (key, onJoin) => {
-      if (!state.closed) startPublishing();
-      return joins.add(key, onJoin);
-    },
-    close: async () => {
-      if (state.closed) return;
-      state.closed = true;
-      clearInterval(timer);
-      publisher.close();
-      subscriptions.clear();
-      await listener.close();
-    },
-  };
-}
+  listen(topic: Topic): void {
+    if (this.#closed) return;
+    this.#topics.add(topic);
+    this.#hub?.write(`+${topic}\n`);
+    this.#timer ??= setInterval(this.#check, CHECK_MS).unref();
+    this.#connect();
+  }
 
-/** Repairs each second. Does nothing while the folder cannot be created; the next tick tries again. */
-function whileThereIs(directory: string, repair: () => void): NodeJS.Timeout {
-  const timer = setInterval(() => {
+  send(lines: readonly Line[]): void {
+    if (this.#hub !== undefined) put(this.#hub, lines.map(frameOf).join(''));
+    else this.#relay(lines);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    // Ended instead of destroyed, so that the last lines still arrive.
+    for (const socket of [this.#hub, ...this.#peers.keys()]) socket?.end();
+    if (this.#isHub()) rmSync(this.#path, { force: true });
+    this.#server?.close();
+    await Promise.resolve();
+  }
+
+  /** Connects to the hub, unless this process is connected or the hub itself. */
+  readonly #connect = (): void => {
+    if (this.#closed || this.#hub !== undefined || this.#server !== undefined) return;
     try {
-      makeLiveDirectory(directory);
+      makeLiveDirectory(this.#directory);
     } catch {
+      // The next check tries again.
       return;
     }
-    repair();
-  }, RESCAN_MS);
-  return timer.unref();
+    const socket = createConnection(this.#path).unref();
+    this.#hub = socket;
+    this.#silentChecks = 0;
+    let wasConnected = false;
+    let isAbsent = false;
+    socket.on('connect', () => {
+      wasConnected = true;
+      for (const topic of this.#topics) socket.write(`+${topic}\n`);
+      this.#events.onConnected();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // ECONNREFUSED: the hub was killed, and its socket file is left.
+      isAbsent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+    });
+    socket.on('close', () => {
+      if (this.#hub !== socket) return;
+      this.#hub = undefined;
+      if (isAbsent && !wasConnected) this.#serve();
+      else if (wasConnected) setTimeout(this.#connect, Math.random() * RECONNECT_MS).unref();
+    });
+    onLines(socket, (lines) => {
+      this.#silentChecks = 0;
+      this.#receive(lines.map(lineOf));
+    });
+  };
+
+  /** Becomes the hub. */
+  #serve(): void {
+    if (this.#closed || this.#server !== undefined) return;
+    const server = createServer((socket) => {
+      this.#accept(socket);
+    });
+    this.#server = server;
+    server.on('error', () => {
+      if (this.#server === server) this.#resign();
+    });
+    // Created under another name, renamed once it listens: so its inode is known, and no process finds it too early.
+    const path = join(this.#directory, `${process.pid}-${randomBytes(4).toString('hex')}.new`);
+    server.listen({ path, exclusive: true }, () => {
+      if (this.#server !== server || this.#closed) return;
+      try {
+        this.#inode = inodeOf(path);
+        renameSync(path, this.#path);
+        // Another process may do the same at this moment.
+        setTimeout(this.#check, RECHECK_MS).unref();
+        this.#events.onConnected();
+      } catch {
+        this.#resign();
+      }
+    });
+    server.unref();
+  }
+
+  #resign(): void {
+    this.#server?.close();
+    this.#server = undefined;
+    this.#inode = undefined;
+    for (const peer of this.#peers.keys()) peer.destroy();
+  }
+
+  #isHub(): boolean {
+    return this.#inode !== undefined && inodeOf(this.#path) === this.#inode;
+  }
+
+  #accept(peer: Socket): void {
+    const topics = new Set<string>();
+    this.#peers.set(peer, topics);
+    peer.unref();
+    peer.on('error', () => undefined);
+    peer.on('close', () => this.#peers.delete(peer));
+    onLines(peer, (lines) => {
+      for (const line of lines) if (line.startsWith('+')) topics.add(line.slice(1));
+      const passed = lines.filter((line) => !line.startsWith('+')).map(lineOf);
+      this.#receive(passed);
+      this.#relay(passed, peer);
+    });
+  }
+
+  #receive(lines: readonly Line[]): void {
+    for (const line of lines) if (this.#topics.has(line.topic)) this.#events.onLine(line);
+  }
+
+  /** As the hub, passes lines to the processes that listen. */
+  #relay(lines: readonly Line[], except?: Socket): void {
+    for (const [peer, topics] of this.#peers)
+      if (peer !== except)
+        put(
+          peer,
+          lines
+            .filter(({ topic }) => topics.has(topic))
+            .map(frameOf)
+            .join(''),
+        );
+  }
+
+  readonly #check = (): void => {
+    if (this.#closed) return;
+    if (this.#inode !== undefined && !this.#isHub()) this.#resign();
+    // Shows the others that this hub is not frozen.
+    for (const peer of this.#peers.keys()) put(peer, '\n');
+    this.#silentChecks += 1;
+    if (this.#hub !== undefined && this.#silentChecks > MAX_SILENT_CHECKS) {
+      this.#hub.destroy();
+      this.#hub = undefined;
+      this.#serve();
+    }
+    this.#connect();
+  };
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino;
+  } catch {
+    return undefined;
+  }
+}
+
+function frameOf({ topic, text }: Line): string {
+  return `${topic} ${text}\n`;
+}
+
+function lineOf(frame: string): Line {
+  const [topic = ''] = frame.split(' ', 1);
+  return { topic: topic as Topic, text: frame.slice(topic.length + 1) };
+}
+
+/** Writes, unless the peer is slow, gone or not connected yet. */
+function put(socket: Socket, text: string): void {
+  if (text === '' || !socket.writable || socket.connecting) return;
+  if (socket.writableLength <= MAX_UNREAD_BYTES) socket.write(text);
+}
+
+/** Calls back with the lines of each chunk; empty ones are left out. */
+function onLines(socket: Socket, receive: (lines: readonly string[]) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_CHARS) socket.destroy();
+    receive(lines.filter((line) => line !== ''));
+  });
 }

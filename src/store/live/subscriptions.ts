@@ -1,4 +1,4 @@
-/** Subscriptions to live messages in this process; shared by the adapters of the live channel. */
+/** Subscriptions to live messages in this process. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveMessage, Watch } from '../ports/live.js';
@@ -9,7 +9,9 @@ interface Subscription {
 }
 
 /**
- * Default `lingerMs` of channels on which a change of interest costs all processes more than some unneeded messages.
+ * Milliseconds after which the end of the last subscription is reported; a new subscription within that time cancels
+ * the report. A caller that waits for one result after the other subscribes and unsubscribes with each, and a change of
+ * interest costs all processes more than some unneeded messages.
  */
 export const LINGER_MS = 1_000;
 
@@ -22,28 +24,25 @@ export type WatchChanged = (keyText: string, watch: Watch | undefined) => void;
 export class LiveSubscriptions {
   readonly #byKey = new Map<string, Set<Subscription>>();
   readonly #onChange: WatchChanged;
-  readonly #lingerMs: number;
   /** The interest reported last, for each conversation that is watched or was until just now. */
-  readonly #told = new Map<string, boolean>();
+  readonly #reported = new Map<string, boolean>();
   readonly #leaving = new Map<string, NodeJS.Timeout>();
 
-  /**
-   * @param lingerMs Milliseconds after which the end of the last subscription is reported; a new subscription within
-   *   that time cancels the report. A caller that waits for one result after the other subscribes and unsubscribes with
-   *   each. 0 = at once.
-   */
-  constructor(onChange: WatchChanged = () => undefined, lingerMs = 0) {
+  constructor(onChange: WatchChanged) {
     this.#onChange = onChange;
-    this.#lingerMs = lingerMs;
   }
 
   /** Returns a function that ends the subscription; repeats of it are safe. */
   add(key: ConversationKey, watch: Watch, listener: (message: LiveMessage) => void): () => void {
     const keyText = conversationKey(key);
     const subscription: Subscription = { live: watch.live, listener };
-    this.#change(keyText, (subscriptions) => subscriptions.add(subscription), watch.live);
+    const subscriptions = this.#byKey.get(keyText) ?? new Set();
+    this.#byKey.set(keyText, subscriptions.add(subscription));
+    this.#changed(keyText, watch.live);
     return () => {
-      this.#change(keyText, (subscriptions) => subscriptions.delete(subscription));
+      if (!subscriptions.delete(subscription) || this.#byKey.get(keyText) !== subscriptions) return;
+      if (subscriptions.size === 0) this.#byKey.delete(keyText);
+      this.#changed(keyText, false);
     };
   }
 
@@ -62,59 +61,36 @@ export class LiveSubscriptions {
 
   watchOf(keyText: string): Watch | undefined {
     const subscriptions = this.#byKey.get(keyText);
-    if (subscriptions === undefined || subscriptions.size === 0) return undefined;
+    if (subscriptions === undefined) return undefined;
     return { live: [...subscriptions].some(({ live }) => live) };
   }
 
-  /** Every reported interest, for publishers that connect later. */
-  all(): readonly (readonly [keyText: string, watch: Watch])[] {
-    return [...this.#told].map(([keyText, live]) => [keyText, { live }]);
+  /** Every reported interest. */
+  all(): readonly (readonly [keyText: string, live: boolean])[] {
+    return [...this.#reported];
   }
 
   clear(): void {
     for (const end of this.#leaving.values()) clearTimeout(end);
     this.#leaving.clear();
-    this.#told.clear();
+    this.#reported.clear();
     this.#byKey.clear();
   }
 
-  #change(
-    keyText: string,
-    change: (subscriptions: Set<Subscription>) => void,
-    joins = false,
-  ): void {
-    const before = this.watchOf(keyText);
-    const subscriptions = this.#byKey.get(keyText) ?? new Set();
-    change(subscriptions);
-    if (subscriptions.size === 0) this.#byKey.delete(keyText);
-    else this.#byKey.set(keyText, subscriptions);
-    const after = this.watchOf(keyText);
-    if (joins || before?.live !== after?.live) this.#changed(keyText, after);
-  }
-
-  #changed(keyText: string, watch: Watch | undefined): void {
+  #changed(keyText: string, joins: boolean): void {
     clearTimeout(this.#leaving.get(keyText));
     this.#leaving.delete(keyText);
-    if (watch === undefined) this.#leave(keyText);
-    // Every new subscription to live events is reported.
-    else if (watch.live || this.#told.get(keyText) !== false) this.#tell(keyText, watch);
-  }
-
-  #leave(keyText: string): void {
-    if (this.#lingerMs === 0) {
-      this.#tell(keyText, undefined);
-      return;
+    const watch = this.watchOf(keyText);
+    if (watch === undefined) {
+      const end = setTimeout(() => {
+        this.#leaving.delete(keyText);
+        this.#reported.delete(keyText);
+        this.#onChange(keyText, undefined);
+      }, LINGER_MS);
+      this.#leaving.set(keyText, end.unref());
+    } else if (joins || this.#reported.get(keyText) !== watch.live) {
+      this.#reported.set(keyText, watch.live);
+      this.#onChange(keyText, watch);
     }
-    const end = setTimeout(() => {
-      this.#leaving.delete(keyText);
-      this.#tell(keyText, undefined);
-    }, this.#lingerMs);
-    this.#leaving.set(keyText, end.unref());
-  }
-
-  #tell(keyText: string, watch: Watch | undefined): void {
-    if (watch === undefined) this.#told.delete(keyText);
-    else this.#told.set(keyText, watch.live);
-    this.#onChange(keyText, watch);
   }
 }

@@ -5,7 +5,7 @@
 import { openLiveChannel } from '../../../src/store/live/sockets.js';
 import { delta } from '../samples/live-messages.js';
 
-const [role = '', file = ''] = process.argv.slice(2);
+const [role = '', file = '', name = 'n'] = process.argv.slice(2);
 const key = { tenant: 'default', conversationId: 'c1' };
 const channel = openLiveChannel({ file });
 
@@ -24,7 +24,7 @@ if (role === 'publish') {
   setInterval(() => {
     if (channel.watched(key) === undefined) return;
     sent += 1;
-    channel.publish(delta(`n${sent}`));
+    channel.publish(delta(`${name}${sent}`));
   }, 5);
 }
 say({ ready: role });

@@ -11,14 +11,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function subscriptions(lingerMs: number) {
+function subscriptions() {
   const notified: (Watch | undefined)[] = [];
-  const of = new LiveSubscriptions((_key, watch) => notified.push(watch), lingerMs);
+  const of = new LiveSubscriptions((_key, watch) => notified.push(watch));
   return { of, notified, watch: (live: boolean) => of.add(KEY, { live }, () => undefined) };
 }
 
 it('subscriptions notify publishers once of a reader that waits for one result after the other, and of its end a second after the last', () => {
-  const { of, notified, watch } = subscriptions(LINGER_MS);
+  const { of, notified, watch } = subscriptions();
   for (let waits = 0; waits < 3; waits += 1) {
     const stop = watch(false);
     vi.advanceTimersByTime(LINGER_MS / 2);
@@ -28,29 +28,22 @@ it('subscriptions notify publishers once of a reader that waits for one result a
   }
   expect(notified).toEqual([{ live: false }]);
   // A publisher that comes later gets the same state.
-  expect(of.all()).toEqual([[conversationKey(KEY), { live: false }]]);
+  expect(of.all()).toEqual([[conversationKey(KEY), false]]);
   vi.advanceTimersByTime(LINGER_MS);
   expect(notified).toEqual([{ live: false }, undefined]);
   expect(of.all()).toEqual([]);
 });
 
 it('subscriptions notify publishers of each subscriber to live events', () => {
-  const { notified, watch } = subscriptions(LINGER_MS);
+  const { notified, watch } = subscriptions();
   watch(true)();
   watch(true)();
   watch(false)();
   expect(notified).toEqual([{ live: true }, { live: true }, { live: false }]);
 });
 
-it('subscriptions notify publishers at once where that costs nothing', () => {
-  const { notified, watch } = subscriptions(0);
-  watch(false)();
-  watch(false)();
-  expect(notified).toEqual([{ live: false }, undefined, { live: false }, undefined]);
-});
-
 it('subscriptions notify no publisher any more once they are cleared', () => {
-  const { of, notified, watch } = subscriptions(LINGER_MS);
+  const { of, notified, watch } = subscriptions();
   watch(false)();
   of.clear();
   vi.advanceTimersByTime(2 * LINGER_MS);

@@ -1,89 +1,43 @@
 /**
- * Converts values to NOTIFY payloads and back: under 8,000 bytes each (Postgres' limit), so longer ones travel in
- * parts.
+ * Converts lines to NOTIFY payloads and back. A payload has less than 8,000 bytes (Postgres' limit), so the lines of
+ * one transaction are cut to pieces. Postgres delivers the payloads of a transaction together and in order, so the
+ * pieces of two senders are never mixed.
  */
-import { isRecord } from '../../../protocol/values/json.js';
 
-/** Leaves space for the envelope of a part. */
-const MAX_PART_CHARS = 7_000;
-/** Maximum of values of which some parts never arrived, because their sender died or its connection broke. */
-const MAX_UNFINISHED = 100;
-/** A value that would need more parts than this is not sent: no live message is that large. */
-const MAX_PARTS = 600;
+/** Leaves space for the numbers of the piece. */
+const MAX_PIECE_CHARS = 7_900;
 
-/**
- * The payloads of one value; none when it is too large. `n` distinguishes them from all others of the sender: Postgres
- * delivers equal payloads of one transaction once.
- */
-export function payloadsOf(from: string, n: number, value: unknown): readonly string[] {
-  // Base64, so that characters are bytes, and parts may be cut anywhere.
-  const text = Buffer.from(JSON.stringify(value)).toString('base64');
-  const count = Math.ceil(text.length / MAX_PART_CHARS);
-  if (count > MAX_PARTS) return [];
-  return Array.from({ length: count }, (_, part) =>
-    JSON.stringify({
-      from,
-      n,
-      part,
-      count,
-      text: text.slice(part * MAX_PART_CHARS, (part + 1) * MAX_PART_CHARS),
-    }),
-  );
+/** The payloads of one transaction. Each has its number, because Postgres delivers equal ones of a transaction once. */
+export function payloadsOf(texts: readonly string[]): readonly string[] {
+  const text = texts.map(ascii).join('\n');
+  const count = Math.ceil(text.length / MAX_PIECE_CHARS);
+  return Array.from({ length: count }, (_, index) => {
+    const piece = text.slice(index * MAX_PIECE_CHARS, (index + 1) * MAX_PIECE_CHARS);
+    return `${index + 1}/${count} ${piece}`;
+  });
 }
 
-/** Joins parts to values. One for each connection; a sender's parts arrive in order. */
+/** Joins the payloads of one channel and one connection. */
 export class Assembly {
-  readonly #unfinished = new Map<string, string[]>();
+  #pieces: string[] = [];
 
-  /** The sender and the value, once its last part has arrived. A payload of another origin is ignored. */
-  take(payload: string): { readonly from: string; readonly value: unknown } | undefined {
-    const part = parsed(payload);
-    if (part === undefined) return undefined;
-    const { from, n, count, text } = part;
-    if (count === 1) return valueOf(from, text);
-    const key = `${from}:${n}`;
-    const parts = [...(this.#unfinished.get(key) ?? []), text];
-    this.#unfinished.delete(key);
-    if (parts.length === count) return valueOf(from, parts.join(''));
-    if (part.part !== parts.length - 1) return undefined;
-    this.#unfinished.set(key, parts);
-    const [oldest] = this.#unfinished.keys();
-    if (this.#unfinished.size > MAX_UNFINISHED && oldest !== undefined)
-      this.#unfinished.delete(oldest);
-    return undefined;
+  /** The lines of a transaction, once its last payload has arrived. A payload of another origin is ignored. */
+  take(payload: string): readonly string[] {
+    const [head = '', number, count] = /^(\d+)\/(\d+) /.exec(payload) ?? [];
+    if (number === '1') this.#pieces = [];
+    if (Number(number) !== this.#pieces.length + 1) return [];
+    this.#pieces.push(payload.slice(head.length));
+    if (number !== count) return [];
+    const text = this.#pieces.join('');
+    this.#pieces = [];
+    return text.split('\n');
   }
 }
 
-interface Part {
-  readonly from: string;
-  readonly n: number;
-  readonly part: number;
-  readonly count: number;
-  readonly text: string;
-}
-
-function parsed(payload: string): Part | undefined {
-  const value = jsonOf(payload);
-  if (!isRecord(value)) return undefined;
-  const { from, n, part, count, text } = value;
-  const isWhole =
-    typeof from === 'string' &&
-    typeof n === 'number' &&
-    typeof part === 'number' &&
-    typeof count === 'number' &&
-    typeof text === 'string';
-  return isWhole ? { from, n, part, count, text } : undefined;
-}
-
-function valueOf(from: string, text: string): { from: string; value: unknown } | undefined {
-  const value = jsonOf(Buffer.from(text, 'base64').toString());
-  return value === undefined ? undefined : { from, value };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+/** Escapes the characters that are longer than a byte, which lines contain only inside strings of JSON. */
+function ascii(text: string): string {
+  return text.replace(
+    /[^\x20-\x7e]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

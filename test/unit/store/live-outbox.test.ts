@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Outlet } from '../../../src/store/live/socket-writer.js';
+import { Outbox } from '../../../src/store/live/outbox.js';
 import type { LiveMessage } from '../../../src/store/ports/live.js';
 import { begun, delta } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';
@@ -10,30 +9,14 @@ const GROWN: LiveMessage = { type: 'appended', ...KEY, generation: 1, lastSeq: 7
 type Sent = readonly [afterMs: number, line: string, message: LiveMessage];
 type Written = readonly [atMs: number, ...lines: string[]];
 
-/** The writes to a process, one by one, with their times: milliseconds since the first message. */
+/** The batches for other processes, one by one, with their times: milliseconds since the first message. */
 function writesOf(messages: readonly Sent[]): readonly Written[] {
   const written: Written[] = [];
-  let corked: string[] = [];
   const beganAt = performance.now();
-  const socket = {
-    destroyed: false,
-    writable: true,
-    writableLength: 0,
-    writableCorked: 0,
-    cork: () => {
-      socket.writableCorked += 1;
-    },
-    write: (line: string) => corked.push(line.trim()),
-    uncork: () => {
-      socket.writableCorked = 0;
-      if (corked.length > 0) written.push([performance.now() - beganAt, ...corked]);
-      corked = [];
-    },
-  };
-  const outlet = new Outlet(socket as unknown as Socket);
-  for (const [afterMs, line, message] of messages) {
+  const outbox = new Outbox((texts) => written.push([performance.now() - beganAt, ...texts]));
+  for (const [afterMs, text, message] of messages) {
     if (afterMs > 0) vi.advanceTimersByTime(afterMs);
-    outlet.send(line, message);
+    outbox.add(text, message);
   }
   vi.advanceTimersByTime(100);
   return written;
@@ -51,7 +34,7 @@ beforeEach(() => {
 const [A, B, C] = [delta('a'), delta('b'), delta('c')];
 const BEGUN = begun('call-1');
 
-describe('the messages to a subscribing process', () => {
+describe('the messages for other processes', () => {
   it.each<[what: string, sent: readonly Sent[], written: readonly Written[]]>([
     [
       'goes out at once after a pause, and together what comes in one turn of the loop',
@@ -100,5 +83,14 @@ describe('the messages to a subscribing process', () => {
     ],
   ])('%s', (_what, sent, written) => {
     expect(writesOf(sent)).toEqual(written);
+  });
+
+  it('are dropped from a megabyte on that has not gone out', () => {
+    const long = 'x'.repeat(600_000);
+    const sent = ['a', 'b', 'c'].map((id): Sent => [0, `${id}${long}`, A]);
+    expect(writesOf([...sent, [20, 'd', A]])).toEqual([
+      [0, `a${long}`, `b${long}`],
+      [20, 'd'],
+    ]);
   });
 });
