@@ -28,7 +28,7 @@ import { definitionChanged, inputMigrated } from './definitions.js';
 import { backgroundEnded, withInboxEvent } from './inbox.js';
 import { suspensionChanged } from './offers.js';
 import { startedState } from './started.js';
-import { runChanged } from './tool-runs.js';
+import { answerChecked, callPrepared, toolAsked, toolLost, toolReconciled } from './tool-runs.js';
 import {
   assistantSaid,
   cancelRequested,
@@ -64,155 +64,67 @@ export function applyAll(events: readonly CanonicalEvent[]): ConversationState |
 
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' | 'events_lost' }>;
 
-function changed(state: ConversationState, event: LaterEvent): ConversationState {
-  if (isRedefined(event)) return redefined(state, event);
-  switch (event.type) {
-    case 'user_message':
-      return queued(state, event);
-    case 'turn_started':
-      return turnStarted(state, event);
-    case 'model_call':
-      return modelCalled(state, event);
-    case 'assistant_message':
-      return assistantSaid(state, event);
-    case 'tool_call':
-      return toolCalled(state, event);
-    case 'call_planned':
-      return callPlanned(state, event);
-    case 'suspension':
-      return suspended(state, event);
-    case 'resolution':
-      return resolved(state, event);
-    case 'resolution_reverted':
-      return reverted(state, event);
-    case 'rule_remembered':
-    case 'rule_revoked':
-      return rulesChanged(state, event);
-    case 'inbox_event':
-      return withInboxEvent(backgroundEnded(state, event), event);
-    case 'expired':
-    case 'suspension_expiring':
-    case 'extended':
-    case 'claimed':
-    case 'lease_lost':
-      return waitChanged(state, event);
-    case 'tool_result':
-      return toolResult(state, event);
-    case 'call_prepared':
-    case 'tool_lost':
-    case 'tool_reconciled':
-    case 'tool_asked':
-    case 'answer_checked':
-      return runChanged(state, event);
-    case 'cancel_requested':
-    case 'turn_limit_reached':
-      return stopping(state, event);
-    case 'summary':
-    case 'rolled_over':
-      return shortened(state, event);
-    case 'turn_ended':
-      return turnEnded(state, event);
-    case 'run_ended':
-    case 'conversation_closed':
-      return closedBy(state, event);
-    case 'resolution_refused':
-    case 'message_refused':
-      return withRefusal(state, event);
-    case 'log_rewritten':
-      return state;
-    default:
-      return unknownEvent(event);
-  }
-}
-
-function shortened(
+type FoldOf<Type extends LaterEvent['type']> = (
   state: ConversationState,
-  event: Extract<LaterEvent, { type: 'summary' | 'rolled_over' }>,
-): ConversationState {
-  return event.type === 'rolled_over'
-    ? withoutOldest(state, event.droppedMessages)
-    : summarized({ ...state, usage: addUsage(state.usage, event.usage) }, event);
-}
+  event: Extract<LaterEvent, { readonly type: Type }>,
+) => ConversationState;
 
-function stopping(
-  state: ConversationState,
-  event: Extract<LaterEvent, { type: 'cancel_requested' | 'turn_limit_reached' }>,
-): ConversationState {
-  return event.type === 'cancel_requested'
-    ? cancelRequested(state, event)
-    : limitReached(state, event);
-}
-
-/** Events that change the content of a call: an edit, or a changed tool. */
-type Redefined = Extract<
-  LaterEvent,
-  { type: 'input_edited' | 'definition_changed' | 'input_migrated' | 'suspension_changed' }
->;
-
-const REDEFINED: readonly LaterEvent['type'][] = [
-  'input_edited',
-  'definition_changed',
-  'input_migrated',
-  'suspension_changed',
-] satisfies readonly Redefined['type'][];
-
-function isRedefined(event: LaterEvent): event is Redefined {
-  return REDEFINED.includes(event.type);
-}
-
-function redefined(state: ConversationState, event: Redefined): ConversationState {
-  switch (event.type) {
-    case 'input_edited':
-      return inputEdited(state, event);
-    case 'definition_changed':
-      return definitionChanged(state, event);
-    case 'input_migrated':
-      return inputMigrated(state, event);
-    case 'suspension_changed':
-      return suspensionChanged(state, event);
-  }
-}
-
-type WaitEvent = Extract<
-  LaterEvent,
-  { type: 'expired' | 'suspension_expiring' | 'extended' | 'claimed' | 'lease_lost' }
->;
-
-function waitChanged(state: ConversationState, event: WaitEvent): ConversationState {
-  switch (event.type) {
-    case 'expired':
-      return expired(state, event);
-    case 'suspension_expiring':
-      return expiring(state, event);
-    case 'extended':
-      return extended(state, event);
-    case 'claimed':
-      return claimed(state, event);
-    case 'lease_lost':
-      return leaseWasLost(state, event);
-  }
-}
-
-function closedBy(
-  state: ConversationState,
-  event: Extract<LaterEvent, { type: 'run_ended' | 'conversation_closed' }>,
-): ConversationState {
+/** How each event changes the state. */
+const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
+  user_message: queued,
+  turn_started: turnStarted,
+  model_call: modelCalled,
+  assistant_message: assistantSaid,
+  tool_call: toolCalled,
+  call_planned: callPlanned,
+  call_prepared: callPrepared,
+  suspension: suspended,
+  suspension_expiring: expiring,
+  suspension_changed: suspensionChanged,
+  resolution: resolved,
+  resolution_reverted: reverted,
+  resolution_refused: withRefusal,
+  expired,
+  extended,
+  claimed,
+  lease_lost: leaseWasLost,
+  input_edited: inputEdited,
+  input_migrated: inputMigrated,
+  definition_changed: definitionChanged,
+  tool_asked: toolAsked,
+  answer_checked: answerChecked,
+  tool_lost: toolLost,
+  tool_reconciled: toolReconciled,
+  tool_result: toolResult,
+  rule_remembered: (state, { rule, at }) => ({
+    ...state,
+    ...withRule(state.rules, { ...rule, at }),
+  }),
+  rule_revoked: (state, event) => withoutRules(state, ({ ruleId }) => ruleId === event.ruleId),
+  inbox_event: (state, event) => withInboxEvent(backgroundEnded(state, event), event),
+  message_refused: withRefusal,
+  cancel_requested: cancelRequested,
+  turn_limit_reached: limitReached,
+  summary: (state, event) =>
+    summarized({ ...state, usage: addUsage(state.usage, event.usage) }, event),
+  rolled_over: (state, { droppedMessages }) => withoutOldest(state, droppedMessages),
+  turn_ended: turnEnded,
   // Open calls and turns stay as they are: reopening the conversation gives every call its result.
-  if (event.type === 'run_ended') return { ...state, closed: true };
-  const { turn: _ended, ...rest } = state;
-  return { ...rest, closed: true, queue: [], calls: {} };
-}
+  run_ended: (state) => ({ ...state, closed: true }),
+  conversation_closed: ({ turn: _ended, ...state }) => ({
+    ...state,
+    closed: true,
+    queue: [],
+    calls: {},
+  }),
+  log_rewritten: (state) => state,
+};
 
-function rulesChanged(
-  state: ConversationState,
-  event: Extract<LaterEvent, { type: 'rule_remembered' | 'rule_revoked' }>,
-): ConversationState {
-  return event.type === 'rule_remembered'
-    ? { ...state, ...withRule(state.rules, { ...event.rule, at: event.at }) }
-    : withoutRules(state, ({ ruleId }) => ruleId === event.ruleId);
-}
-
-/** Stops at an unknown event, to wait for a newer worker: a state folded without it would stay wrong. */
-function unknownEvent(event: never): never {
-  throw new TypeError(`unknown event in the log of a conversation: ${JSON.stringify(event)}`);
+function changed(state: ConversationState, event: LaterEvent): ConversationState {
+  const { type } = event;
+  // A state folded without an event would stay wrong, so an unknown one waits for a newer worker.
+  if (!Object.hasOwn(FOLDS, type))
+    throw new TypeError(`unknown event in the log of a conversation: ${JSON.stringify(event)}`);
+  const fold = FOLDS[type] as FoldOf<LaterEvent['type']>;
+  return fold(state, event);
 }

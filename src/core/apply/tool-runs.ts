@@ -11,30 +11,10 @@ import type { AskState, ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
 
-/**
- * Folds the outcome of a tool's code: a prepared request, a lost run, its reconciliation, a question, a checked answer.
- */
-export function runChanged(
+export function toolLost(
   state: ConversationState,
-  event: Stamped<
-    CallPrepared | ToolLostEvent | ToolReconciledEvent | ToolAskedEvent | AnswerChecked
-  >,
+  event: Stamped<ToolLostEvent>,
 ): ConversationState {
-  switch (event.type) {
-    case 'call_prepared':
-      return callPrepared(state, event);
-    case 'tool_lost':
-      return toolLost(state, event);
-    case 'tool_reconciled':
-      return toolReconciled(state, event);
-    case 'tool_asked':
-      return toolAsked(state, event);
-    case 'answer_checked':
-      return answerChecked(state, event);
-  }
-}
-
-function toolLost(state: ConversationState, event: Stamped<ToolLostEvent>): ConversationState {
   return withCall(state, event.toolCallId, (call) => ({
     ...call,
     status: 'outcome_unknown',
@@ -42,7 +22,7 @@ function toolLost(state: ConversationState, event: Stamped<ToolLostEvent>): Conv
   }));
 }
 
-function toolReconciled(
+export function toolReconciled(
   state: ConversationState,
   event: Stamped<ToolReconciledEvent>,
 ): ConversationState {
