@@ -84,8 +84,8 @@ async function measureRound(
     ({ turnsPerSecond, latency }) =>
       `${turnsPerSecond.toFixed(1)} turns/s (p50 ${latency.p50.toFixed(1)} ms)`,
   );
-  const told = `${request.case} x ${request.lanes}: inline and plain ${speeds.join(', ')}`;
-  console.error([told, ...notes].join('; '));
+  const line = `${request.case} x ${request.lanes}: inline and plain ${speeds.join(', ')}`;
+  console.error([line, ...notes].join('; '));
   return result;
 }
 

@@ -198,8 +198,8 @@ async function cpuOfAnswer(
     );
     stream.close();
   };
-  const nobody = { ...key, conversationId: 'alone' };
-  const ways = [read, () => asked(nobody), () => asked(key)];
+  const unwatched = { ...key, conversationId: 'alone' };
+  const ways = [read, () => asked(unwatched), () => asked(key)];
   const spent: number[][] = ways.map(() => []);
   for (let round = -3; round < rounds; round += 1)
     for (let turn = 0; turn < ways.length; turn += 1) {

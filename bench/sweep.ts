@@ -40,7 +40,7 @@ interface Parked {
 interface Pass {
   readonly ms: number;
   readonly cpuMs: number;
-  readonly looked: number;
+  readonly checked: number;
   readonly asked: number;
   readonly store: number;
   readonly temporal: Readonly<Record<string, number>>;
@@ -61,12 +61,12 @@ async function atOnce<Item>(
 async function park(client: Client): Promise<readonly Parked[]> {
   const parked: Parked[] = Array.from({ length: COUNT }, (_, nth) => ({
     conversationId: `parked-${String(nth).padStart(6, '0')}`,
-    runId: 'not-looked-at',
+    runId: 'unchecked',
   }));
   await atOnce(parked.slice(0, RUNS), async ({ conversationId }, nth) => {
     const handle = await client.workflow.start('conversation', {
       workflowId: `conversation:${TENANT}:${conversationId}`,
-      taskQueue: 'nobody',
+      taskQueue: 'no-worker',
       args: [],
     });
     parked[nth] = { conversationId, runId: handle.firstExecutionRunId };
@@ -163,7 +163,7 @@ async function measure(
     passes.push({
       ms: performance.now() - from.at,
       cpuMs: (user + system) / 1_000,
-      looked: report?.looked ?? 0,
+      checked: report?.checked ?? 0,
       asked: (report?.asked ?? 0) + (report?.found ?? 0) + (report?.failed ?? 0),
       store,
       temporal: Object.fromEntries(temporal.calls),
@@ -179,7 +179,7 @@ function row(name: string, passes: readonly Pass[]): string {
   const methods = Object.entries(passes[0]?.temporal ?? {}).map(
     ([method, count]) => `${count} ${method}`,
   );
-  return `| ${name} | ${of(({ looked }) => looked)} | ${of(({ store }) => store)} | ${methods.join(', ')} | ${of(({ ms }) => ms)} | ${of(({ cpuMs }) => cpuMs)} |`;
+  return `| ${name} | ${of(({ checked }) => checked)} | ${of(({ store }) => store)} | ${methods.join(', ')} | ${of(({ ms }) => ms)} | ${of(({ cpuMs }) => cpuMs)} |`;
 }
 
 async function main(): Promise<void> {

@@ -184,7 +184,7 @@ function isText(node) {
   return isLiteral && !ts.isImportDeclaration(node.parent);
 }
 
-/** Matches `describe('title', ...)`, also with `.each(...)` and the like in between. */
+/** Matches `describe('title', ...)`, also with `.each(...)` and the like in between, and the label of `until`. */
 function isTitle(node) {
   const literal = ts.isTemplateExpression(node.parent ?? node) ? node.parent : templateOf(node);
   const call = literal.parent;
@@ -193,7 +193,7 @@ function isTitle(node) {
     call !== undefined &&
     ts.isCallExpression(call) &&
     call.arguments[0] === literal &&
-    /^(?:describe|it|test)\b/.test(call.expression.getText())
+    /^(?:describe|it|test|until)\b/.test(call.expression.getText())
   );
 }
 

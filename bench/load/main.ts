@@ -94,16 +94,16 @@ async function answer(message: LoadRequest): Promise<LoadReply> {
   }
 }
 
-function tell(reply: LoadReply): void {
+function send(reply: LoadReply): void {
   process.send?.(reply);
 }
 
 process.on('message', (message) => {
-  void answer(message as LoadRequest).then(tell);
+  void answer(message as LoadRequest).then(send);
 });
 process.once('disconnect', () => {
   watchers.close();
   resolutionParts.http.close();
   void opened.close().then(() => connection.close());
 });
-tell({ type: 'ready' });
+send({ type: 'ready' });

@@ -28,7 +28,7 @@ const AFTER_MS = 2_000;
 /**
  * Checks until a line is written: few enough to cost nothing, many enough that a busy machine is not taken for a block.
  */
-const LOOKS = 10;
+const CHECKS = 10;
 
 export interface Watchdog {
   /** Blocks since the process began; for metrics. */
@@ -43,7 +43,7 @@ export interface Watchdog {
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const { name, level = 'info', afterMs = AFTER_MS } = options;
-  const checkMs = Math.max(10, Math.round(afterMs / LOOKS));
+  const checkMs = Math.max(10, Math.round(afterMs / CHECKS));
   const workerData: ThreadData = { memory: register.memory, name, level, afterMs, checkMs };
   const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData });
   thread.unref();

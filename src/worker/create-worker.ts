@@ -14,10 +14,10 @@ import { ownIdentity } from '../client/workers/identity.js';
 import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
 import { manifestOf } from '../define/define-agent.js';
 import type { Logger } from '../define/tool/context.js';
-import { createTellOffer, DefinitionWatch } from '../projection/duties/definition-watch.js';
+import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
 import { createIsDeletedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
-import { createTellLost, LeaseWatch } from '../projection/duties/lease-watch.js';
+import { createLeaseLostNotifier, LeaseWatch } from '../projection/duties/lease-watch.js';
 import { StoreWatch } from '../projection/duties/store-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
 import { LossWatch } from '../projection/projector/loss-watch.js';
@@ -137,8 +137,8 @@ async function assemble<Services>(
   const source = createEventSource(createWorkflowSource(client), history.isCommitted);
   const projector = new Projector({ log, live, source, logger });
   const sweep = sweepOf(options, parts, { source, projector });
-  const startLook = new StartupCheck({ log, projector, source, logger });
-  const waits = waitsOf(options, parts, () => startLook.run());
+  const startupCheck = new StartupCheck({ log, projector, source, logger });
+  const waits = waitsOf(options, parts, () => startupCheck.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
@@ -172,7 +172,7 @@ async function assemble<Services>(
   return {
     worker,
     run: async () => {
-      begun = startLook.run();
+      begun = startupCheck.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // With a stuck workflow nothing can be closed in order: shutdown would wait for steps that may never end.
       await Promise.race([worker.run().finally(close), stuck]);
@@ -201,8 +201,8 @@ function waitsOf<Services>(
   const agents = options.agents.map((agent) => servedAgent(agent));
   const id = randomUUID();
   return [
-    new DefinitionWatch({ log, agents, tell: createTellOffer(client), id, logger }),
-    new LeaseWatch({ log, tell: createTellLost(client), logger }),
+    new DefinitionWatch({ log, agents, notify: createOfferNotifier(client), id, logger }),
+    new LeaseWatch({ log, notify: createLeaseLostNotifier(client), logger }),
     new LossWatch({ log, id, check }),
   ];
 }

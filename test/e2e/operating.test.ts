@@ -102,9 +102,9 @@ describe('a run that the present code cannot replay', () => {
     const runOf = async () =>
       (await world.temporal.workflow.getHandle(talk.workflowId).describe()).runId;
     const before = await runOf();
-    const told = await ran('repair', talk.id);
-    expect(told.code).toBe(1);
-    expect(told.text).toMatch(
+    const explained = await ran('repair', talk.id);
+    expect(explained.code).toBe(1);
+    expect(explained.text).toMatch(
       /does not replay: .*TMPRL1100[^]*tool:\S*wire\S* +not done again[^]*Nothing was changed. To reset it: npx colloquy repair unreplayable --apply/,
     );
     const planned = await ran('repair', talk.id, '--json');

@@ -124,21 +124,21 @@ describe('an upgrade', () => {
     const other = await connected('another upgrade');
     const schema = await storedSchema();
     await other.query('SELECT pg_advisory_lock($1)', [PG_MIGRATE_LOCK_ID]);
-    const told: unknown[] = [];
+    const logged: unknown[] = [];
     const logger = {
       info: (message: string, fields?: Record<string, unknown>) => {
-        told.push([message, fields]);
+        logged.push([message, fields]);
       },
     };
     const opening = openPostgresEventLog({ url, schema, logger });
-    await until('it waits', () => told.length > 0);
-    expect(told).toEqual([
+    await until('it waits', () => logged.length > 0);
+    expect(logged).toEqual([
       [
         'Waiting for another process that upgrades an event log of this database',
         { eventLog: expect.stringMatching(/^postgres:\/\//) as string },
       ],
     ]);
-    expect(JSON.stringify(told)).not.toContain(`:${new URL(url).password}@`);
+    expect(JSON.stringify(logged)).not.toContain(`:${new URL(url).password}@`);
     await other.query('SELECT pg_advisory_unlock($1)', [PG_MIGRATE_LOCK_ID]);
     await (await opening).close();
   });

@@ -23,7 +23,7 @@ async function ends(engine: Engine, talk: Conversation): Promise<readonly unknow
 
 const NO_ANSWER = { ok: false, error: { code: 'expired', message: 'user did not respond' } };
 
-const nobodyThere = (name: string, graceMs: number) => ({
+const unclaimed = (name: string, graceMs: number) => ({
   ok: false,
   error: {
     code: 'unclaimed',
@@ -50,7 +50,7 @@ test('an unclaimed browser call ends after its claim timeout; a claimed one keep
   });
   await pass('10s');
   expect(await ends(engine, talk)).toEqual([
-    ['call_1', 'expired', nobodyThere('cart.count', 15_000)],
+    ['call_1', 'expired', unclaimed('cart.count', 15_000)],
   ]);
   await pass('1 minute');
   const mine = { actor: { id: 'ann' }, claimId };
@@ -84,7 +84,7 @@ test('an unanswered approval, question and browser call expire each at its own t
   await pass('1 day');
   await engine.idle(talk);
   expect(await ends(engine, talk)).toEqual([
-    ['call_3', 'expired', nobodyThere('cart.read', 1_800_000)],
+    ['call_3', 'expired', unclaimed('cart.read', 1_800_000)],
     [
       'call_1',
       'expired',
@@ -117,7 +117,7 @@ test('the second phase of a gated browser call has its own deadline', async () =
   await pass('2 minutes');
   await engine.idle(talk);
   expect(await ends(engine, talk)).toEqual([
-    ['call_1', 'expired', nobodyThere('cart.clear', 1_800_000)],
+    ['call_1', 'expired', unclaimed('cart.clear', 1_800_000)],
   ]);
 });
 

@@ -39,7 +39,7 @@ test('every printed command answers its call, as any permitted actor, until no c
   const shop = await waitingShop({ cents: 900 }, { address: server.address });
   const lines = await linesFor(shop);
   const commands = async (): Promise<readonly string[]> => {
-    const news = await until('calls are told', () => lines.news(signal), {
+    const news = await until('the calls are printed', () => lines.news(signal), {
       holds: ({ length }) => length > 0,
     });
     return news.flatMap((line) => /^ {10}(curl .*)$/.exec(line)?.[1] ?? []);
@@ -57,7 +57,7 @@ test('a call is printed once, and again when it is claimed', promise('G262'), as
   for (const line of first) expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);
   expect(await lines.news(signal)).toEqual([]);
   await shop.talk.claim('call_3', { actor: { id: 'service' } });
-  const again = await until('it is told', () => lines.news(signal), {
+  const again = await until('the call is printed', () => lines.news(signal), {
     holds: ({ length }) => length > 0,
   });
   expect(again.filter((line) => line.startsWith('waits '))).toHaveLength(1);

@@ -187,7 +187,7 @@ async function asked(
     ask: (given) => generate(agent, given, { ...deps, stream, ...askedFor('answer') }),
     // Watchers have seen the first answer; the second one is in the message that replaces it.
     askAgain: (given) => generate(agent, given, { ...deps, ...askedFor('correction') }),
-    look: (response) => {
+    inspect: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
     },
     isTooLong: isContextTooLong,

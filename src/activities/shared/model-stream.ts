@@ -67,7 +67,7 @@ export class ModelStream {
   }
 
   begin(model: string): void {
-    this.#tell({ type: 'model_call_started', ...this.#origin, model });
+    this.#emit({ type: 'model_call_started', ...this.#origin, model });
   }
 
   /** Called when a watcher joins. Watchers who join at about the same time receive one repeat together. */
@@ -88,7 +88,7 @@ export class ModelStream {
       // Earlier text is shown before the call.
       this.flush();
       const { id: providerCallId, name } = event;
-      this.#tell({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
+      this.#emit({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
       return;
     }
     if (event.type !== 'provider_call_progress') {
@@ -119,7 +119,7 @@ export class ModelStream {
     return this.#parts.map(({ type, text }) => ({ type, text }));
   }
 
-  #tell(event: LiveEvent): void {
+  #emit(event: LiveEvent): void {
     this.#published.push(event);
     this.#publish(event);
   }

@@ -24,7 +24,7 @@ import { largeResults } from '../transcript/stored-results.js';
 import { contextOf, progressOf } from './tool-context.js';
 
 /** Time that finding the tool may take without counting towards the run. */
-const LOOK_UP_SLACK_MS = 1_000;
+const LISTING_SLACK_MS = 1_000;
 
 /**
  * | what happens | outcome |
@@ -93,9 +93,9 @@ function placed(ask: Question): Question {
 
 /** Milliseconds left for the run itself: later attempts have less of the call's total time. */
 function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
-  const lookedForMs = Math.floor(performance.now() - startedAt);
+  const listedForMs = Math.floor(performance.now() - startedAt);
   // A server that took long to list its tools has used up some of the time.
-  const spentMs = lookedForMs > LOOK_UP_SLACK_MS ? lookedForMs : 0;
+  const spentMs = listedForMs > LISTING_SLACK_MS ? listedForMs : 0;
   const runMs = Math.max(1, call.timeouts.runMs - spentMs);
   return endsAt === undefined
     ? runMs

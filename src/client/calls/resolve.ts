@@ -157,15 +157,15 @@ async function finalVerdict(
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const trace = new SignalTrace(parts, ref, verdictTrace(input));
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
-    const look = await trace.find().catch((error: unknown) => {
+    const traced = await trace.find().catch((error: unknown) => {
       throw parts.gateway.toConversationError(error);
     });
-    if (look.status === 'found') return noted(parts, ref, look.value);
+    if (traced.status === 'found') return noted(parts, ref, traced.value);
     // Only a few refusals of a call are recorded; if the call has ended, an update would add nothing.
     const ended = await endedVerdict(parts.reader, ref, input);
     if (ended !== undefined)
       return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
-    if (look.status === 'away') return undefined;
+    if (traced.status === 'away') return undefined;
     const answer = await ask(parts, attempt, remainingMs);
     if (answer === undefined) return undefined;
     return noted(parts, ref, answer.verdict === 'duplicate' ? answer.first : answer);

@@ -148,9 +148,9 @@ export async function confirmMessage(
   try {
     // A recorded refusal is final: an update could make the same message a new one. A refusal that was only counted,
     // not recorded, was reported to no caller: the update lets the conversation judge the message by its present state.
-    const look = await trace.find();
-    if (look.status === 'found') throw refusedError(look.value);
-    if (look.status === 'away') return undefined;
+    const traced = await trace.find();
+    if (traced.status === 'found') throw refusedError(traced.value);
+    if (traced.status === 'away') return undefined;
     const tried = await gateway.confirm(
       () => gateway.update(key, 'sendMessage', { input, updateId }),
       budgetMs,

@@ -76,12 +76,14 @@ export class Executions {
     const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), undefined, {
       firstExecutionRunId,
     });
-    await this.#look(() => handle.terminate('the conversation is deleted')).catch(unlessGone);
+    await this.#withDeadline(() => handle.terminate('the conversation is deleted')).catch(
+      unlessGone,
+    );
   }
 
   /** Has the server remove a run with its history, which it does a moment later. No effect when the run is gone. */
   async remove(key: ConversationKey, runId: string): Promise<void> {
-    await this.#look(() =>
+    await this.#withDeadline(() =>
       this.#temporal.workflowService.deleteWorkflowExecution({
         namespace: this.#temporal.options.namespace,
         workflowExecution: { workflowId: workflowIdFor(key), runId },
@@ -91,7 +93,7 @@ export class Executions {
 
   async #describe(workflowId: string, runId?: string): Promise<Execution | undefined> {
     try {
-      const found = await this.#look(() =>
+      const found = await this.#withDeadline(() =>
         this.#temporal.workflow.getHandle(workflowId, runId).describe(),
       );
       return {
@@ -111,7 +113,7 @@ export class Executions {
     return runIds;
   }
 
-  async #look<Value>(call: () => Promise<Value>): Promise<Value> {
+  async #withDeadline<Value>(call: () => Promise<Value>): Promise<Value> {
     return await this.#temporal.withDeadline(Date.now() + UPDATE_DEADLINE_MS, call);
   }
 }

@@ -100,7 +100,7 @@ export class TemporalGateway {
   ): Promise<Attempted<Value>> {
     const beganAt = Date.now();
     const deadline = beganAt + budgetMs;
-    let isLooked = false;
+    let isChecked = false;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
         const value = await this.#before(deadline, call);
@@ -114,8 +114,8 @@ export class TemporalGateway {
         }
         if (!isTransient(error)) throw error;
         if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
-        if (key !== undefined && !isLooked && grpcCodeOf(error) === GRPC.failedPrecondition) {
-          isLooked = true;
+        if (key !== undefined && !isChecked && grpcCodeOf(error) === GRPC.failedPrecondition) {
+          isChecked = true;
           const trouble = await this.trouble(key);
           if (trouble?.kind === 'failing') return { confirmed: false, cause: error };
         }

@@ -52,7 +52,7 @@ export class BackgroundResponse {
       if (this.#id === undefined) throw streamBroken("The model's stream ended before its answer");
       // A stream without new events would bring none the next time: the response itself has the status.
       stream =
-        this.#sequence === before ? await this.#looked(this.#id) : await this.#resumed(this.#id);
+        this.#sequence === before ? await this.#polled(this.#id) : await this.#resumed(this.#id);
     }
     this.#report({ type: 'closed' });
   }
@@ -93,7 +93,7 @@ export class BackgroundResponse {
 
   /** The stream reported an error; the response says whether the answer has failed. @throws `error` if so */
   async #settle(id: string, error: unknown): Promise<void> {
-    await this.#looked(id);
+    await this.#polled(id);
     if (!this.#reading.answer.hasFailed) return;
     this.#report({ type: 'closed' });
     throw error;
@@ -122,13 +122,13 @@ export class BackgroundResponse {
     } catch (error) {
       watch.throwIfOver();
       // The response exists, but is not streamed.
-      if (toModelFailure(error).code === 'model_bad_request') return this.#looked(id);
+      if (toModelFailure(error).code === 'model_bad_request') return this.#polled(id);
       throw this.#lost(error);
     }
   }
 
   /** Polls the response until it has ended. */
-  async #looked(id: string): Promise<undefined> {
+  async #polled(id: string): Promise<undefined> {
     const { client, body, watch, answer, pollMs = POLL_MS } = this.#reading;
     const { include = [] } = body;
     const { signal } = watch;

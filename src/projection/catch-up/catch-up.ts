@@ -261,8 +261,8 @@ function wantedOf(target: Target, after: number): EventsWanted {
 }
 
 /** Without a hint, the worker that held the run may be gone. */
-function patienceOf(looked: Target | Round): { readonly patient?: true } {
-  const isCheck = 'after' in looked ? looked.patient === true : isCheckFor(looked);
+function patienceOf(round: Target | Round): { readonly patient?: true } {
+  const isCheck = 'after' in round ? round.patient === true : isCheckFor(round);
   return isCheck ? { patient: true } : {};
 }
 

@@ -38,7 +38,7 @@ export interface ServedAgent {
  * Sends a changed offer to a conversation. `refused`: the conversation does not run, or its call is already offered
  * this way, claimed or over. Rejects when no worker answers.
  */
-export type TellOffer = (
+export type NotifyOffer = (
   key: ConversationKey,
   input: ChangeSuspensionInput,
 ) => Promise<'changed' | 'refused'>;
@@ -49,7 +49,7 @@ export interface DefinitionWatchDeps {
     'announceWorker' | 'withdrawWorker' | 'liveWorkers' | 'list' | 'acquireLease' | 'releaseLease'
   >;
   readonly agents: readonly ServedAgent[];
-  readonly tell: TellOffer;
+  readonly notify: NotifyOffer;
   readonly logger?: ProjectionLogger;
   /** Id under which this worker announces itself. @defaultValue a random one */
   readonly id?: string;
@@ -152,7 +152,7 @@ export class DefinitionWatch {
     if (claim !== undefined) return 'left';
     const key = { tenant, conversationId };
     try {
-      const outcome = await this.#deps.tell(key, { toolCallId, offer });
+      const outcome = await this.#deps.notify(key, { toolCallId, offer });
       return outcome === 'changed' ? 'changed' : 'same';
     } catch (error) {
       this.#outages.failed(error, conversationKey(key));
@@ -162,7 +162,7 @@ export class DefinitionWatch {
 }
 
 /** Sends the offer by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
-export function createTellOffer(client: Client): TellOffer {
+export function createOfferNotifier(client: Client): NotifyOffer {
   return async (key, input) => {
     const { toolCallId, offer } = input;
     const updateId = updateIdFor({

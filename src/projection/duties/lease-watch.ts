@@ -24,14 +24,14 @@ import { Passes } from '../source/passes.js';
  * Reports a lapsed lease. `unknown`: the conversation does not run, or does not have such a claim. Rejects when no
  * worker answers.
  */
-export type TellLost = (lease: CallLease) => Promise<'told' | 'unknown'>;
+export type NotifyLeaseLost = (lease: CallLease) => Promise<'notified' | 'unknown'>;
 
 export interface LeaseWatchDeps {
   readonly log: Pick<
     EventLog,
     'acquireLease' | 'releaseLease' | 'lapsedCallLeases' | 'dropCallLease'
   >;
-  readonly tell: TellLost;
+  readonly notify: NotifyLeaseLost;
   readonly logger?: ProjectionLogger;
   /** @defaultValue `LEASE_WATCH_INTERVAL_MS` */
   readonly intervalMs?: number;
@@ -87,7 +87,7 @@ export class LeaseWatch {
         ...(after === undefined ? {} : { after }),
       });
       const outcomes = await Promise.all(
-        page.map((lease) => this.#limited(async () => await this.#tell(lease))),
+        page.map((lease) => this.#limited(async () => await this.#notify(lease))),
       );
       signalled += outcomes.filter((isTold) => isTold).length;
       after = page.at(-1);
@@ -95,10 +95,10 @@ export class LeaseWatch {
     }
   }
 
-  async #tell(lease: CallLease): Promise<boolean> {
-    const { log, tell } = this.#deps;
+  async #notify(lease: CallLease): Promise<boolean> {
+    const { log, notify } = this.#deps;
     try {
-      if ((await tell(lease)) === 'told') return true;
+      if ((await notify(lease)) === 'notified') return true;
       await log.dropCallLease(lease);
     } catch (error) {
       this.#outages.failed(error, conversationKey(lease));
@@ -108,7 +108,7 @@ export class LeaseWatch {
 }
 
 /** Reports by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
-export function createTellLost(client: Client): TellLost {
+export function createLeaseLostNotifier(client: Client): NotifyLeaseLost {
   return async (lease) => {
     const { toolCallId, claimId, seq } = lease;
     const updateId = updateIdFor({
@@ -124,7 +124,7 @@ export function createTellLost(client: Client): TellLost {
           args: [{ toolCallId, claimId, seq }],
         }),
       );
-      return 'told';
+      return 'notified';
     } catch (error) {
       // Only a verdict is the conversation's refusal: an update that met a roll-over fails, too, and was never
       // processed.

@@ -8,7 +8,7 @@ import type { HistoryEvent, Run } from '../source/history-tail.js';
 import type { ProjectionLogger } from '../source/outages.js';
 
 /** Milliseconds between two checks, each of which is one cheap request to the server. */
-const LOOK_MS = 15_000;
+const CHECK_INTERVAL_MS = 15_000;
 /** Milliseconds. A hint comes just before its task is completed; after this time the history has it. */
 const SETTLE_MS = 1_000;
 /** Milliseconds. Older events of a history may be from before the configuration was corrected. */
@@ -40,7 +40,7 @@ export class StoreWatch {
   #sampling: Promise<void> | undefined;
 
   constructor(deps: StoreWatchDeps) {
-    this.#deps = { checkMs: LOOK_MS, settleMs: SETTLE_MS, ...deps };
+    this.#deps = { checkMs: CHECK_INTERVAL_MS, settleMs: SETTLE_MS, ...deps };
   }
 
   /** Checks at once, and then repeatedly. Does not keep the process alive. */

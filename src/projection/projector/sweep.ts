@@ -14,7 +14,7 @@ import {
   SWEEP_CHECKS,
   SWEEP_INTERVAL_MS,
   SWEEP_PAUSE_MS,
-  SWEEP_RECENT_LOOKS,
+  SWEEP_RECENT_CHECKS,
   SWEEP_RECENT_MS,
 } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -48,7 +48,7 @@ export interface SweepDeps {
 /** The findings of one pass. */
 export interface SweepReport {
   /** Conversations that were compared with Temporal; see S1. */
-  readonly looked: number;
+  readonly checked: number;
   /** Conversations whose workflow was queried, because it had moved. */
   readonly asked: number;
   /** Conversations that run, but were not in the store, or closed there; and closed ones that were not there. */
@@ -68,7 +68,7 @@ const LEASE = 'sweep';
 const BEATS = 6;
 const LEASE_BEATS = 3;
 /** The lease is renewed after this many descriptions. */
-const LOOKS_A_LEASE = 100;
+const CHECKS_PER_RENEWAL = 100;
 /** Keys in one statement to the store. */
 const KEYS_AT_ONCE = 500;
 const CHECKS_AT_ONCE = 8;
@@ -136,21 +136,21 @@ export class Sweep {
     };
     if (!(await this.#lead())) return undefined;
     const heads = await this.#chosen();
-    for (let from = 0; from < heads.length && !this.#beats.isStopping; from += LOOKS_A_LEASE) {
+    for (let from = 0; from < heads.length && !this.#beats.isStopping; from += CHECKS_PER_RENEWAL) {
       if (from > 0 && !(await this.#lead())) return undefined;
       const findings = heads
-        .slice(from, from + LOOKS_A_LEASE)
+        .slice(from, from + CHECKS_PER_RENEWAL)
         .map((head) => this.#limited(async () => await this.#check(head)));
       for (const finding of await Promise.all(findings)) counts[finding] += 1;
     }
     const { still, asked, gone, endedSilently, failed } = counts;
-    const looked = still + asked + gone + endedSilently + failed;
+    const checked = still + asked + gone + endedSilently + failed;
     const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0;
     const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
     await this.#recheckTroubles();
     this.#passes += 1;
     if (!this.#beats.isStopping) await this.#deps.afterPass();
-    return { looked, asked, found, gone, endedSilently, failed };
+    return { checked, asked, found, gone, endedSilently, failed };
   }
 
   #beatMs(): number {
@@ -191,7 +191,7 @@ export class Sweep {
   /** S1: two statements for any number of conversations. */
   async #chosen(): Promise<readonly OpenHead[]> {
     const { log, checksPerPass } = this.#deps;
-    const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((checksPerPass * 2) / 3));
+    const recentLimit = Math.min(SWEEP_RECENT_CHECKS, Math.ceil((checksPerPass * 2) / 3));
     const recent = await log.recentHeads({
       limit: recentLimit,
       withinMs: SWEEP_RECENT_MS,

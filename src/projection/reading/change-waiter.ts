@@ -61,7 +61,7 @@ export class ChangeWaiter {
   }
 
   /** To be called after each read: polls come often at first and while the log moves, later each second. */
-  looked(hasMoved: boolean): void {
+  polled(hasMoved: boolean): void {
     this.#pollMs = hasMoved ? FIRST_POLL_MS : Math.min(this.#pollMs * 1.5, MAX_POLL_MS);
     this.#pollAt = performance.now() + this.#pollMs;
   }

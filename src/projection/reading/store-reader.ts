@@ -196,7 +196,7 @@ class StoreReader implements ConversationReader {
         const head = await this.#log.head(key);
         const leftMs = giveUpAt - performance.now();
         if ((head?.lastSeq ?? 0) >= seq || leftMs <= 0) return head;
-        waiter.looked(true);
+        waiter.polled(true);
         await waiter.wait(leftMs);
       }
     } finally {

@@ -54,7 +54,7 @@ export async function waitForTurn(
       const leftMs = giveUpAt - performance.now();
       if (leftMs <= 0 || signal?.aborted === true)
         return isKnown ? { status: 'timeout', turnId } : undefined;
-      waiter.looked(hasMoved);
+      waiter.polled(hasMoved);
       await waiter.wait(leftMs);
     }
   } finally {

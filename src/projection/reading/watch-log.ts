@@ -69,21 +69,21 @@ export async function* watchLog(
     waiter.joinAgain();
   });
   let cursor = options.after;
-  let hasLooked = false;
+  let hasRead = false;
   let isReadDue = true;
   try {
     while (!isAborted(signal)) {
       if (isReadDue) {
-        const read = await readAgain(deps.log, key, { after: cursor, mayFail: hasLooked });
+        const read = await readAgain(deps.log, key, { after: cursor, mayFail: hasRead });
         if (read === undefined && cursor !== undefined && (await isDeleted(deps.log, key))) return;
-        hasLooked = true;
+        hasRead = true;
         for (const event of read?.events ?? []) {
           cursor = { generation: read?.generation ?? 1, seq: event.seq };
           tail.note(event);
           yield { type: 'event', cursor, event };
           if (isAborted(signal)) return;
         }
-        waiter.looked((read?.events.length ?? 0) > 0);
+        waiter.polled((read?.events.length ?? 0) > 0);
         isReadDue = read?.more === true;
         if (isReadDue) continue;
       }

@@ -29,7 +29,7 @@ export interface TaskAttempt {
  * the transaction before mostly stand in the newest; those that are deeper than these pages are not found.
  */
 const PAGES = [2, 5] as const;
-const LOOK_DEADLINE_MS = 1_000;
+const READ_DEADLINE_MS = 1_000;
 
 /**
  * Events, newest first, first the newest few and then more. @throws errors of the server, or a time-out after a second
@@ -41,7 +41,7 @@ export async function* historyTail(
   let nextPageToken: Uint8Array | undefined;
   const events: HistoryEvent[] = [];
   for (const maximumPageSize of PAGES) {
-    const found = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
+    const found = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
       client.workflowService.getWorkflowExecutionHistoryReverse({
         namespace: client.options.namespace,
         execution: run,
@@ -63,7 +63,7 @@ export async function newestEvents(
   run: Run,
   transactions: number,
 ): Promise<readonly HistoryEvent[]> {
-  const { history } = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
+  const { history } = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
     client.workflowService.getWorkflowExecutionHistoryReverse({
       namespace: client.options.namespace,
       execution: run,

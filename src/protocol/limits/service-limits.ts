@@ -174,7 +174,7 @@ export const SWEEP_INTERVAL_MS = 30_000;
  */
 export const SWEEP_CHECKS = 300;
 /** Part of these for conversations with an event stored within the last `SWEEP_RECENT_MS`; the others take turns. */
-export const SWEEP_RECENT_LOOKS = 200;
+export const SWEEP_RECENT_CHECKS = 200;
 /**
  * Workers that start at once share one check of what a lost worker may have left: one in this time, over all of them.
  * All readers get what it finds.

@@ -23,20 +23,20 @@ export interface Audience {
 export const REQUESTER = 'requester';
 
 /**
- * The audience of the actors who match all of `audiences`; an absent one matches every actor. Returns `'nobody'` where
+ * The audience of the actors who match all of `audiences`; an absent one matches every actor. Returns `'none'` where
  * the fields show that no actor can match, and undefined when all are absent. Users and roles of two audiences are kept
  * apart in `also`, since an actor may match one as a user and the other by a role.
  */
 export function joinAudiences(
   audiences: readonly (Audience | undefined)[],
-): Audience | 'nobody' | undefined {
+): Audience | 'none' | undefined {
   let all: Audience | undefined;
   for (const audience of audiences) {
     if (audience === undefined) continue;
     all = all === undefined ? audience : joinTwo(all, audience);
     if (all.roles === undefined && all.users !== undefined) {
       const { users, exclude } = all;
-      if (users.every((user) => exclude?.includes(user) === true)) return 'nobody';
+      if (users.every((user) => exclude?.includes(user) === true)) return 'none';
     }
   }
   return all;

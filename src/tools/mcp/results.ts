@@ -30,7 +30,7 @@ export function resultOf(
 ): Json | ToolError | ToolFiles<Json> {
   const { structuredContent, content, isError } = isRecord(answer) ? answer : {};
   const files: Files = { made: [], clean };
-  const notes = unasked.map((question) => TEXTS.nobodyAsked(question));
+  const notes = unasked.map((question) => TEXTS.cancelledQuestion(question));
   const text = [...textsOf(content, files), ...notes].join('\n');
   if (isError === true) {
     const said = text === '' ? errorText(structuredContent) : text;

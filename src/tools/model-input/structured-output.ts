@@ -58,7 +58,7 @@ export interface FormQuestion extends ModelQuestion {
   /** Requests the answer again when it did not match its form. */
   readonly askAgain: AskModel;
   /** Checks the first answer before it is validated; its error ends the call. */
-  readonly look?: (response: ModelResponse) => void;
+  readonly inspect?: (response: ModelResponse) => void;
 }
 
 export type FormAnswer =
@@ -80,7 +80,7 @@ export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
   });
   if ('tooLong' in answer) return answer;
   const { response, context } = answer;
-  question.look?.(response);
+  question.inspect?.(response);
   const settled = await settleOutput({ form, response, given, counting, ask: askAgain });
   return { ...settled, context };
 }

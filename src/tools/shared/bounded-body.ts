@@ -17,11 +17,11 @@ export async function readBody(
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
-    const room = maxBytes - size;
-    chunks.push(chunk.subarray(0, room));
-    size += Math.min(room, chunk.length);
+    const space = maxBytes - size;
+    chunks.push(chunk.subarray(0, space));
+    size += Math.min(space, chunk.length);
     // Leaving the loop cancels the stream, and with it the connection.
-    if (chunk.length > room) return { bytes: Buffer.concat(chunks), whole: false };
+    if (chunk.length > space) return { bytes: Buffer.concat(chunks), whole: false };
   }
   return { bytes: Buffer.concat(chunks), whole: true };
 }

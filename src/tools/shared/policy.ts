@@ -172,7 +172,7 @@ function joined(question: PolicyQuestion, decisions: readonly Decision[]): Polic
   const audiences = asks.map(({ audience }) => audience);
   const gated = MAY_BE_GATED[tool.executor];
   const audience = joinAudiences(gated ? audiences : [tool.audience, ...audiences]);
-  if (audience === 'nobody') {
+  if (audience === 'none') {
     question.deps.logger.warn('policies leave no possible approver; the call does not run', {
       tool: tool.name,
     });

@@ -22,7 +22,7 @@ import { isOutdated, planRepair, type RepairDeps, type RepairPlan } from './plan
 const TRIES = 5;
 /** Signals wait for the end of a task attempt that is in progress: as long as the timeout of a task. */
 const RECORDED_MS = 60_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export type RepairOutcome =
   | Exclude<RepairPlan, { status: 'reset' }>
@@ -108,6 +108,6 @@ async function recorded(
     if (found.length >= parts.length) return events ?? [];
     if (Date.now() > deadline)
       throw new Error('The server did not record the recovery in a minute; nothing was reset');
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -5,13 +5,13 @@
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 
 /** Milliseconds between two checks. */
-const LOOK_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 /**
  * Number of checks after which a step is given up. Checks are counted, not time, so that a machine that slept is not
  * taken for a loop; and there are enough that the steps before it, at most 40 of a worker, have had their time.
  */
-const LOOKS = 12;
+const CHECKS = 12;
 
 /**
  * A workflow does not yield: its thread is lost, with everything that the thread would have served. The process must
@@ -41,17 +41,17 @@ export class StuckWatch {
   /** Never resolves. @throws WorkflowStuck */
   readonly stuck: Promise<never>;
 
-  constructor({ checkMs = LOOK_MS, checks = LOOKS } = {}) {
-    let tell = (_error: WorkflowStuck): void => undefined;
+  constructor({ checkMs = CHECK_INTERVAL_MS, checks = CHECKS } = {}) {
+    let fail = (_error: WorkflowStuck): void => undefined;
     this.stuck = new Promise<never>((_, reject) => {
-      tell = reject;
+      fail = reject;
     });
     // `run()` awaits this promise; until then a rejection must not count as unhandled.
     this.stuck.catch(() => undefined);
     this.#timer = setInterval(() => {
       for (const step of this.#steps) {
         step.checks += 1;
-        if (step.checks > checks) tell(new WorkflowStuck(step.runId, (checkMs * checks) / 1_000));
+        if (step.checks > checks) fail(new WorkflowStuck(step.runId, (checkMs * checks) / 1_000));
       }
     }, checkMs).unref();
   }

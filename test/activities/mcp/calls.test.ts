@@ -125,7 +125,7 @@ describe('a call of an MCP tool', () => {
   it('shows its progress to watchers', async () => {
     const { worker, ledger } = await kit();
     const running = worker.run(await worker.plan('kit.slow'));
-    await until('it has told of its progress', () => worker.live, {
+    await until('progress is reported', () => worker.live, {
       holds: (live) => live.some(({ type }) => type === 'tool_progress'),
     });
     expect(worker.live.find(({ type }) => type === 'tool_progress')).toMatchObject({

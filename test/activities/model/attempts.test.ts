@@ -86,8 +86,8 @@ describe('an attempt that fails', () => {
       },
     );
     expect(live.at(-1)).toMatchObject({ type: 'model_call_failed', attempt });
-    const { nextInMs: told } = live.at(-1) as { readonly nextInMs?: number };
-    expect(told).toBe(nextInMs);
+    const { nextInMs: shown } = live.at(-1) as { readonly nextInMs?: number };
+    expect(shown).toBe(nextInMs);
     expect(live.at(-1)).not.toHaveProperty('httpStatus');
   });
 

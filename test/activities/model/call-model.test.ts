@@ -296,13 +296,13 @@ describe('a policy that hangs', () => {
   it('delays no cancellation, receives the requester, and the activity heartbeats meanwhile', {
     ...promise('G65'),
   }, async () => {
-    let told: unknown;
+    let context: unknown;
     const held = defineTool<{ readonly rate: number }>({
       name: 'held',
       description: 'Held.',
       input: z.object({}),
       approval: (_input, ctx) => {
-        told = ctx;
+        context = ctx;
         return new Promise(() => undefined);
       },
       run: () => null,
@@ -316,7 +316,7 @@ describe('a policy that hangs', () => {
     });
     const result = await env.run(activities.callModel, modelInput());
     expect(result).toMatchObject({ aborted: true, calls: [] });
-    expect(told).toMatchObject({
+    expect(context).toMatchObject({
       agent: 'support',
       conversationId: 'c-1',
       turnId: 'turn_1',

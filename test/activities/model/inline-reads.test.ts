@@ -114,20 +114,20 @@ describe('reads of an answer', () => {
   });
 
   it('are not visible to the policies of their own answer', promise('G59'), async () => {
-    const told: unknown[] = [];
+    const seen: unknown[] = [];
     const pay = defineTool<Services>({
       name: 'pay',
       description: 'Pays.',
       input: z.object({ label: z.string() }),
       approval: (_input, { results }) => {
-        told.push(results);
+        seen.push(results);
         return { ask: {} };
       },
       run: () => null,
     });
     const result = await answered(asking(['look', 'l0'], ['pay', 'p']), [reads(() => 'x'), pay]);
     expect(result.calls[0]?.read).toBeDefined();
-    expect(told).toEqual([[]]);
+    expect(seen).toEqual([[]]);
   });
 });
 

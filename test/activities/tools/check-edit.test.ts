@@ -6,13 +6,13 @@ import type { CheckEditInput } from '../../../src/protocol/workflow/activities.j
 import { argsDigest } from '../../../src/tools/shared/arguments.js';
 import { environment, key, setUp } from './fixtures.js';
 
-const told: unknown[] = [];
+const contexts: unknown[] = [];
 const refund = defineTool<{ readonly rate: number }>({
   name: 'refund',
   description: 'Refunds.',
   input: z.object({ cents: z.int() }),
   approval: (_input, ctx) => {
-    told.push(ctx);
+    contexts.push(ctx);
     return { ask: { audience: { roles: ['lead'] } } };
   },
   run: () => null,
@@ -35,7 +35,7 @@ describe('an edit', () => {
       definition: expect.stringMatching(/^sha256:/) as string,
       approval: { needed: true, audience: { roles: ['lead'] } },
     });
-    expect(told).toMatchObject([
+    expect(contexts).toMatchObject([
       { toolCallId: 'c', turnId: 'turn_1', requester: { id: 'ann' }, services: { rate: 7 } },
     ]);
   });

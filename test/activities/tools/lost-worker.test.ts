@@ -59,9 +59,9 @@ describe.each(WAYS)('a worker that is lost while a model streams through %s', (.
     onTestFinished(() => server.close());
     const { activities, live } = setUp({ model: modelAt(server.url) });
     const lost = environment({ heartbeatTimeoutMs: 60 });
-    let told: ModelCallDetails = {};
+    let lastBeat: ModelCallDetails = {};
     lost.onHeartbeat((details) => {
-      told = detailsIn(details);
+      lastBeat = detailsIn(details);
     });
     const first = lost.run(activities.callModel, modelInput());
     first.catch(() => undefined);
@@ -69,10 +69,13 @@ describe.each(WAYS)('a worker that is lost while a model streams through %s', (.
       const details = new ActivityCancellationDetails({ workerShutdown: true });
       lost.cancel('WORKER_SHUTDOWN', details);
     });
-    await until('a heartbeat knows of its text', () => (told.spent?.usage.outputTokens ?? 0) > 2);
+    await until(
+      'a heartbeat knows of its text',
+      () => (lastBeat.spent?.usage.outputTokens ?? 0) > 2,
+    );
     // The server receives nothing from the lost worker from here on, but the worker streams on.
-    const heartbeatDetails = JSON.parse(JSON.stringify(told)) as unknown;
-    const outputTokens = told.spent?.usage.outputTokens ?? 0;
+    const heartbeatDetails = JSON.parse(JSON.stringify(lastBeat)) as unknown;
+    const outputTokens = lastBeat.spent?.usage.outputTokens ?? 0;
 
     const next = environment({ attempt: 2, heartbeatDetails });
     const result = await next.run(activities.callModel, modelInput());

@@ -282,31 +282,31 @@ describe('a tool run that cannot start', () => {
 
 describe('a tool run that is stopped', () => {
   function stoppable() {
-    const told: string[] = [];
+    const aborts: string[] = [];
     const tool = workTool(async (_input, { signal }) => {
-      signal.addEventListener('abort', () => told.push('aborted'));
+      signal.addEventListener('abort', () => aborts.push('aborted'));
       return never();
     });
-    return { told, ...setUp({ tools: [tool] }) };
+    return { aborts, ...setUp({ tools: [tool] }) };
   }
 
   it('by a cancel aborts the tool and ends as cancelled, at once', promise('X24'), async () => {
-    const { activities, told } = stoppable();
+    const { activities, aborts } = stoppable();
     const env = environment();
     const running = env.run(activities.runTool, toolInput());
     setTimeout(() => env.cancel(), 5);
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
-    expect(told).toEqual(['aborted']);
+    expect(aborts).toEqual(['aborted']);
   });
 
   it('by the end of its worker aborts the tool and is retried', async () => {
-    const { activities, told } = stoppable();
+    const { activities, aborts } = stoppable();
     const env = environment();
     const running = env.run(activities.runTool, toolInput());
     const details = new ActivityCancellationDetails({ workerShutdown: true });
     setTimeout(() => env.cancel('WORKER_SHUTDOWN', details), 5);
     await expect(running).rejects.toMatchObject({ type: 'tool_lost', nonRetryable: false });
     await expect(running).rejects.toBeInstanceOf(ApplicationFailure);
-    expect(told).toEqual(['aborted']);
+    expect(aborts).toEqual(['aborted']);
   });
 });

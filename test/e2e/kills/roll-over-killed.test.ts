@@ -111,7 +111,7 @@ interface Wreck {
   readonly calls: readonly PendingCall[];
   readonly held: Held;
   /** Replies to inputs that were sent while the worker was held, before its kill. */
-  readonly told: readonly Promise<Reply>[];
+  readonly replies: readonly Promise<Reply>[];
 }
 
 function key(requestId: string): Record<string, string> {
@@ -137,11 +137,11 @@ async function beginRollOver({ side, wanted, isOver }: Step, id: string): Promis
   const approval = { toolCallId: idOf(calls, 3), resolution: { type: 'approve' } };
   await handle.signal('resolveToolCall', { ...approval, actor: { id: 'boss' }, requestId: 'r3' });
   const message = { text: `do ${id}.2: glance`, onBusy: 'queue' };
-  const told = [
+  const replies = [
     talk.resolve(idOf(calls, 1), YES, { headers: key('r2') }),
     talk.call('/messages', { body: message }),
   ];
-  return { talk, calls, held, told };
+  return { talk, calls, held, replies };
 }
 
 async function runCount(talk: Talk): Promise<number> {
@@ -201,7 +201,7 @@ describe('a worker that is killed while conversations roll over', () => {
     const wreck = wrecks[STEPS.indexOf(step)];
     if (wreck === undefined) throw new Error('was not held');
     const { talk, calls } = wreck;
-    const [answered, sent] = await Promise.all(wreck.told);
+    const [answered, sent] = await Promise.all(wreck.replies);
     expect(answered?.body['verdict']).toMatch(/^(accepted|queued)$/);
     expect(sent?.status).toBe(202);
     const events = await wholeLog(world, talk, 2);
@@ -223,11 +223,11 @@ describe('a worker that is killed while conversations roll over', () => {
     const paid = (await world.lines('runs.jsonl')).filter(
       (run) => run['conversationId'] === talk.id && run['name'] === 'pay',
     );
-    const told = events.find(
+    const paidResult = events.find(
       (event) => event.type === 'tool_result' && event.toolCallId === idOf(calls, 3),
     );
     // If the new run had begun, the kill may have hit the tool itself, which is never repeated.
-    if (step.isOver && JSON.stringify(told).includes('"outcome_unknown"'))
+    if (step.isOver && JSON.stringify(paidResult).includes('"outcome_unknown"'))
       expect(paid.length).toBeLessThanOrEqual(1);
     else expect(paid).toMatchObject([{ attempt: 1 }]);
   });

@@ -24,7 +24,7 @@ let endAsking: () => Promise<void>;
 let firstPid: number;
 
 /** Requests one tool, then repeats its result word for word. */
-const tells =
+const repeatsResult =
   (name: string): Scenario =>
   ({ results }) =>
     results.length === 0
@@ -42,8 +42,8 @@ const stutters: Scenario = ({ results }, ask) => {
 
 beforeAll(async () => {
   world = await startWorld();
-  world.model.answer('copy it', tells('slow.copy'));
-  world.model.answer('pay it', tells('slow.pay'));
+  world.model.answer('copy it', repeatsResult('slow.copy'));
+  world.model.answer('pay it', repeatsResult('slow.pay'));
   world.model.answer('talk slowly', stutters);
   copying = world.talk('s11-copy');
   paying = world.talk('s11-pay');
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await streaming.begin('clerk', 'talk slowly');
   watched = await streaming.stream();
   await until('some text is streamed', () => textOf(watched.frames, 1));
-  await until('a heartbeat tells of it', () => heartbeatOf(streaming), {
+  await until('a heartbeat reports it', () => heartbeatOf(streaming), {
     holds: (details) => /"outputTokens":[1-9]/.test(details),
   });
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   world.model.answer('refund', ({ results }) =>
     results.length === 0
       ? {
-          text: 'One moment, please: somebody has to agree.',
+          text: 'One moment, please: this needs an approval.',
           chunkDelayMs: 200,
           calls: [{ name: 'payments.refund', input: { paymentId: 'p_1', cents: 7_500 } }],
         }

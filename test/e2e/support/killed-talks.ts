@@ -33,13 +33,13 @@ export async function untilHeld(world: World, talk: Talk, held: Held): Promise<v
     await held.met;
   } catch (error) {
     const histories = new EngineHistory(world.temporal);
-    const told: string[] = [];
+    const found: string[] = [];
     for (const runId of await histories.runs(talk.workflowId))
-      told.push(
+      found.push(
         `${runId}: ${(await histories.lines(talk.workflowId, runId)).slice(-12).join(', ')}`,
       );
     const output = world.stack.worker().output();
-    throw new Error(`${talk.id} was not held\n${told.join('\n')}\n${output}`, { cause: error });
+    throw new Error(`${talk.id} was not held\n${found.join('\n')}\n${output}`, { cause: error });
   }
 }
 

@@ -85,7 +85,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
         extend: () => none,
         finish: () => none,
         ofTenant: () => {
-          throw new Error('nobody deletes a tenant by HTTP');
+          throw new Error('no route deletes a tenant');
         },
       }),
     }),
@@ -130,9 +130,9 @@ describe('a route that names a conversation', () => {
       const problem = await problemOf(await ask(route, 'c-1', '?tenant=default'));
       expect(problem).toMatchObject({ status: 404, code: 'unknown_conversation' });
       expect([...reached]).toEqual([]);
-      const nobodys = await tenants([]);
-      expect((await nobodys.ask(route, 'c-1')).status).toBe(404);
-      expect([...nobodys.reached]).toEqual([]);
+      const withoutTenants = await tenants([]);
+      expect((await withoutTenants.ask(route, 'c-1')).status).toBe(404);
+      expect([...withoutTenants.reached]).toEqual([]);
     },
   );
 

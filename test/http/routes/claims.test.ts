@@ -190,8 +190,8 @@ test('progress of another actor, of an ended call or of a tool without streaming
   expect([gone.status, await gone.json()]).toMatchObject([409, { why: 'not_waiting' }]);
   const nowhere = await app.post('/v1/conversations/c2/tool-calls/call_1/progress', body);
   expect(nowhere.status).toBe(404);
-  const nobody = await app.post(`${PATH}/progress`, { payload: 1 });
-  expect(nobody.status).toBe(422);
+  const anonymous = await app.post(`${PATH}/progress`, { payload: 1 });
+  expect(anonymous.status).toBe(422);
   const verdict = { verdict: 'stale', why: 'held', status: 'awaiting_client', by: 'ann' };
   const other = await startHttpApp({ update: () => refuse(verdict) }, {}, { leases });
   held(other);
@@ -272,8 +272,8 @@ test('a repeated claim returns the present end of its lease, and stays valid', {
   ...promise('G80'),
 }, async () => {
   const leases = new FakeHolders();
-  const told = { verdict: 'duplicate', first: ACCEPTED };
-  const app = await startHttpApp({ update: () => refuse(told) }, {}, { leases });
+  const duplicate = { verdict: 'duplicate', first: ACCEPTED };
+  const app = await startHttpApp({ update: () => refuse(duplicate) }, {}, { leases });
   const repeated = { actor: ANN, requestId: 'r-1' };
   const again = async () => await (await app.post(`${PATH}/claim`, repeated)).json();
   expect(await again()).toMatchObject({
@@ -282,7 +282,7 @@ test('a repeated claim returns the present end of its lease, and stays valid', {
   });
   expect(leases.renewals).toMatchObject([{ claimId: 'claim_5_x', holder: 'ann' }]);
   leases.until = undefined;
-  expect(await again()).toMatchObject(told);
+  expect(await again()).toMatchObject(duplicate);
 });
 
 test('reads after a repeated claim show it, as after the first', async () => {

@@ -188,7 +188,7 @@ describe('the codec endpoint', () => {
 
   it.each([
     ['no payloads', {}, '/payloads'],
-    ['data that is no base64', { payloads: [{ data: '?' }] }, '/payloads/0/data'],
+    ['data that is not base64', { payloads: [{ data: '?' }] }, '/payloads/0/data'],
     ['metadata of numbers', { payloads: [{ metadata: { a: 1 } }] }, '/payloads/0/metadata/a'],
   ])('refuses %s by the name of the field', async (_name, body, field) => {
     const response = await (await withCodec()).post('/codec/decode', body);

@@ -219,12 +219,12 @@ describe('a policy of the agent', () => {
 });
 
 describe('audiences of two policies that ask', () => {
-  it.each<[Audience | undefined, Audience | undefined, Audience | 'nobody' | undefined]>([
+  it.each<[Audience | undefined, Audience | undefined, Audience | 'none' | undefined]>([
     [undefined, undefined, undefined],
     [{ users: ['a'] }, undefined, { users: ['a'] }],
     [{ users: ['a', 'b'] }, { users: ['b', 'c'] }, { users: ['b'] }],
-    [{ users: ['a'] }, { users: ['b'] }, 'nobody'],
-    [{ users: ['a'] }, { exclude: ['a'] }, 'nobody'],
+    [{ users: ['a'] }, { users: ['b'] }, 'none'],
+    [{ users: ['a'] }, { exclude: ['a'] }, 'none'],
     [{ exclude: ['a'] }, { roles: ['r'] }, { roles: ['r'], exclude: ['a'] }],
     [{ roles: ['r'] }, { roles: ['s'] }, { roles: ['r'], also: [{ roles: ['s'] }] }],
     [

@@ -147,7 +147,7 @@ test('progress of the claim holder reaches watchers, renews the lease, and is ne
       if (frame.type === 'live' && frame.event.type === 'tool_progress') seen.push(frame.event);
   })();
   const key = { tenant: 'default', conversationId: talk.id };
-  await until('somebody watches', () => engine.opened.live.watched(key)?.live === true);
+  await until('the watcher is connected', () => engine.opened.live.watched(key)?.live === true);
   const outcome = await talk.progress('call_1', { percent: 40 }, { ...TAB, claimId });
   expect(outcome).toMatchObject({ verdict: 'accepted', httpStatus: 200 });
   await until('the report is seen', () => seen.length > 0);

@@ -13,7 +13,7 @@ const QUESTIONS = 12;
 
 const quick = defineTool({
   name: 'quick.ask',
-  description: 'Ask somebody who has little time.',
+  description: 'Ask a person with little time.',
   executor: 'human',
   input: z.object({}),
   output: z.string(),

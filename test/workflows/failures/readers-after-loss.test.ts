@@ -199,6 +199,6 @@ test('a worker that holds the run publishes a hint after each refusal, and leave
     seq,
     doubt: true,
   });
-  expect(hints.every(({ pushed: told }) => told === undefined)).toBe(true);
+  expect(hints.every(({ pushed }) => pushed === undefined)).toBe(true);
   expect((await engine.handle(talk).describe()).historyLength).toBe(length);
 });

@@ -44,7 +44,7 @@ async function restored(
   closedMeanwhile?: string,
 ): Promise<Restored> {
   const store = await makeStore();
-  const extra = closedMeanwhile === undefined ? [] : [says('nobody knows')];
+  const extra = closedMeanwhile === undefined ? [] : [says('lost soon')];
   const model = script(
     ...[says('one'), ...extra, says('two'), says('three'), says('four'), QUESTION],
   );

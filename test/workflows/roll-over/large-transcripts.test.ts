@@ -37,7 +37,12 @@ function agentOf(model: ScriptedModel) {
   return defineAgent({ name: 'listener', model, instructions: 'Listen.', context: CONTEXT });
 }
 
-async function tell(engine: Engine, talk: Conversation, from: number, to: number): Promise<void> {
+async function sayNumbers(
+  engine: Engine,
+  talk: Conversation,
+  from: number,
+  to: number,
+): Promise<void> {
   for (let number = from; number <= to; number += 1)
     expect(await engine.say(talk, `${number} `.padEnd(CHARS, 'x'))).toMatchObject({
       status: 'completed',
@@ -69,15 +74,15 @@ test('a transcript larger than a payload is stored at a roll-over, and the model
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent], transcriptCacheBytes: 0 });
   const talk = engine.begin();
-  await tell(engine, talk, 1, 5);
+  await sayNumbers(engine, talk, 1, 5);
   expect(5 * CHARS).toBeGreaterThan(MAX_CARRIED_TRANSCRIPT_BYTES);
   await rollOver(engine, talk);
-  await tell(engine, talk, 6, 6);
+  await sayNumbers(engine, talk, 6, 6);
   expect(heard(model)).toEqual(['1', '2', '3', '4', '5', '6']);
   // More in total than was ever sent at once.
-  await tell(engine, talk, 7, 9);
+  await sayNumbers(engine, talk, 7, 9);
   await rollOver(engine, talk);
-  await tell(engine, talk, 10, 10);
+  await sayNumbers(engine, talk, 10, 10);
   expect(heard(model)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
   const log = await engine.log(talk);
   expect(
@@ -94,7 +99,7 @@ test('a closed conversation of several megabytes continues with its whole transc
   const blobs = async () =>
     ((await engine.opened.blobs?.list({ limit: 100 })) ?? []).map(({ ref }) => ref.id).toSorted();
   for (let run = 0; run < 3; run += 1) {
-    await tell(engine, talk, run * 4 + 1, run * 4 + 4);
+    await sayNumbers(engine, talk, run * 4 + 1, run * 4 + 4);
     await rollOver(engine, talk);
   }
   const stored = await blobs();
@@ -112,7 +117,7 @@ test('a closed conversation of several megabytes continues with its whole transc
   expect(again).not.toHaveProperty('droppedMessages');
   // The conversation continues from there, run after run.
   await rollOver(engine, talk);
-  await tell(engine, talk, 14, 14);
+  await sayNumbers(engine, talk, 14, 14);
   expect(heard(model)).toHaveLength(14);
   await talk.close();
   await engine.say(talk, '15 again', { reopen: true });
@@ -125,12 +130,12 @@ test('messages of one run beyond the size of a payload are not sent until they a
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent] });
   const talk = engine.begin();
-  await tell(engine, talk, 1, 7);
+  await sayNumbers(engine, talk, 1, 7);
   expect(7 * CHARS).toBeGreaterThan(MAX_TRANSCRIPT_BYTES);
   // At the sixth message the window moves to the newest half of a payload, and continues from there.
   expect(heard(model)).toEqual(['5', '6', '7']);
   await rollOver(engine, talk);
-  await tell(engine, talk, 8, 8);
+  await sayNumbers(engine, talk, 8, 8);
   expect(heard(model)).toHaveLength(8);
   const unsent = (await engine.log(talk)).flatMap((event) =>
     event.type === 'model_call' ? [event.context?.unsentMessages ?? 0] : [],
@@ -153,7 +158,7 @@ test('a roll-over that would lose messages while the blob store is down is postp
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent], eventLog: { ...opened, blobs } });
   const talk = engine.begin();
-  await tell(engine, talk, 1, 5);
+  await sayNumbers(engine, talk, 1, 5);
   await engine.signal(talk, 'rollOver');
   expect(await engine.say(talk, '6 still here')).toMatchObject({ status: 'completed' });
   expect(await runsOf(engine, talk)()).toHaveLength(1);

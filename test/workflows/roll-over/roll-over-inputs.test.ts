@@ -81,9 +81,9 @@ test.each(REASONS)(
     const { engine, talk, store, paid } = fire;
     const [firstRun] = await engine.history.runs(engine.workflowId(talk));
     await provoke(fire, (times) => push(fire, times));
-    const told = await storm(fire);
+    const replies = await storm(fire);
     store.release();
-    const [ann, bob, extended, claimed, sent, noted] = told;
+    const [ann, bob, extended, claimed, sent, noted] = replies;
     expect(
       [ann, bob].map((verdict) => (verdict as { verdict: string }).verdict).toSorted(),
     ).toEqual(['accepted', 'stale']);

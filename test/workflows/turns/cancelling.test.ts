@@ -84,7 +84,7 @@ test('a cancel while tools run aborts them, and each call has exactly one result
     ['call_1', 'cancelled'],
     ['call_3', 'cancelled'],
   ]);
-  await until('the tool was told', () => aborted === 1);
+  await until('the tool was aborted', () => aborted === 1);
   expect(await engine.say(talk, 'next')).toMatchObject({ status: 'completed', text: 'go on' });
   const shown = model.requests[1]?.messages.find(({ role }) => role === 'tool');
   expect(shown?.parts).toHaveLength(3);

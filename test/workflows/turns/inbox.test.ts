@@ -161,7 +161,9 @@ test('a detached call approved with a new input after its turn has ended runs wi
   expect(result).toMatchObject({ status: 'completed', text: 'Asked.' });
   const approved = await talk.resolve('call_1', { type: 'approve', input: { cents: 400 } });
   expect(approved.verdict).toBe('accepted');
-  await until('it was paid and told', () => model.requests.length, { holds: (n) => n === 3 });
+  await until('the model has read the payment', () => model.requests.length, {
+    holds: (n) => n === 3,
+  });
   const [event] = (await engine.log(talk)).filter(({ type }) => type === 'inbox_event');
   expect(event).toMatchObject({ result: { envelope: { ok: true, result: { paid: 400 } } } });
 });

@@ -100,12 +100,12 @@ test('a read behind an approval runs as an activity once it is approved', {
 test('a read that takes too long is aborted by its signal, and runs again as an activity under the same key', {
   ...promise('G58'),
 }, async () => {
-  const told: string[] = [];
+  const aborts: string[] = [];
   const runs = ledger({
     'clock.read': async (run) => {
-      if (told.length > 0) return 'noon';
+      if (aborts.length > 0) return 'noon';
       await aborted(run);
-      told.push('aborted');
+      aborts.push('aborted');
       return 'never heard of';
     },
   });
@@ -114,7 +114,7 @@ test('a read that takes too long is aborted by its signal, and runs again as an 
   const { talk, result } = await engine.ask();
   expect(result).toMatchObject({ status: 'completed', text: 'It is noon.' });
   await engine.idle(talk);
-  expect(told).toEqual(['aborted']);
+  expect(aborts).toEqual(['aborted']);
   expect(runs.runs.map(({ ctx }) => ctx.attempt)).toEqual([1, 1]);
   expect(new Set(runs.runs.map(({ ctx }) => ctx.idempotencyKey)).size).toBe(1);
   expect((await workLines(engine, talk)).slice(0, 3)).toEqual([MODEL, TOOL, MODEL]);
@@ -194,7 +194,7 @@ test('watchers see a read begin and end like any other call', promise('G55'), as
       if ('toolCallId' in frame.event) seen.push(`${frame.event.type} ${frame.event.toolCallId}`);
   })();
   const key = { tenant: 'default', conversationId: talk.id };
-  await until('somebody watches', () => engine.opened.live.watched(key)?.live === true);
+  await until('the watcher is connected', () => engine.opened.live.watched(key)?.live === true);
   await engine.say(talk, 'what time is it?');
   await until('both are seen', () => seen.length >= 2);
   left.abort();

@@ -191,13 +191,13 @@ export function expectModelRead(
   for (const messages of bodies) expectResultsInOrder(messages);
   const last = bodies.findLast((messages) => messages.some(({ content }) => content === of.finale));
   expect(last, 'the model was sent the last message').toBeDefined();
-  const told = (last ?? []).filter(({ role }) => role === 'tool');
+  const lastResults = (last ?? []).filter(({ role }) => role === 'tool');
   const results = new Map(
     all(of.events, 'tool_result').map(({ toolCallId, result }) => [toolCallId, result.envelope]),
   );
-  for (const { tool_call_id: toolCallId = '', content } of told)
+  for (const { tool_call_id: toolCallId = '', content } of lastResults)
     expect(JSON.parse(content ?? ''), toolCallId).toEqual(results.get(toolCallId));
-  expect(told.map((message) => message.tool_call_id).toSorted()).toEqual(
+  expect(lastResults.map((message) => message.tool_call_id).toSorted()).toEqual(
     [...results.keys()].toSorted(),
   );
   const texts = (last ?? []).filter(({ role }) => role === 'user').map(({ content }) => content);

@@ -48,7 +48,7 @@ describe('a conversation whose run was ended from outside', () => {
     const { log, source, sweeper, rows, said, listen } = await stopped();
     const heard = listen();
     source.set({ ...ENDED, endedBy });
-    expect(await sweeper().pass()).toMatchObject({ looked: 1, endedSilently: 1 });
+    expect(await sweeper().pass()).toMatchObject({ checked: 1, endedSilently: 1 });
     expect(await rows()).toEqual(MARKED);
     const head = await log.head(KEY);
     expect(head?.snapshot).toMatchObject({ status: 'closed', pending: [], queued: [] });
@@ -70,7 +70,7 @@ describe('a conversation whose run was ended from outside', () => {
     source.set(ENDED);
     const sweepers = [sweeper(), sweeper(), sweeper()];
     await Promise.all(sweepers.map(async (sweep) => await sweep.pass()));
-    for (const sweep of sweepers) expect(await sweep.pass()).toMatchObject({ looked: 0 });
+    for (const sweep of sweepers) expect(await sweep.pass()).toMatchObject({ checked: 0 });
     expect(await rows()).toEqual(MARKED);
   });
 

@@ -5,9 +5,9 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import {
-  createTellOffer,
+  createOfferNotifier,
   DefinitionWatch,
-  type TellOffer,
+  type NotifyOffer,
 } from '../../../../src/projection/duties/definition-watch.js';
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
 import type { ConversationKey } from '../../../../src/protocol/values/ids.js';
@@ -37,29 +37,29 @@ async function stored(...waits: readonly Partial<Suspension>[]): Promise<EventLo
   return open;
 }
 
-function watchOn(open: EventLog, tell: TellOffer, digest = 'new'): DefinitionWatch {
+function watchOn(open: EventLog, notify: NotifyOffer, digest = 'new'): DefinitionWatch {
   return new DefinitionWatch({
     log: open,
     agents: [{ name: AGENT, digest, offerOf: () => OFFER }],
-    tell,
+    notify,
   });
 }
 
 function noting(outcome: 'changed' | 'refused' = 'changed') {
   const updated: string[] = [];
-  const tell = ({ conversationId }: ConversationKey) => {
+  const notify = ({ conversationId }: ConversationKey) => {
     updated.push(conversationId);
     return Promise.resolve(outcome);
   };
-  return { updated, tell };
+  return { updated, notify };
 }
 
 test('offers every pending call anew that was offered by another definition, once', {
   ...promise('G218'),
 }, async () => {
   const open = await stored({}, { definition: 'new' }, { kind: 'external_execution' });
-  const { updated, tell } = noting();
-  const watch = watchOn(open, tell);
+  const { updated, notify } = noting();
+  const watch = watchOn(open, notify);
   expect(await watch.pass()).toBe(2);
   expect(updated.sort()).toEqual(['c0', 'c2']);
   expect(await watch.pass()).toBe(0);
@@ -68,8 +68,8 @@ test('offers every pending call anew that was offered by another definition, onc
 
 test('reads all pages', async () => {
   const open = await stored(...Array.from({ length: 230 }, () => ({})));
-  const { updated, tell } = noting();
-  expect(await watchOn(open, tell).pass()).toBe(230);
+  const { updated, notify } = noting();
+  expect(await watchOn(open, notify).pass()).toBe(230);
   expect(new Set(updated).size).toBe(230);
 });
 
@@ -78,8 +78,8 @@ test('waits while another worker has other definitions, and begins when that wor
 }, async () => {
   const open = await stored({});
   await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
-  const { updated, tell } = noting();
-  const watch = watchOn(open, tell);
+  const { updated, notify } = noting();
+  const watch = watchOn(open, notify);
   expect(await watch.pass()).toBe(0);
   await open.withdrawWorker('old');
   expect(await watch.pass()).toBe(1);
@@ -94,15 +94,15 @@ test('waits while another worker has other definitions, and begins when that wor
 test('does not wait for workers that serve other agents', async () => {
   const open = await stored({});
   await open.announceWorker({ id: 'other', agents: { other: 'x' } });
-  expect(await watchOn(open, noting().tell).pass()).toBe(1);
+  expect(await watchOn(open, noting().notify).pass()).toBe(1);
 });
 
 test('leaves calls that a client holds, and reads again', promise('G218'), async () => {
   const claim = { by: 'b', claimId: 'c', at: '2030-01-01T00:00:00.000Z', leaseMs: 1, seq: 1 };
   const held = { ...claim, leaseUntil: '2030-01-01T00:00:00.000Z' };
   const open = await stored({ kind: 'external_execution', claim: held });
-  const { updated, tell } = noting();
-  const watch = watchOn(open, tell);
+  const { updated, notify } = noting();
+  const watch = watchOn(open, notify);
   expect([await watch.pass(), await watch.pass(), updated.length]).toEqual([0, 0, 0]);
 });
 
@@ -123,7 +123,7 @@ test('continues with others where a conversation does not answer, and returns to
 test('one worker at a time reads the calls of an agent', async () => {
   const open = await stored({});
   await open.acquireLease({ name: `definitions:${AGENT}`, holder: 'other', ttlMs: 60_000 });
-  const watch = watchOn(open, noting().tell);
+  const watch = watchOn(open, noting().notify);
   expect(await watch.pass()).toBe(0);
   await open.releaseLease({ name: `definitions:${AGENT}`, holder: 'other' });
   expect(await watch.pass()).toBe(1);
@@ -131,7 +131,7 @@ test('one worker at a time reads the calls of an agent', async () => {
 
 test('announces its worker as soon as it is started, and withdraws it when it stops', async () => {
   const open = await stored();
-  const watch = watchOn(open, noting().tell);
+  const watch = watchOn(open, noting().notify);
   watch.start();
   await watch.stop();
   expect(await open.liveWorkers()).toEqual([]);
@@ -144,10 +144,10 @@ test.each<[string, Error]>([
   ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
 ])('a conversation that %s gets no more updates', async (_title, error) => {
   const { client } = fakeTemporal({ update: () => Promise.reject(error) });
-  expect(await createTellOffer(client)(KEY, input)).toBe('refused');
+  expect(await createOfferNotifier(client)(KEY, input)).toBe('refused');
 });
 
 test('an update without an answer is sent again in the next pass', async () => {
   const { client } = fakeTemporal({ update: () => Promise.reject(noAnswer()) });
-  await expect(createTellOffer(client)(KEY, input)).rejects.toThrow();
+  await expect(createOfferNotifier(client)(KEY, input)).rejects.toThrow();
 });

@@ -4,9 +4,9 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import {
-  createTellLost,
+  createLeaseLostNotifier,
   LeaseWatch,
-  type TellLost,
+  type NotifyLeaseLost,
 } from '../../../../src/projection/duties/lease-watch.js';
 import type { CallLease } from '../../../../src/store/ports/leases.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
@@ -22,10 +22,10 @@ const lease = (toolCallId: string): CallLease => ({
   leaseUntil: '2030-01-01T00:00:00.000Z',
 });
 
-function watchOf(leases: readonly CallLease[], tell: TellLost, leads = true) {
+function watchOf(leases: readonly CallLease[], notify: NotifyLeaseLost, leads = true) {
   const rows = new Set(leases);
   const watch = new LeaseWatch({
-    tell,
+    notify,
     log: {
       acquireLease: () => Promise.resolve(leads),
       releaseLease: () => Promise.resolve(),
@@ -43,7 +43,7 @@ test('reports every lapsed lease in each pass, until its row is gone', async () 
   const reported: string[] = [];
   const { watch, rows } = watchOf([lease('a'), lease('b')], ({ toolCallId }) => {
     reported.push(toolCallId);
-    return Promise.resolve('told');
+    return Promise.resolve('notified');
   });
   expect(await watch.pass()).toBe(2);
   rows.clear();
@@ -80,7 +80,7 @@ test.each<[string, Error]>([
   ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
 ])('drops the row of a conversation that %s', async (_title, error) => {
   const { client } = fakeTemporal({ update: () => Promise.reject(error) });
-  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  const { watch, rows } = watchOf([lease('a')], createLeaseLostNotifier(client));
   expect(await watch.pass()).toBe(0);
   expect(rows.size).toBe(0);
 });
@@ -97,7 +97,7 @@ test.each<[string, Error]>([
       return { lost: true, seq: 9 };
     },
   });
-  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  const { watch, rows } = watchOf([lease('a')], createLeaseLostNotifier(client));
   expect(await watch.pass()).toBe(0);
   expect(rows.size).toBe(1);
   expect(await watch.pass()).toBe(1);

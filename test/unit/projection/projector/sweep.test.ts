@@ -22,18 +22,18 @@ describe('the sweep', () => {
     await projector.flush(KEY, 6);
     await sweep.pass();
     const before = source.queries.length;
-    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 0 });
     expect(source.queries).toHaveLength(before);
     source.set({ runId: 'run-a', events: LOG });
-    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 1 });
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 1 });
     expect(await stored()).toBe(LOG.length);
-    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 0 });
   });
 
   it('finds a conversation that the store does not have', async () => {
     const { source, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });
-    expect(await sweep.pass()).toMatchObject({ looked: 0, asked: 0, found: 1 });
+    expect(await sweep.pass()).toMatchObject({ checked: 0, asked: 0, found: 1 });
     expect(await stored()).toBe(LOG.length);
   });
 
@@ -126,7 +126,7 @@ describe('the sweep', () => {
       if (key.conversationId === 'b') throw new Error('no worker answers');
       return await failing(key, query);
     };
-    expect(await sweep.pass()).toMatchObject({ looked: 3, asked: 2, failed: 1 });
+    expect(await sweep.pass()).toMatchObject({ checked: 3, asked: 2, failed: 1 });
     expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
   });
 
@@ -146,10 +146,10 @@ describe('the sweep', () => {
       },
     });
     const sweep = new Sweep({ log: counted, source, projector, checksPerPass: 30 });
-    const looked: string[] = [];
+    const checked: string[] = [];
     const describe = source.describe.bind(source);
     source.describe = async (key) => {
-      looked.push(key.conversationId);
+      checked.push(key.conversationId);
       return await describe(key);
     };
     for (let nth = 0; nth < 100; nth += 1) {
@@ -164,13 +164,13 @@ describe('the sweep', () => {
     expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads', 'notOpen']);
     for (let pass = 0; pass < 9; pass += 1) {
       statements.length = 0;
-      const before = looked.length;
+      const before = checked.length;
       expect(await sweep.pass()).toMatchObject({ asked: 0, found: 0, failed: 0 });
-      expect(looked.length - before).toBeLessThanOrEqual(30);
+      expect(checked.length - before).toBeLessThanOrEqual(30);
       expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads']);
     }
     // By then all have had their turn, with recent appends or without.
-    expect(new Set(looked).size).toBe(100);
+    expect(new Set(checked).size).toBe(100);
   });
 
   it('repeats itself, survives a store outage, and stops', async () => {
