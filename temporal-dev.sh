@@ -24,6 +24,7 @@ detached, with its data in ./.colloquy/temporal.db. Prints TEMPORAL_ADDRESS=... 
   --ephemeral           keep the data in memory
   --status              print the running servers; exit 0 if one answers, 3 if none does
   --stop                stop the server that this script started (selected by --db, --port or --ephemeral)
+  --kill                with --stop: end it at once; its own orderly end takes seconds. Commits stay in the file
   --reset               stop the server, delete its database, start with an empty one
   --print-binary        print the path of the Temporal CLI, fetching it if necessary; --quiet prints no source of an existing one
   --print-test-server   print the path of the time-skipping test server, fetching it if necessary
@@ -458,6 +459,16 @@ ARGS
   say "started (pid $pid, data: $data). Stop it: $(how stop)$HINT"
 }
 
+# A process that has ended stays as a zombie until its parent asks for its end; some first processes of containers do
+# so late, or never.
+has_ended() { # pid
+  kill -0 "$1" 2>/dev/null || return 0
+  case "$(ps -p "$1" -o stat= 2>/dev/null)" in
+    Z*) return 0 ;;
+  esac
+  return 1
+}
+
 stop_server() { # run-file
   local pid port waited=0
   if ! is_ours "$1"; then
@@ -466,8 +477,8 @@ stop_server() { # run-file
   fi
   pid=$(recorded "$1" pid)
   port=$(recorded "$1" port)
-  kill "$pid" 2>/dev/null || true
-  while kill -0 "$pid" 2>/dev/null; do
+  kill -s "$STOP_SIGNAL" "$pid" 2>/dev/null || true
+  until has_ended "$pid"; do
     [ "$waited" -eq 100 ] && kill -9 "$pid" 2>/dev/null
     [ "$waited" -ge 120 ] && die "process $pid does not stop."
     sleep 0.1
@@ -485,6 +496,7 @@ UI_PORT=''
 CODEC_ENDPOINT=''
 DB=''
 EPHEMERAL=''
+STOP_SIGNAL=TERM
 QUIET=''
 number() { # option value
   case "${2:-}" in
@@ -512,6 +524,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --ephemeral) EPHEMERAL=1 ;;
+    --kill) STOP_SIGNAL=KILL ;;
     --quiet) QUIET=quiet ;;
     --status | --stop | --reset | --print-binary | --print-test-server | --print-server-args) ACTION=${1#--} ;;
     -h | --help)

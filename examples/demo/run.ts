@@ -113,7 +113,7 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
     await temporal.connection.close();
   } finally {
     timeline.close();
-    await stack.stop();
+    await stack.stop({ discards: true });
     await model.close();
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Child, startChild } from '../process/child.js';
-import type { TemporalServer } from '../temporal/temporal-server.js';
+import type { StopOptions, TemporalServer } from '../temporal/temporal-server.js';
 import { ensureTemporal } from '../temporal/temporal-server.js';
 
 export interface StackOptions {
@@ -30,7 +30,8 @@ export interface Stack {
   worker(): Child;
   /** Starts another worker, for instance after one was killed. */
   startWorker(): Promise<Child>;
-  stop(): Promise<void>;
+  /** Stops workers and API in order, then the server. */
+  stop(how?: StopOptions): Promise<void>;
 }
 
 /** @throws when a part cannot be started, after everything that had been started is stopped again. */
@@ -38,9 +39,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   await mkdir(options.dataDir, { recursive: true });
   const temporal = await temporalFor(options);
   const children: Child[] = [];
-  const stop = async (): Promise<void> => {
+  const stop = async (how?: StopOptions): Promise<void> => {
     await Promise.all(children.map((child) => child.stop()));
-    await temporal.stop();
+    await temporal.stop(how);
   };
   const env: NodeJS.ProcessEnv = {
     ...options.env,

@@ -18,7 +18,12 @@ export interface TemporalServer {
   /** Messages of the script: which server, from where. */
   readonly notes: readonly string[];
   /** Stops it if it was started here. */
-  stop(): Promise<void>;
+  stop(how?: StopOptions): Promise<void>;
+}
+
+export interface StopOptions {
+  /** The caller deletes the data, so the server is killed: its own orderly end takes seconds. @defaultValue false */
+  readonly discards?: boolean;
 }
 
 export interface TemporalServerOptions {
@@ -71,8 +76,8 @@ function serverOf(
     uiUrl: valueOf(stdout, 'TEMPORAL_UI'),
     started,
     notes: stderr.split('\n').filter((line) => line.trim() !== ''),
-    stop: async () => {
-      if (started) await script(['--stop', ...db]);
+    stop: async ({ discards = false } = {}) => {
+      if (started) await script(['--stop', ...(discards ? ['--kill'] : []), ...db]);
     },
   };
 }

@@ -97,6 +97,20 @@ describe('a dev server', () => {
     expect(await remembers(address)).toBe(false);
   });
 
+  it('stopped with --kill ends at once, and has all that was committed when it is started again', {
+    ...promise('G266'),
+  }, async () => {
+    const { address, run } = await place();
+    await valuesOf(run());
+    await remember(address);
+    const killed = run('--stop', '--kill');
+    expect(await killed.ended).toBe(0);
+    expect(killed.stderr()).toContain('stopped the server at');
+    expect(await run('--status').ended).toBe(3);
+    await valuesOf(run());
+    expect(await remembers(address)).toBe(true);
+  });
+
   it('with data that another process uses is not reset: nothing is deleted', {
     ...promise('G266'),
   }, async () => {
