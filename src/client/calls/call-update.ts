@@ -7,19 +7,20 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { CallRef } from '../../protocol/values/ids.js';
+import type { UpdateTypes } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { ConversationError } from '../api/errors.js';
 import { verdictFromLog } from '../reading/log-search.js';
+import { confirmUpdate } from '../temporal/confirmed-update.js';
 import { isUnanswered, refusalOf } from '../temporal/errors.js';
 import type { ResolveParts } from './resolve.js';
 
-export interface CallRequest<Reply> {
-  readonly operation: 'claimToolCall' | 'extendToolCall';
-  readonly requestId: string;
-  readonly actor: StampedActor;
-  /** Rejects with an update failure when the workflow refuses. */
-  readonly send: (updateId: string) => Promise<Reply>;
-  /** Text of the error if no worker has confirmed: `The claim was not confirmed, and may still count`. */
+export interface CallRequest<Name extends 'claimToolCall' | 'extendToolCall'> {
+  readonly operation: Name;
+  readonly input: UpdateTypes[Name]['input'] & {
+    readonly requestId: string;
+    readonly actor: StampedActor;
+  };
+  /** See `confirmUpdate`. */
   readonly unconfirmed: string;
 }
 
@@ -31,12 +32,13 @@ type OverVerdict = Extract<Verdict, { verdict: 'unknown' | 'stale' | 'expired' }
  * tries: a repeat reaches the workflow, which recognises the request by its id.
  * @throws {ConversationError} no_worker when no worker confirmed; store_unavailable; temporal_unreachable
  */
-export async function updateCall<Reply>(
+export async function updateCall<Verdict, Name extends 'claimToolCall' | 'extendToolCall'>(
   { gateway, reader }: ResolveParts,
   ref: CallRef,
-  { operation, requestId, actor, send, unconfirmed }: CallRequest<Reply>,
-): Promise<Reply | OverVerdict> {
+  { operation, input, unconfirmed }: CallRequest<Name>,
+): Promise<Verdict | UpdateTypes[Name]['reply'] | OverVerdict> {
   const { toolCallId } = ref;
+  const { requestId, actor } = input;
   const updateId = updateIdFor({
     operation,
     callId: toolCallId,
@@ -44,14 +46,10 @@ export async function updateCall<Reply>(
     requestId: `${requestId}~${randomUUID()}`,
   });
   try {
-    const tried = await gateway.confirm(() => send(updateId), undefined, ref);
-    if (tried.confirmed) return tried.value;
-    const why = await gateway.whyUnanswered(ref);
-    const text = `${unconfirmed} when a worker answers. ${why.text}`;
-    throw new ConversationError(why.reason, text, { cause: tried.cause });
+    return await confirmUpdate(gateway, ref, { name: operation, input, updateId, unconfirmed });
   } catch (error) {
     const refusal = refusalOf(error);
-    if (refusal?.type === 'verdict') return refusal.detail as Reply;
+    if (refusal?.type === 'verdict') return refusal.detail as Verdict;
     if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
   }
   try {

@@ -109,12 +109,10 @@ export async function claimOf(
     readonly actor: StampedActor;
   },
 ): Promise<ClaimVerdict> {
-  const input: ClaimToolCallInput = { toolCallId: ref.toolCallId, ...asked };
-  const verdict = await updateCall<ClaimVerdict>(parts, ref, {
+  const input = { toolCallId: ref.toolCallId, ...asked };
+  const verdict = await updateCall<ClaimVerdict, 'claimToolCall'>(parts, ref, {
     operation: 'claimToolCall',
-    requestId: asked.requestId,
-    actor: asked.actor,
-    send: (updateId) => parts.gateway.update(ref, 'claimToolCall', { input, updateId }),
+    input,
     unconfirmed: 'The claim was not confirmed, and may still count',
   });
   if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);

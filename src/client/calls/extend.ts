@@ -38,12 +38,9 @@ export async function extendCall(
   });
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
   const { toolCallId } = ref;
-  const input: ExtendToolCallInput = { toolCallId, requestId, actor, ...endOf(options) };
-  const verdict = await updateCall<ExtendVerdict>(parts, ref, {
+  const verdict = await updateCall<ExtendVerdict, 'extendToolCall'>(parts, ref, {
     operation: 'extendToolCall',
-    requestId,
-    actor,
-    send: (updateId) => parts.gateway.update(ref, 'extendToolCall', { input, updateId }),
+    input: { toolCallId, requestId, actor, ...endOf(options) },
     unconfirmed: 'Moving the deadline was not confirmed, and may still happen',
   });
   if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);

@@ -9,6 +9,7 @@ import { checkRequestId } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import type { RevokeOptions } from '../api/types.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
+import { confirmUpdate } from '../temporal/confirmed-update.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 export interface RevokeParts {
@@ -37,20 +38,13 @@ export async function revokeRule(
     actor: actor.id,
     requestId,
   });
-  const update = { input: { ruleId, requestId, actor }, updateId };
+  const input = { ruleId, requestId, actor };
+  const unconfirmed = 'Revoking was not confirmed, and may still happen';
   try {
-    const tried = await gateway.confirm(
-      () => gateway.update(key, 'revokeRule', update),
-      undefined,
-      key,
-    );
-    if (tried.confirmed) {
-      known.note(key, tried.value.seq);
-      return tried.value;
-    }
-    const why = await gateway.whyUnanswered(key);
-    const text = `Revoking was not confirmed, and may still happen when a worker answers. ${why.text}`;
-    throw new ConversationError(why.reason, text, { cause: tried.cause });
+    const update = { name: 'revokeRule', input, updateId, unconfirmed } as const;
+    const reply = await confirmUpdate(gateway, key, update);
+    known.note(key, reply.seq);
+    return reply;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
     if ((await gateway.describe(key)) === undefined)

@@ -24,6 +24,7 @@ import type { BatchOutcome, ResolveOptions } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
+import { confirmUpdate } from '../temporal/confirmed-update.js';
 import { isUnanswered, refusalOf } from '../temporal/errors.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { withoutOwnDuplicate } from './duplicates.js';
@@ -96,15 +97,8 @@ async function ask(
   update: { readonly input: NamedBatch; readonly updateId: string },
 ): Promise<BatchVerdict> {
   try {
-    const tried = await gateway.confirm(
-      () => gateway.update(key, 'resolveBatch', update),
-      undefined,
-      key,
-    );
-    if (tried.confirmed) return tried.value;
-    const why = await gateway.whyUnanswered(key);
-    const text = `The results were not confirmed, and may still be taken when a worker answers. ${why.text}`;
-    throw new ConversationError(why.reason, text, { cause: tried.cause });
+    const unconfirmed = 'The results were not confirmed, and may still be taken';
+    return await confirmUpdate(gateway, key, { name: 'resolveBatch', ...update, unconfirmed });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'verdict') return refusal.detail as BatchVerdict;

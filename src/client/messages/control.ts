@@ -13,6 +13,7 @@ import { ConversationError } from '../api/errors.js';
 import type { CancelOptions, CancelOutcome } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
+import { confirmUpdate } from '../temporal/confirmed-update.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 export interface ControlParts {
@@ -86,18 +87,11 @@ export class Control {
     const updateId = updateIdFor({ operation: 'closeConversation', requestId });
     const input = { requestId, actor: stamp(actor) };
     try {
-      const tried = await gateway.confirm(
-        () => gateway.update(key, 'closeConversation', { input, updateId }),
-        undefined,
-        key,
-      );
-      if (tried.confirmed) {
-        known.note(key, tried.value.seq);
-        return tried.value;
-      }
-      const why = await gateway.whyUnanswered(key);
-      const text = `Closing was not confirmed, and may still happen when a worker answers. ${why.text}`;
-      throw new ConversationError(why.reason, text, { cause: tried.cause });
+      const unconfirmed = 'Closing was not confirmed, and may still happen';
+      const update = { name: 'closeConversation', input, updateId, unconfirmed } as const;
+      const reply = await confirmUpdate(gateway, key, update);
+      known.note(key, reply.seq);
+      return reply;
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
       await this.#assertExists(key);

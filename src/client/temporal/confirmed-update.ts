@@ -1,0 +1,34 @@
+/** Updates whose caller must learn the outcome: never left behind as signals. */
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { UpdateTypes } from '../../protocol/workflow/messaging.js';
+import { ConversationError } from '../api/errors.js';
+import type { TemporalGateway } from './temporal-gateway.js';
+
+export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
+  readonly name: Name;
+  readonly input: UpdateTypes[Name]['input'];
+  readonly updateId: string;
+  /** Beginning of the error's text: `The claim was not confirmed, and may still count`. */
+  readonly unconfirmed: string;
+}
+
+/**
+ * Sends the update until a worker has confirmed it. Refusals of the workflow are thrown as the SDK throws them.
+ * @throws {ConversationError} no_worker or another reason why no worker confirmed: the server may still pass the request
+ *   to the next worker, so its caller repeats it under the same request id
+ */
+export async function confirmUpdate<Name extends keyof UpdateTypes>(
+  gateway: TemporalGateway,
+  key: ConversationKey,
+  { name, input, updateId, unconfirmed }: UpdateToConfirm<Name>,
+): Promise<UpdateTypes[Name]['reply']> {
+  const tried = await gateway.confirm(
+    () => gateway.update(key, name, { input, updateId }),
+    undefined,
+    key,
+  );
+  if (tried.confirmed) return tried.value;
+  const why = await gateway.whyUnanswered(key);
+  const text = `${unconfirmed} when a worker answers. ${why.text}`;
+  throw new ConversationError(why.reason, text, { cause: tried.cause });
+}
