@@ -200,7 +200,7 @@ export class TestDriver<Services> {
         else this.#machine.modelFailed(effect, answer.error);
         return;
       }
-      case 'make_room':
+      case 'offload_transcript':
         // The test has no store.
         this.#machine.endForCapacity();
         return;

@@ -15,12 +15,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { detachedCalls } from '../core/calls/detached.js';
-import { type Offloaded, withStored } from '../core/context/offloaded.js';
+import { withOffloaded } from '../core/context/offloaded.js';
 import { isCrowded, needsOffload } from '../core/context/request-window.js';
 import { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
-import type { RollOverReason } from '../protocol/log/events.js';
+import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
 import type { ConversationInput } from '../protocol/workflow/messaging.js';
 import { provideDetails } from './activities/details.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/schedule.js';
@@ -79,11 +79,11 @@ class Shell {
   constructor(input: ConversationInput) {
     this.#input = input;
     this.#rollOver = new RollOver(input.rollOver);
-    this.#offload = new TranscriptOffload(input);
     this.#pauses = new OffloadPauses(() => {
       this.#dirty = true;
     });
     const { state, events } = initialState(input);
+    this.#offload = new TranscriptOffload(input, state);
     this.#log = new EventLogOfRun(input, events, state.lastSeq);
     this.#machine = new ConversationMachine({
       state,
@@ -251,15 +251,15 @@ class Shell {
   #nextRun(
     reason: RollOverReason,
     storedSeq: number,
-    offloaded: Offloaded | undefined,
+    offloaded: TranscriptOffloaded | undefined,
   ): ConversationInput | undefined {
     const { state } = this.#machine;
-    const carried = offloaded === undefined ? state : withStored(state, offloaded);
+    const carried = offloaded === undefined ? state : withOffloaded(state, offloaded);
     // A roll-over would gain nothing.
     if (reason === 'turn_size' && isCrowded(carried, this.#input.offload)) return undefined;
     if (needsOffload(carried) || !canCarry(carried, this.#log.after(storedSeq))) return undefined;
     if (this.#offload.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
-    if (offloaded !== undefined) this.#machine.stored(offloaded);
+    if (offloaded !== undefined) this.#machine.offloaded(offloaded);
     this.#machine.rolledOver(reason);
     const { knownChunks, unacknowledged } = this.#offload;
     const unconfirmed = this.#log.after(storedSeq);

@@ -2,6 +2,7 @@
  * Opens a closed conversation again: makes the state that its new run begins with, checked before anything is started.
  */
 import { carriedMemory, droppedAtRollOver, stateIn } from '../../core/context/carry-over.js';
+import { chunkIdsIn } from '../../core/context/offloaded.js';
 import { withoutOldest } from '../../core/context/transcript.js';
 import type { ConversationState } from '../../core/state/state.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -83,15 +84,14 @@ function boundedRestoreState(key: ConversationKey, carried: CarriedState): Carri
   if (isState(carried.state)) {
     const state = stateIn(carried);
     const droppedMessages = droppedAtRollOver(state);
-    const { chunks = [], ...rest } = carried;
-    const left = carriedMemory(withoutOldest(state, droppedMessages));
-    const named = new Set(left.chunks?.map(({ id }) => id));
+    const left = withoutOldest(state, droppedMessages);
+    const named = chunkIdsIn(left.transcript);
     // May be stored, and is unused from now on: the next roll-over removes them.
-    const unused = new Set([...(carried.unusedChunks ?? []), ...chunks.map(({ id }) => id)]);
+    const unused = new Set([...(carried.unusedChunks ?? []), ...chunkIdsIn(state.transcript)]);
     const unusedChunks = [...unused].filter((id) => !named.has(id));
     const smaller = {
-      ...rest,
-      ...left,
+      ...carried,
+      ...carriedMemory(left),
       ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
       droppedMessages,
     };

@@ -10,6 +10,7 @@
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { stateIn } from '../context/carry-over.js';
+import { withOffloaded, withoutSettledResults } from '../context/offloaded.js';
 import { summarized, withoutOldest } from '../context/transcript.js';
 import { withRefusal } from '../memory/refusals.js';
 import type { ConversationState } from '../state/state.js';
@@ -107,7 +108,9 @@ const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
   turn_limit_reached: limitReached,
   summary: (state, event) =>
     summarized({ ...state, usage: addUsage(state.usage, event.usage) }, event),
-  rolled_over: (state, { droppedMessages }) => withoutOldest(state, droppedMessages),
+  transcript_offloaded: withOffloaded,
+  rolled_over: (state, { droppedMessages }) =>
+    withoutSettledResults(withoutOldest(state, droppedMessages)),
   turn_ended: turnEnded,
   // Open calls and turns stay as they are: reopening the conversation gives every call its result.
   run_ended: (state) => ({ ...state, closed: true }),

@@ -10,9 +10,6 @@ import { MAX_WAITING_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallState, ConversationState } from '../state/state.js';
 
-/** Call states are immutable, so each is measured once. */
-const sizes = new WeakMap<CallState, number>();
-
 /**
  * The error result of a call that would have to wait but exceeds the capacity; undefined when it fits. A single call
  * always fits. Judged when a call starts to wait, with each question that it asks, and when it is detached.
@@ -51,11 +48,7 @@ function isKept({ suspension, approver, reopenUntil, lost, ask }: Partial<CallSt
 }
 
 function carriedBytesOf(call: CallState): number {
-  const known = sizes.get(call);
-  if (known !== undefined) return known;
-  const bytes = bytesOf(call) + (call.suspension === undefined ? bytesOf(toBeShownOf(call)) : 0);
-  sizes.set(call, bytes);
-  return bytes;
+  return bytesOf(call) + (call.suspension === undefined ? bytesOf(toBeShownOf(call)) : 0);
 }
 
 /** The content of a suspension that is not open yet; once open, the call holds this content twice. */

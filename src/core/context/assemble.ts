@@ -11,7 +11,7 @@ import type { ContextMark, ModelContext } from '../../protocol/conversation/cont
 import type { Message, UserMessage } from '../../protocol/conversation/messages.js';
 import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import { oldResults, type RetentionOf, stubsIn, withStubs } from './retention.js';
-import { messageBytes } from './transcript.js';
+import { bytesOf } from './transcript.js';
 import { headLength, messagesFrom, summaryOf, type TurnSpan, turnSpans } from './turn-spans.js';
 
 /** From this share of the budget on, old results become stubs, and a summary of the rest is due. */
@@ -187,11 +187,10 @@ class View {
     const evictedAsOf = messages[cut.asOf]?.id;
     const summary = summaryOf(messages)?.summary;
     const compacted = reasonOf(cut, before, refusedAt);
-    const bytes = messages.reduce((sum, message) => sum + messageBytes(message), 0);
     const isDue =
       isBudgets ||
       tokens > policy.budget * COMPACTION_SHARE ||
-      bytes > heldBytes * COMPACTION_SHARE;
+      bytesOf(messages) > heldBytes * COMPACTION_SHARE;
     return {
       tokens,
       budget: policy.budget,

@@ -2,7 +2,6 @@
  * The state in the form that a roll-over carries to the next run, the part of the transcript that it carries, and the
  * part that is offloaded to the blob store. Pure.
  */
-import type { Message } from '../../protocol/conversation/messages.js';
 import type {
   CarriedMemory,
   OffloadBounds,
@@ -15,33 +14,35 @@ import {
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import type { ConversationState } from '../state/state.js';
-import type { OffloadPlan } from './offloaded.js';
-import { carriedTranscript, restoredTranscript, sizeInPayload, storedEnd } from './offloaded.js';
-import { messageBytes } from './transcript.js';
+import {
+  countMessages,
+  isOffloaded,
+  type TranscriptItem,
+  wholeMessages,
+} from '../state/transcript.js';
+import { type OffloadPlan, offloadedItems } from './offloaded.js';
+import { bytesOf, messageBytes } from './transcript.js';
 import type { TurnSpan } from './turn-spans.js';
 import { headLength, turnSpans } from './turn-spans.js';
 
 /**
- * Number of the oldest messages to leave out, so that the newest whole turns fit into `maxBytes`; always keeps at least
+ * Number of the oldest items to leave out, so that the newest whole turns fit into `maxBytes`; always keeps at least
  * the newest turn. Whole turns, because a provider refuses a tool call without its result.
  */
 export function droppedToFit(
-  messages: readonly Message[],
+  items: readonly TranscriptItem[],
   maxBytes: number,
-  sizeOf: (message: Message) => number = messageBytes,
+  sizeOf: (item: TranscriptItem) => number = messageBytes,
 ): number {
   let bytes = 0;
-  let keepFrom = messages.length;
-  let index = messages.length - 1;
+  let keepFrom = items.length;
+  let index = items.length - 1;
   while (index >= 0) {
-    const turnId = messages[index]?.turnId;
+    const turnId = items[index]?.turnId;
     let first = index;
-    while (first > 0 && messages[first - 1]?.turnId === turnId) first -= 1;
-    for (let at = first; at <= index; at += 1) {
-      const message = messages[at];
-      if (message !== undefined) bytes += sizeOf(message);
-    }
-    if (bytes > maxBytes && keepFrom < messages.length) break;
+    while (first > 0 && items[first - 1]?.turnId === turnId) first -= 1;
+    bytes += bytesOf(items.slice(first, index + 1), sizeOf);
+    if (bytes > maxBytes && keepFrom < items.length) break;
     keepFrom = first;
     index = first - 1;
   }
@@ -57,11 +58,7 @@ export const MAX_CARRIED_STATE_BYTES = 1_664 * 1024;
 
 /** Size of the state as a roll-over would carry it, without the messages that it drops. */
 export function carriedBytes(state: ConversationState): number {
-  const dropped = droppedAtRollOver(state);
-  const transcript = turnsOf(state).slice(dropped);
-  const { messages, chunks } = carriedTranscript({ ...state, transcript });
-  const known = chunks.length === 0 ? 0 : utf8Bytes(JSON.stringify(chunks));
-  return besidesTurns(state) + known + bytesOf(messages);
+  return besidesTurns(state) + bytesOf(turnsOf(state).slice(droppedItems(state)), carriedSize);
 }
 
 /**
@@ -69,35 +66,44 @@ export function carriedBytes(state: ConversationState): number {
  * summary is not counted: it is always carried.
  */
 export function droppedAtRollOver(state: ConversationState): number {
-  const room = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
-  if (storedEnd(state.transcript) === 0)
-    return droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room));
+  return countMessages(turnsOf(state).slice(0, droppedItems(state)));
+}
+
+function droppedItems(state: ConversationState): number {
+  const left = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
+  const carried = Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, left);
+  if (!state.transcript.some(isOffloaded)) return droppedWithin(state, carried);
   return Math.max(
     droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES),
-    droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room), sizeInPayload),
+    droppedWithin(state, carried, carriedSize),
   );
+}
+
+/** Bytes of an item itself, where a reference does not count for its messages. */
+function carriedSize(item: TranscriptItem): number {
+  return utf8Bytes(JSON.stringify(item));
 }
 
 /**
  * Bytes of transcript that the conversation can hold, as a field of a model call's input. Offloaded messages show that
  * there is a blob store.
  */
-export function heldBytesOf(
-  state: Pick<ConversationState, 'transcript'>,
-): Pick<CallModelInput, 'heldBytes'> {
-  return storedEnd(state.transcript) > 0 ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES } : {};
+export function heldBytesOf({
+  transcript,
+}: Pick<ConversationState, 'transcript'>): Pick<CallModelInput, 'heldBytes'> {
+  return transcript.some(isOffloaded) ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES } : {};
 }
 
 function droppedWithin(
   state: ConversationState,
   budget: number,
-  sizeOf?: (message: Message) => number,
+  sizeOf?: (item: TranscriptItem) => number,
 ): number {
-  const messages = turnsOf(state);
+  const items = turnsOf(state);
   if (sizeOf === undefined && state.transcriptBytes <= budget) return 0;
-  const from = droppedToFit(messages, budget, sizeOf);
+  const from = droppedToFit(items, budget, sizeOf);
   if (state.turn !== undefined) return from;
-  return bytesOf(messages.slice(from), sizeOf) > budget ? messages.length : from;
+  return bytesOf(items.slice(from), sizeOf) > budget ? items.length : from;
 }
 
 /**
@@ -111,25 +117,26 @@ export function offloadPlan(
   const { transcript } = state;
   // Messages that the roll-over drops in any case are not offloaded first.
   const kept = headLength(transcript) + droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES);
-  const from = Math.max(storedEnd(transcript), kept);
+  const from = Math.max(offloadedItems(transcript), kept);
   let left = bytesOf(transcript.slice(from));
   if (left <= bounds.fromBytes) return undefined;
   const chunks: number[] = [];
-  let room = 0;
+  let leftInChunk = 0;
   for (const unit of unitsFrom(state, from)) {
     if (left <= bounds.keepBytes) break;
     const bytes = bytesOf(transcript.slice(unit.from, unit.to));
     const count = unit.to - unit.from;
-    if (bytes > room) {
+    if (bytes > leftInChunk) {
       chunks.push(0);
-      room = bounds.chunkBytes;
+      leftInChunk = bounds.chunkBytes;
     }
     chunks.push((chunks.pop() ?? 0) + count);
-    room -= bytes;
+    leftInChunk -= bytes;
     left -= bytes;
   }
   const count = chunks.reduce((sum, messages) => sum + messages, 0);
-  return count === 0 ? undefined : { messages: transcript.slice(from, from + count), chunks };
+  const messages = wholeMessages(transcript.slice(from, from + count));
+  return count === 0 ? undefined : { messages, chunks };
 }
 
 type Unit = Pick<TurnSpan, 'from' | 'to'>;
@@ -154,7 +161,7 @@ function unitsFrom(state: ConversationState, from: number): readonly Unit[] {
  * Units of an assistant message with the results of its calls; any other message is a unit of its own. Stops before
  * calls without results.
  */
-function finishedSteps(transcript: readonly Message[], { from, to }: Unit): readonly Unit[] {
+function finishedSteps(transcript: readonly TranscriptItem[], { from, to }: Unit): readonly Unit[] {
   const steps: Unit[] = [];
   let at = from;
   while (at < to) {
@@ -171,7 +178,7 @@ function finishedSteps(transcript: readonly Message[], { from, to }: Unit): read
 }
 
 /** The transcript without the summary. */
-function turnsOf({ transcript }: ConversationState): readonly Message[] {
+function turnsOf({ transcript }: ConversationState): readonly TranscriptItem[] {
   return transcript.slice(headLength(transcript));
 }
 
@@ -181,23 +188,11 @@ function besidesTurns(state: ConversationState): number {
   return utf8Bytes(JSON.stringify({ ...state, transcript: summary }));
 }
 
-function bytesOf(messages: readonly Message[], sizeOf = messageBytes): number {
-  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
-}
-
 export function carriedMemory(state: ConversationState): CarriedMemory {
-  const { messages, chunks } = carriedTranscript(state);
-  const stored = chunks.length > 0;
-  return {
-    version: CARRIED_VERSION,
-    state: stored ? { ...state, transcript: messages } : state,
-    ...(stored ? { chunks } : {}),
-  };
+  return { version: CARRIED_VERSION, state };
 }
 
 /** The inverse of `carriedMemory`. */
-export function stateIn({ state: plain, chunks }: CarriedMemory): ConversationState {
-  const state = plain as ConversationState;
-  if (chunks === undefined) return state;
-  return { ...state, transcript: restoredTranscript({ messages: state.transcript, chunks }) };
+export function stateIn({ state }: CarriedMemory): ConversationState {
+  return state as ConversationState;
 }

@@ -1,14 +1,16 @@
 /** The part of the transcript that fits into one payload, and so is sent to the worker of a model call. Pure. */
 
-import type { Message } from '../../protocol/conversation/messages.js';
 import type { OffloadBounds } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
-import { isStored, sizeInPayload } from './offloaded.js';
+import { countMessages, isOffloaded, type TranscriptItem } from '../state/transcript.js';
 import { messageBytes } from './transcript.js';
 import { headLength, messagesFrom, turnSpans } from './turn-spans.js';
 
 type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes'>;
+
+/** Bytes of a reference to offloaded messages in a payload, at most: neighbours in a chunk are named as one. */
+const REFERENCE_BYTES = 128;
 
 /**
  * Share that remains when turns are left out. A window that moves with every message would be sent and processed anew
@@ -17,37 +19,47 @@ type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes'>;
 const LEFT_AFTER_LEAP = 0.5;
 
 /**
- * Index of the oldest message after the summary that the next model call is sent. The index moves in large steps: when
+ * Index of the oldest item after the summary that the next model call is sent. The index moves in large steps: when
  * the messages would exceed one payload, whole turns are left out until half of it remains. A function of the
  * transcript alone.
  */
 export function visibleFrom(state: Visible): number {
-  if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return 0;
-  // Offloaded messages are named and not sent.
-  return leapingFrom(state.transcript);
+  return state.transcriptBytes <= MAX_TRANSCRIPT_BYTES ? 0 : leapingFrom(state.transcript);
+}
+
+/** The messages of the next model call, and the number of those before them. */
+export function requestWindow(state: Visible): {
+  readonly visible: readonly TranscriptItem[];
+  readonly unsent: number;
+} {
+  const { transcript } = state;
+  const from = visibleFrom(state);
+  const unsent = countMessages(transcript.slice(0, from));
+  return { visible: messagesFrom(transcript, from), unsent };
 }
 
 /** The messages of the next model call. */
-export function visibleTranscript(state: Visible): readonly Message[] {
-  return messagesFrom(state.transcript, visibleFrom(state));
+export function visibleTranscript(state: Visible): readonly TranscriptItem[] {
+  return requestWindow(state).visible;
 }
 
 /** Replays the decision for each message in order, so that the index stays until the next large step is due. */
-function leapingFrom(transcript: readonly Message[]): number {
+function leapingFrom(transcript: readonly TranscriptItem[]): number {
   const maxBytes = MAX_TRANSCRIPT_BYTES;
-  const bytesOf = (messages: readonly Message[]): number =>
-    messages.reduce((sum, message) => sum + sizeInPayload(message), 0);
+  const sizes = transcript.map(sentBytes);
+  const sentBetween = (from: number, to: number): number =>
+    sizes.slice(from, to).reduce((sum, bytes) => sum + bytes, 0);
   const head = headLength(transcript);
   const spans = turnSpans(transcript);
-  let bytes = bytesOf(transcript.slice(0, head));
+  let bytes = sentBetween(0, head);
   let first = 0;
   for (const [ordinal, { from, to }] of spans.entries())
     for (let index = from; index < to; index += 1) {
-      bytes += bytesOf(transcript.slice(index, index + 1));
+      bytes += sizes[index] ?? 0;
       if (bytes <= maxBytes) continue;
       while (first < ordinal && bytes > maxBytes * LEFT_AFTER_LEAP) {
         const dropped = spans[first];
-        if (dropped !== undefined) bytes -= bytesOf(transcript.slice(dropped.from, dropped.to));
+        if (dropped !== undefined) bytes -= sentBetween(dropped.from, dropped.to);
         first += 1;
       }
     }
@@ -66,14 +78,14 @@ export function turnTooLong(state: ConversationState): boolean {
 export function needsOffload(state: ConversationState): boolean {
   const { turn } = state;
   const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
-  return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
+  return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, inlineBytes);
 }
 
 /** True when finished steps of the turn in progress should be offloaded soon. */
 export function isCrowded(state: ConversationState, bounds: OffloadBounds | undefined): boolean {
   const { turnBytes = Infinity } = bounds ?? {};
   if (state.turn?.phase !== 'model') return false;
-  return isTurnOver(state, turnBytes, unstoredBytes);
+  return isTurnOver(state, turnBytes, inlineBytes);
 }
 
 export function turnTooLongText(state: ConversationState): string {
@@ -86,7 +98,7 @@ export function turnTooLongText(state: ConversationState): string {
 function isTurnOver(
   state: ConversationState,
   bound: number,
-  sizeOf?: (message: Message) => number,
+  sizeOf?: (item: TranscriptItem) => number,
 ): boolean {
   return state.transcriptBytes > bound && turnBytes(state, sizeOf) > bound;
 }
@@ -95,13 +107,18 @@ function isTurnOver(
 function turnBytes({ turn, transcript }: ConversationState, sizeOf = messageBytes): number {
   let bytes = 0;
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
-    const message = transcript[index];
-    if (message === undefined || message.turnId !== turn?.turnId) break;
-    bytes += sizeOf(message);
+    const item = transcript[index];
+    if (item === undefined || item.turnId !== turn?.turnId) break;
+    bytes += sizeOf(item);
   }
   return bytes;
 }
 
-function unstoredBytes(message: Message): number {
-  return isStored(message) ? 0 : messageBytes(message);
+function inlineBytes(item: TranscriptItem): number {
+  return isOffloaded(item) ? 0 : messageBytes(item);
+}
+
+/** Bytes that an item takes in the input of a model call. */
+function sentBytes(item: TranscriptItem): number {
+  return isOffloaded(item) ? REFERENCE_BYTES : messageBytes(item);
 }

@@ -2,7 +2,7 @@
 
 import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
-import { messageBytes } from './transcript.js';
+import { bytesOf } from './transcript.js';
 import { summaryOf, turnSpans } from './turn-spans.js';
 
 /**
@@ -16,7 +16,7 @@ export function nextSummary({ transcript }: Pick<ConversationState, 'transcript'
 }
 
 /**
- * Number of messages, from the first on, that a summary may cover now: an earlier summary and whole turns, never the
+ * Number of items, from the first on, that a summary may cover now: an earlier summary and whole turns, never the
  * newest two, and at most as many as can be sent to a worker at once. 0 when there is nothing to summarise.
  */
 export function summarizable(state: ConversationState): number {
@@ -27,7 +27,7 @@ export function summarizable(state: ConversationState): number {
   let covered = 0;
   for (const { from, to } of old) {
     const first = covered === 0 ? 0 : from;
-    for (const message of transcript.slice(first, to)) bytes += messageBytes(message);
+    bytes += bytesOf(transcript.slice(first, to));
     if (covered > 0 && bytes > MAX_TRANSCRIPT_BYTES) break;
     covered = to;
   }

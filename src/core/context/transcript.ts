@@ -11,22 +11,17 @@ import { MAX_RESULTS_MESSAGE_BYTES } from '../../protocol/limits/limits.js';
 import type { SummaryEvent } from '../../protocol/log/events.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { ConversationState } from '../state/state.js';
+import { countMessages, isOffloaded, itemsOf, type TranscriptItem } from '../state/transcript.js';
 import { headLength } from './turn-spans.js';
 
-/** Messages are immutable, so each is measured once: windows and limits are evaluated at every step. */
-const sizes = new WeakMap<Message, number>();
-
-export function messageBytes(message: Message): number {
-  const known = sizes.get(message);
-  if (known !== undefined) return known;
-  const bytes = utf8Bytes(JSON.stringify(message));
-  sizes.set(message, bytes);
-  return bytes;
+/** Bytes of a message as JSON, or of the offloaded messages that an item stands for. */
+export function messageBytes(item: TranscriptItem): number {
+  return isOffloaded(item) ? item.bytes : utf8Bytes(JSON.stringify(item));
 }
 
-/** Sets the size of a placeholder to that of the offloaded message that it represents. */
-export function measured(message: Message, bytes: number): void {
-  sizes.set(message, bytes);
+/** The sum for these items. @defaultValue `sizeOf` is `messageBytes` */
+export function bytesOf(items: readonly TranscriptItem[], sizeOf = messageBytes): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0);
 }
 
 /** Adds the results of a step: in one message, or in several where they are too large for one. */
@@ -67,10 +62,12 @@ export function withMessage(state: ConversationState, message: Message): Convers
 }
 
 /** Removes this many of the oldest messages; a summary before them stays. */
-export function withoutOldest(state: ConversationState, count: number): ConversationState {
-  if (count === 0) return state;
-  const head = state.transcript.slice(0, headLength(state.transcript));
-  return withFront(state, { count: head.length + count, front: head, kept: head.length });
+export function withoutOldest(state: ConversationState, messages: number): ConversationState {
+  if (messages === 0) return state;
+  const { transcript } = state;
+  const head = headLength(transcript);
+  const front = transcript.slice(0, head);
+  return withFront(state, { to: head + itemsOf(transcript.slice(head), messages), front });
 }
 
 /** Replaces the messages that the summary covers, including an earlier summary, by the summary. */
@@ -83,24 +80,26 @@ export function summarized(state: ConversationState, event: SummaryEvent): Conve
     parts: [{ type: 'text', text: TEXTS.summary(text) }],
     summary: ordinal,
   };
-  return withFront(state, { count: messages, front: [summary], kept: 0 });
+  const left = withFront(state, { to: itemsOf(state.transcript, messages), front: [] });
+  const { transcript, transcriptBytes } = left;
+  return {
+    ...left,
+    transcript: [summary, ...transcript],
+    transcriptBytes: transcriptBytes + messageBytes(summary),
+  };
 }
 
+/** Removes the items before an index, except a front that stays. */
 function withFront(
   state: ConversationState,
-  {
-    count,
-    front,
-    kept,
-  }: { readonly count: number; readonly front: readonly Message[]; readonly kept: number },
+  { to, front }: { readonly to: number; readonly front: readonly TranscriptItem[] },
 ): ConversationState {
   const { transcript, transcriptBytes, forgotten = 0 } = state;
-  const bytesOf = (messages: readonly Message[]): number =>
-    messages.reduce((sum, message) => sum + messageBytes(message), 0);
+  const left = transcript.slice(front.length, to);
   return {
     ...state,
-    transcript: [...front, ...transcript.slice(count)],
-    transcriptBytes: transcriptBytes - bytesOf(transcript.slice(0, count)) + bytesOf(front),
-    forgotten: forgotten + count - kept,
+    transcript: [...front, ...transcript.slice(to)],
+    transcriptBytes: transcriptBytes - bytesOf(left),
+    forgotten: forgotten + countMessages(left),
   };
 }

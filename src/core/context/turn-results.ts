@@ -1,14 +1,18 @@
 /** The earlier results of a turn that policies of its later calls may read. Pure. */
 
 import type { EarlierResult } from '../../protocol/calls/results.js';
-import { earlierResult, resultsOfTurn } from '../../protocol/conversation/messages.js';
+import { earlierResult, resultsIn } from '../../protocol/conversation/messages.js';
 import { MAX_EARLIER_RESULTS } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
+import { isOffloaded } from '../state/transcript.js';
 
 /** The results that a turn has now: of its earlier steps, then of the ended calls of its present step. */
 export function turnResults(state: ConversationState, turnId: string): readonly EarlierResult[] {
-  const before = resultsOfTurn(state.transcript, turnId);
+  const before = state.transcript.flatMap((item) => {
+    if (item.turnId !== turnId) return [];
+    return isOffloaded(item) ? (item.results ?? []) : resultsIn(item);
+  });
   const inStep = stepCalls(state).flatMap(({ plan, result, ack, turnId: own }) => {
     const given = ack ?? result;
     if (given === undefined || own !== turnId) return [];

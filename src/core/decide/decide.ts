@@ -63,7 +63,7 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
         return [{ type: 'abort_model', turnId, step }];
       const limit = limitOf(state, turn);
       if (limit !== undefined) return [{ type: 'stop_at_limit', turnId, limit }];
-      return [{ type: needsOffload(state) ? 'make_room' : 'call_model', turnId, step }];
+      return [{ type: needsOffload(state) ? 'offload_transcript' : 'call_model', turnId, step }];
     }
     case 'tools':
       return turn.stop === undefined
@@ -76,7 +76,7 @@ function decideStep(state: ConversationState): readonly Effect[] {
   const background = dueInBackground(state);
   return background.length === 0
     ? dueCalls(state).flatMap((call) => stepEffects(state, call))
-    : background.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
+    : background.map(({ plan: { toolCallId } }) => ({ type: 'move_to_background', toolCallId }));
 }
 
 /**

@@ -23,7 +23,7 @@ export type InternalEffect =
   | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
   /** The call waits for a person, and a message waits for the turn: the turn continues without the call. */
-  | { readonly type: 'set_aside'; readonly toolCallId: ToolCallId }
+  | { readonly type: 'move_to_background'; readonly toolCallId: ToolCallId }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };
@@ -35,7 +35,7 @@ export type ExternalEffect =
    * Offload finished steps of the turn to the blob store: with them in the input, the next model call would be too
    * large to send.
    */
-  | { readonly type: 'make_room'; readonly turnId: TurnId; readonly step: number }
+  | { readonly type: 'offload_transcript'; readonly turnId: TurnId; readonly step: number }
   /** Stop the model call of the step, if any is under way, and report its progress. */
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
   /** `run` counts from 1: a call may be run again. */
@@ -94,7 +94,7 @@ const INTERNAL: readonly Effect['type'][] = [
   'start_turn',
   'start_inbox_turn',
   'open_suspension',
-  'set_aside',
+  'move_to_background',
   'apply_rule',
   'record_result',
   'stop_at_limit',
@@ -111,8 +111,8 @@ export function effectKey(effect: ExternalEffect): string {
   switch (effect.type) {
     case 'call_model':
       return `model:${effect.turnId}:${effect.step}`;
-    case 'make_room':
-      return `room:${effect.turnId}:${effect.step}`;
+    case 'offload_transcript':
+      return `offload:${effect.turnId}:${effect.step}`;
     case 'abort_model':
       return `abort:${effect.turnId}:${effect.step}`;
     case 'run_tool':

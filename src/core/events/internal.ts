@@ -45,7 +45,7 @@ export function internalEvents(
       const now = result.status === 'detached' ? detachResult(state, call.plan) : result;
       return [resultEvent(call, now)];
     }
-    case 'set_aside': {
+    case 'move_to_background': {
       const call = state.calls[effect.toolCallId];
       return call === undefined ? [] : [resultEvent(call, detachResult(state, call.plan))];
     }

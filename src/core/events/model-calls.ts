@@ -13,7 +13,7 @@ import { assistantMessageId } from '../../protocol/log/live-events.js';
 import { isUsableCallId } from '../../protocol/values/ids.js';
 import { type CallModelResult, providerResultsOf } from '../../protocol/workflow/activities.js';
 import { withinBounds } from '../calls/turn-limits.js';
-import { visibleFrom } from '../context/request-window.js';
+import { requestWindow } from '../context/request-window.js';
 import { remembersAllCalls, takenCallIds } from '../memory/memory.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import { addUsage, NO_USAGE, spentIn, takenBy } from '../state/usage.js';
@@ -97,7 +97,7 @@ function modelCompletedEvents(
     ran.map(({ call: plan, result }) => ({ plan, result })),
   );
   return [
-    withUnsent(modelCallEvent(turn, outcome), visibleFrom(state)),
+    withUnsent(modelCallEvent(turn, outcome), requestWindow(state).unsent),
     ...ran.flatMap(({ result, ...named }) => {
       const { toolCallId, name } = named.call;
       return [

@@ -4,6 +4,7 @@ import type { SummarizeResult } from '../../protocol/workflow/activities.js';
 import { nextSummary, summarizable } from '../context/summaries.js';
 import { headLength } from '../context/turn-spans.js';
 import type { ConversationState } from '../state/state.js';
+import { countMessages } from '../state/transcript.js';
 
 /** Empty when the summary covers messages that are no longer there or not old enough: it was made for another state. */
 export function summarizedEvents(
@@ -14,12 +15,12 @@ export function summarizedEvents(
   const { transcript } = state;
   const { throughMessageId, text, tokensBefore, tokensAfter, version, model, usage } = made;
   const { failedAttempts } = made;
-  const last = transcript.findIndex(({ id }) => id === throughMessageId);
-  const messages = last + 1;
-  const throughTurnId = transcript[last]?.turnId;
-  const isWhole = throughTurnId !== transcript[messages]?.turnId;
+  const end = transcript.findIndex(({ id }) => id === throughMessageId) + 1;
+  const throughTurnId = transcript[end - 1]?.turnId;
+  const isWhole = throughTurnId !== transcript[end]?.turnId;
   if (throughTurnId === undefined || !isWhole || ordinal !== nextSummary(state)) return [];
-  if (messages <= headLength(transcript) || messages > summarizable(state)) return [];
+  if (end <= headLength(transcript) || end > summarizable(state)) return [];
+  const messages = countMessages(transcript.slice(0, end));
   const covers = { throughTurnId, throughMessageId, messages, text, tokensBefore, tokensAfter };
   const failed = failedAttempts === undefined ? {} : { failedAttempts };
   return [{ type: 'summary', ordinal, version, ...covers, model, usage, ...failed }];

@@ -58,11 +58,6 @@ export class Committer {
     this.#onEvent(event);
   }
 
-  /** Replaces the state without an event, where the content of the conversation is unchanged. */
-  replace(state: ConversationState): void {
-    this.#state = state;
-  }
-
   /** Folds each event before it numbers the next. */
   commit(bodies: readonly EventBody[]): void {
     const at = isoOf(this.#now());

@@ -16,12 +16,13 @@ import type {
   MessageRefused,
   ResolutionRefused,
   RollOverReason,
+  TranscriptOffloaded,
 } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type { CallModelResult, SummarizeResult } from '../../protocol/workflow/activities.js';
 import { apply } from '../apply/apply.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
-import { type Offloaded, withStored } from '../context/offloaded.js';
+import { withOffloaded } from '../context/offloaded.js';
 import { needsOffload, turnTooLongText } from '../context/request-window.js';
 import { decide, decideCall } from '../decide/decide.js';
 import { type ExternalEffect, effectKey, isInternal } from '../decide/effects.js';
@@ -218,14 +219,14 @@ export class ConversationMachine {
   }
 
   /**
-   * Marks the bodies of these messages as offloaded to the blob store. Not an event: the content of the conversation is
-   * unchanged.
+   * Records that the blob store has these messages. Safe to repeat, and when they have left the transcript in the
+   * meantime.
    */
-  stored(offloaded: Offloaded): void {
-    this.#log.replace(withStored(this.state, offloaded));
+  offloaded(event: TranscriptOffloaded): void {
+    if (withOffloaded(this.state, event) !== this.state) this.#log.commit([event]);
   }
 
-  /** Outcome of `make_room` when nothing could be offloaded: the turn fails. */
+  /** Outcome of `offload_transcript` when nothing could be offloaded: the turn fails. */
   endForCapacity(): void {
     const { turn } = this.state;
     if (turn === undefined || !needsOffload(this.state)) return;

@@ -2,6 +2,7 @@
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
+import { callIdsIn } from '../context/offloaded.js';
 import type { RememberedRequest, RememberedResolution } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
 import { earlierCall, earlierRequest, isEarlierTurn } from './packed-memory.js';
@@ -47,9 +48,7 @@ export function takenCallIds(
   // Until the tombstones overflow, they have every call that ever ended: the transcript need not be searched at each
   // step.
   if (remembersAllCalls(state)) return taken;
-  for (const message of state.transcript)
-    if (message.role === 'assistant')
-      for (const part of message.parts) if (part.type === 'tool_call') see(part.toolCallId);
+  for (const item of state.transcript) for (const callId of callIdsIn(item)) see(callId);
   return taken;
 }
 

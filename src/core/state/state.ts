@@ -17,12 +17,13 @@ import type { Rule } from '../../protocol/calls/rules.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { AgentSettings } from '../../protocol/conversation/agents.js';
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
-import type { Message, UserPart } from '../../protocol/conversation/messages.js';
+import type { UserPart } from '../../protocol/conversation/messages.js';
 import type { SpentCalls, TurnLimit, Usage } from '../../protocol/conversation/turns.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
 import type { RememberedRequest } from './requests.js';
+import type { TranscriptItem } from './transcript.js';
 
 export interface QueuedMessage {
   readonly turnId: TurnId;
@@ -206,13 +207,16 @@ export interface ConversationState {
   /** In order of arrival; absent when no entry waits. */
   readonly inbox?: readonly InboxEntry[];
   readonly calls: Readonly<Record<ToolCallId, CallState>>;
-  /** Messages that may still go to a model call: the summary of the oldest turns, if any, and the turns since. */
-  readonly transcript: readonly Message[];
+  /**
+   * Messages that may still go to a model call: the summary of the oldest turns, if any, and the turns since. The oldest
+   * of these may be in the blob store.
+   */
+  readonly transcript: readonly TranscriptItem[];
   /** Number of messages that have left the transcript at its front; absent when none have. */
   readonly forgotten?: number;
   /** The context of the last completed model call; absent before the first. */
   readonly context?: ContextState;
-  /** Size of the transcript as JSON, in bytes; kept so that it is not measured again. */
+  /** Bytes of all messages of the transcript as JSON, offloaded or not; kept so that they are not measured again. */
   readonly transcriptBytes: number;
   readonly tombstones: readonly Tombstone[];
   readonly requests: readonly RememberedRequest[];

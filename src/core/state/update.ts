@@ -1,7 +1,7 @@
 /** Small changes of a state, from which `apply` is composed. Pure. */
 
 import { MAX_REMEMBERED_REQUESTS } from '../../protocol/limits/limits.js';
-import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
 import type { RememberedRequest } from './requests.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 
@@ -34,7 +34,14 @@ export function remember(state: ConversationState, request: RememberedRequest): 
   return { ...state, requests: [...state.requests, request].slice(-MAX_REMEMBERED_REQUESTS) };
 }
 
-/** Refusals and summaries are recorded, but do not count as activity: they must not keep an idle conversation open. */
+const TELEMETRY: readonly EventType[] = [
+  'resolution_refused',
+  'message_refused',
+  'summary',
+  'transcript_offloaded',
+];
+
+/** Events that do not count as activity: they must not keep an idle conversation open. */
 export function isTelemetry({ type }: CanonicalEvent): boolean {
-  return type === 'resolution_refused' || type === 'message_refused' || type === 'summary';
+  return TELEMETRY.includes(type);
 }

@@ -98,6 +98,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'cancel_requested':
     case 'turn_limit_reached':
     case 'suspension_expiring':
+    case 'transcript_offloaded':
     case 'rolled_over':
     case 'events_lost':
     case 'log_rewritten':

@@ -164,8 +164,8 @@ function lostBefore(
   after: number,
 ): readonly [] | readonly [LostEvent, ...CanonicalEvent[]] {
   if (carried === undefined) return [];
-  const { version, state, chunks, events: unconfirmed } = carried;
-  const memory = { version, state, ...(chunks === undefined ? {} : { chunks }) };
+  const { version, state, events: unconfirmed } = carried;
+  const memory = { version, state };
   const snapshot = snapshotOf(stateIn(memory));
   const through = (unconfirmed[0]?.seq ?? snapshot.seq + 1) - 1;
   if (through <= after || through - after > MAX_MARKED_EVENTS) return [];

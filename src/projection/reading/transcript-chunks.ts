@@ -3,15 +3,17 @@
  * changed is made again from the event log, to the byte, and put back: the log has every message.
  */
 import { apply } from '../../core/apply/apply.js';
+import { offloadPlan } from '../../core/context/carry-over.js';
+import { chunksOf, messagesOffloaded, offloadedEvent } from '../../core/context/offloaded.js';
 import type { ConversationState } from '../../core/state/state.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import {
-  type ChunkRef,
   chunkText,
   messagesOfChunk,
+  OFFLOAD_BOUNDS,
   type StoredPart,
 } from '../../protocol/conversation/offloaded-messages.js';
-import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { CanonicalEvent, TranscriptOffloaded } from '../../protocol/log/events.js';
 import type { BlobType } from '../../protocol/values/blobs.js';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { type BlobStore, blobRefOf } from '../../store/ports/blobs.js';
@@ -29,9 +31,9 @@ export function chunkIdOf(messages: readonly Message[]): string {
 export class TranscriptLost extends Error {
   readonly code = 'transcript_lost';
 
-  constructor({ id, fromTurnId, throughTurnId }: ChunkRef) {
+  constructor(id: string) {
     super(
-      `Messages of the conversation are lost: chunk ${id}, turns ${fromTurnId} to ${throughTurnId}, is neither in the blob store nor in the event log`,
+      `Messages of the conversation are lost: chunk ${id} is neither in the blob store nor in the event log`,
     );
     this.name = 'TranscriptLost';
   }
@@ -64,12 +66,12 @@ export class TranscriptChunks {
 
   /** @throws {TranscriptLost}; {StoreUnavailable} when that cannot be known now */
   async get(key: ConversationKey, part: StoredPart): Promise<readonly Message[]> {
-    const messages = (await this.#stored(key, part)) ?? (await this.#madeAgain(key, part));
+    const messages = (await this.#stored(key, part.id)) ?? (await this.#madeAgain(key, part.id));
     return messages.slice(part.from, part.to);
   }
 
   /** Undefined when the blob is absent, or its content does not match its id. */
-  async #stored(key: ConversationKey, { id }: ChunkRef): Promise<readonly Message[] | undefined> {
+  async #stored(key: ConversationKey, id: string): Promise<readonly Message[] | undefined> {
     const found = await this.#deps.blobs?.get(key, id);
     if (found === undefined) return undefined;
     const { ref, content } = found;
@@ -77,52 +79,50 @@ export class TranscriptChunks {
     return messagesOfChunk(Buffer.from(content).toString());
   }
 
-  async #madeAgain(key: ConversationKey, chunk: ChunkRef): Promise<readonly Message[]> {
+  async #madeAgain(key: ConversationKey, id: string): Promise<readonly Message[]> {
     const { blobs, log, logger = SILENT } = this.#deps;
-    const messages = await messagesOfTurns(eventsOf(log, key), chunk);
-    const content = Buffer.from(chunkText(messages));
-    if (blobRefOf({ type: TYPE, content }).id !== chunk.id) throw new TranscriptLost(chunk);
+    const messages = await messagesOfLog(eventsOf(log, key), id);
+    if (messages === undefined) throw new TranscriptLost(id);
     if (blobs === undefined) return messages;
-    const about = { conversation: conversationKey(key), chunk: chunk.id };
+    const content = Buffer.from(chunkText(messages));
+    const about = { conversation: conversationKey(key), chunk: id };
     logger.warn('stored messages were lost or damaged, and are made again from the log', about);
     // A put under an existing id would leave the content as it is.
-    await blobs.delete(key, [chunk.id]);
+    await blobs.delete(key, [id]);
     await blobs.put(key, { type: TYPE, content });
     return messages;
   }
 }
 
 /**
- * All messages from the first of one turn to the last of another, or from one message to another, as they entered the
- * transcript.
+ * The messages of a chunk, as they were in the transcript when they were offloaded. A conversation that is opened again
+ * may name chunks of its last turns before the log has the event: these are those of `offloadAt` behind the last event.
  */
-async function messagesOfTurns(
+async function messagesOfLog(
   events: AsyncIterable<CanonicalEvent>,
-  { fromTurnId, throughTurnId, fromMessageId, throughMessageId }: ChunkRef,
-): Promise<readonly Message[]> {
-  const found: Message[] = [];
+  id: string,
+): Promise<readonly Message[] | undefined> {
+  const isMeant = (messages: readonly Message[]): boolean => chunkIdOf(messages) === id;
   let state: ConversationState | undefined;
   for await (const event of events) {
-    const before = state?.transcript.at(-1);
-    state = apply(state, event);
-    const { transcript } = state;
-    const known = before === undefined ? -1 : transcript.lastIndexOf(before);
-    for (const message of transcript.slice(known + 1)) {
-      if (isSummary(message)) continue;
-      const { turnId, id } = message;
-      const isFirst =
-        turnId === fromTurnId && (fromMessageId === undefined || id === fromMessageId);
-      const isOver = found.at(-1)?.turnId === throughTurnId && turnId !== throughTurnId;
-      if (isOver) return found;
-      if (isFirst || found.length > 0) found.push(message);
-      if (found.length > 0 && turnId === throughTurnId && id === throughMessageId) return found;
+    if (state && event.type === 'transcript_offloaded' && namesChunk(event, id)) {
+      const found = messagesOffloaded(state, event)?.find(isMeant);
+      if (found !== undefined) return found;
     }
+    state = apply(state, event);
   }
-  return found;
+  const plan = state && offloadPlan(state, OFFLOAD_BOUNDS);
+  return plan && chunksOf(plan).find(isMeant);
 }
 
-function isSummary(message: Message): boolean {
-  return message.role === 'user' && message.summary !== undefined;
+function namesChunk({ chunks }: TranscriptOffloaded, id: string): boolean {
+  return chunks.some((chunk) => chunk.id === id);
+}
+
+/** The event by which the oldest messages of a state are offloaded; undefined when it has too few. */
+export function offloadAt(state: ConversationState): TranscriptOffloaded | undefined {
+  const plan = offloadPlan(state, OFFLOAD_BOUNDS);
+  return plan && offloadedEvent(plan, chunksOf(plan).map(chunkIdOf));
 }
 
 /** The stored log of the newest generation. @throws {StoreUnavailable} */

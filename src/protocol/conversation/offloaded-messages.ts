@@ -5,7 +5,6 @@
  * the hash of its content, so it never changes, and writing it again changes nothing.
  */
 
-import type { EarlierResult } from '../calls/results.js';
 import {
   OFFLOAD_CHUNK_BYTES,
   OFFLOAD_FROM_BYTES,
@@ -13,57 +12,19 @@ import {
   OFFLOAD_TURN_BYTES,
 } from '../limits/limits.js';
 import { isBlobId } from '../values/blobs.js';
-import type { ConversationKey, MessageId, ToolCallId, TurnId } from '../values/ids.js';
+import type { ConversationKey, MessageId } from '../values/ids.js';
 import { isRecord } from '../values/json.js';
 import type { Message } from './messages.js';
 
-/** Id of a chunk, and the turns that it belongs to: from their event log the chunk can be rebuilt. */
-export interface ChunkRef {
-  readonly id: string;
-  readonly fromTurnId: TurnId;
-  readonly throughTurnId: TurnId;
-  /** Its first and last message, where it begins or ends within a turn. Absent: it has these turns whole. */
-  readonly fromMessageId?: MessageId;
-  readonly throughMessageId?: MessageId;
-}
-
 /** Messages of a chunk, from one index in it to another (exclusive). */
-export interface StoredPart extends ChunkRef {
+export interface StoredPart {
+  readonly id: string;
   readonly from: number;
   readonly to: number;
 }
 
 /** Messages in their order: inline, or as a reference. */
 export type TranscriptPiece = { readonly messages: readonly Message[] } | StoredPart;
-
-/**
- * The description of one chunk that a roll-over carries: enough for every decision about messages that does not read
- * them.
- */
-export interface CarriedChunk extends ChunkRef {
-  /** Place in the transcript of the first message of the chunk that is still used. */
-  readonly at: number;
-  /** Index of that message in the chunk. */
-  readonly from: number;
-  readonly turns: readonly CarriedTurn[];
-}
-
-export interface CarriedTurn {
-  readonly turnId: TurnId;
-  /** Id of the turn's last message, by which a summary names its end. */
-  readonly lastId: MessageId;
-  readonly messages: readonly CarriedMessage[];
-}
-
-export interface CarriedMessage {
-  readonly role: Message['role'];
-  /** Bytes of the message as JSON. */
-  readonly bytes: number;
-  /** Calls in the message, whose ids stay taken. Absent when there are none. */
-  readonly calls?: readonly ToolCallId[];
-  /** Results in the message, where a call of its turn is still open, since policies of that call read them. */
-  readonly results?: readonly EarlierResult[];
-}
 
 /**
  * Bounds of offloading at a roll-over, each a number from 1. Pinned when the conversation starts, since the decisions
@@ -127,8 +88,6 @@ export const CARRIED_VERSION = 1;
 export interface CarriedMemory {
   readonly version: typeof CARRIED_VERSION;
   readonly state: unknown;
-  /** Offloaded messages. Absent when there are none. */
-  readonly chunks?: readonly CarriedChunk[];
 }
 
 export function chunkText(messages: readonly Message[]): string {

@@ -193,6 +193,19 @@ export interface InboxEvent {
   readonly requester?: StampedActor;
 }
 
+/**
+ * Messages of the transcript are in the blob store, so that the next run is not sent them. Nothing is said or forgotten:
+ * the log has the messages, and model calls still get them.
+ */
+export interface TranscriptOffloaded {
+  readonly type: 'transcript_offloaded';
+  /** The first and the last of the messages. */
+  readonly fromMessageId: MessageId;
+  readonly throughMessageId: MessageId;
+  /** The blobs in the order of the messages: id, and number of messages. */
+  readonly chunks: readonly { readonly id: string; readonly messages: number }[];
+}
+
 export interface RolledOver {
   readonly type: 'rolled_over';
   readonly reason: RollOverReason;
@@ -282,6 +295,7 @@ export type EventBody =
   | TurnLimitReached
   | InboxEvent
   | SummaryEvent
+  | TranscriptOffloaded
   | RolledOver
   | TurnEnded
   | ConversationClosed

@@ -4,6 +4,7 @@ import { visibleTranscript } from '../../core/context/request-window.js';
 import { turnResults } from '../../core/context/turn-results.js';
 import { requesterOf } from '../../core/decide/tool-runs.js';
 import type { CallState, ConversationState } from '../../core/state/state.js';
+import { wholeMessages } from '../../core/state/transcript.js';
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, isModelFailure } from '../../model/shared/failure.js';
@@ -85,7 +86,7 @@ export class LocalModel<Services> {
     try {
       const answer = await askInForm({
         agent,
-        messages: visibleTranscript(state),
+        messages: wholeMessages(visibleTranscript(state)),
         mark: markOf(state).context,
         counting: tokenCounting,
         form,

@@ -1,6 +1,7 @@
 /** Summaries of a test conversation: the summary activity, without Temporal. */
 import { summarizable } from '../../core/context/summaries.js';
 import type { ConversationState } from '../../core/state/state.js';
+import { wholeMessages } from '../../core/state/transcript.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
@@ -23,7 +24,7 @@ export async function summarizeHere(of: {
   try {
     const made = await makeSummary({
       ...summarizer,
-      messages: state.transcript.slice(0, summarizable(state)),
+      messages: wholeMessages(state.transcript.slice(0, summarizable(state))),
       counting: tokenCounting,
       ask: (request) => model.generate(request, { signal, onEvent: () => undefined }),
       isTooLong: isContextTooLong,

@@ -108,7 +108,11 @@ export class Driver {
     this.#isFeeding = true;
     for (;;) {
       const effect = this.#machine.effects().find((one) => this.#recordedOf(one) !== undefined);
-      if (effect === undefined || effect.type === 'abort_model' || effect.type === 'make_room')
+      if (
+        effect === undefined ||
+        effect.type === 'abort_model' ||
+        effect.type === 'offload_transcript'
+      )
         break;
       const key = effectKey(effect);
       // The activity is left over from before the reset; its own end is ignored.
@@ -136,7 +140,7 @@ export class Driver {
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
       // The shell does this by a roll-over, once everything is quiet.
-      if (effect.type === 'make_room') continue;
+      if (effect.type === 'offload_transcript') continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
       else if (isTimer(effect) || mayStart() || this.#isLeft(effect)) this.#start(key, effect);
     }
@@ -170,7 +174,7 @@ export class Driver {
 
   #start(
     key: string,
-    effect: Exclude<ExternalEffect, { type: 'abort_model' | 'make_room' }>,
+    effect: Exclude<ExternalEffect, { type: 'abort_model' | 'offload_transcript' }>,
   ): void {
     if (isTimer(effect)) this.#sleepUntil(key, effect);
     else if (effect.type === 'call_model') this.#callModel(key, effect);

@@ -21,8 +21,9 @@ export function initialState(input: ConversationInput): Opening {
   if (version !== CARRIED_VERSION)
     throw new TypeError(`carried state of version ${version} needs a newer worker`);
   const before = carried === undefined ? undefined : stateIn(carried);
+  const unconfirmed = carried?.events ?? [];
   if (before !== undefined && carried?.reopened !== true)
-    return { state: before, events: carried?.events ?? [] };
+    return { state: before, events: unconfirmed };
   const started: ConversationStarted = {
     type: 'conversation_started',
     tenant,
@@ -33,7 +34,8 @@ export function initialState(input: ConversationInput): Opening {
     settings,
     ...(carried?.droppedMessages === undefined ? {} : { droppedMessages: carried.droppedMessages }),
   };
-  return openingOf(before, started, isoOf(Date.now()));
+  const { state, events } = openingOf(before, started, isoOf(Date.now()));
+  return { state, events: [...unconfirmed, ...events] };
 }
 
 interface NotInState {

@@ -1,19 +1,16 @@
 /** Has old messages stored before a run ends, if the input of the run sets bounds for that (decision 24). */
 import { isCancellation } from '@temporalio/workflow';
 import { offloadPlan } from '../../core/context/carry-over.js';
-import {
-  chunkIdsIn,
-  isStored,
-  type Offloaded,
-  type OffloadPlan,
-} from '../../core/context/offloaded.js';
+import { chunkIdsIn, type OffloadPlan, offloadedEvent } from '../../core/context/offloaded.js';
 import { needsOffload } from '../../core/context/request-window.js';
 import type { ConversationState } from '../../core/state/state.js';
+import { countMessages, wholeMessages } from '../../core/state/transcript.js';
 import {
   areChunkIds,
   type OffloadTranscriptInput,
   type UnacknowledgedOffload,
 } from '../../protocol/conversation/offloaded-messages.js';
+import type { TranscriptOffloaded } from '../../protocol/log/events.js';
 import { transcriptHash } from '../../protocol/workflow/activities.js';
 import type { ConversationInput } from '../../protocol/workflow/messaging.js';
 import {
@@ -36,12 +33,13 @@ export class TranscriptOffload {
   #failed = false;
   #isPossible: boolean;
 
-  constructor(input: ConversationInput) {
+  /** `transcript`: the one with which the run begins. */
+  constructor(input: ConversationInput, { transcript }: Pick<ConversationState, 'transcript'>) {
     this.#input = input;
-    const { chunks = [], unusedChunks = [], unacknowledged = [] } = input.carried ?? {};
+    const { unusedChunks = [], unacknowledged = [] } = input.carried ?? {};
     this.#unacknowledged = unacknowledged;
     this.#isPossible = input.offload !== undefined;
-    this.#known = new Set([...chunks.map(({ id }) => id), ...unusedChunks]);
+    this.#known = new Set([...chunkIdsIn(transcript), ...unusedChunks]);
   }
 
   get knownChunks(): ReadonlySet<string> {
@@ -67,11 +65,11 @@ export class TranscriptOffload {
   }
 
   /**
-   * Starts offloading. Undefined when there is nothing to do. The promise resolves to the stored part of the given
-   * state, or to undefined when nothing is known to be stored: then everything is carried over. Rejects only when the
-   * workflow is cancelled.
+   * Starts offloading. Undefined when there is nothing to do. The promise resolves to the event that records the
+   * offloaded part of the given state, or to undefined when nothing is known to be stored: then everything is carried
+   * over. Rejects only when the workflow is cancelled.
    */
-  begin(state: ConversationState): Promise<Offloaded | undefined> | undefined {
+  begin(state: ConversationState): Promise<TranscriptOffloaded | undefined> | undefined {
     const { offload, tenant, conversationId } = this.#input;
     if (offload === undefined) return undefined;
     const plan = offloadPlan(state, offload);
@@ -105,7 +103,7 @@ export class TranscriptOffload {
     input: OffloadTranscriptInput,
     plan: OffloadPlan | undefined,
     isNeeded: boolean,
-  ): Promise<Offloaded | undefined> {
+  ): Promise<TranscriptOffloaded | undefined> {
     const count = plan?.messages.length ?? 0;
     this.#failed = false;
     const options = {
@@ -120,7 +118,7 @@ export class TranscriptOffload {
       this.#unacknowledged = [];
       for (const id of input.unused ?? []) this.#known.delete(id);
       for (const id of ids) this.#known.add(id);
-      return plan === undefined ? undefined : { plan, ids };
+      return plan === undefined ? undefined : offloadedEvent(plan, ids);
     } catch (error) {
       if (isCancellation(error)) throw error;
       this.#failed = plan !== undefined;
@@ -137,8 +135,8 @@ function orderOf(
 ): Pick<OffloadTranscriptInput, 'messages' | 'chunks'> | undefined {
   const from = state.transcript.findIndex((message) => message.id === firstId);
   const count = chunks.reduce((sum, messages) => sum + messages, 0);
-  const messages = from < 0 ? [] : state.transcript.slice(from, from + count);
-  if (messages.length < count || messages.some(isStored)) return undefined;
+  const messages = from < 0 ? [] : wholeMessages(state.transcript.slice(from, from + count));
+  if (messages.length < count) return undefined;
   return wanted(state, { messages, chunks });
 }
 
@@ -147,7 +145,8 @@ function wanted(
   { messages, chunks }: OffloadPlan,
 ): Pick<OffloadTranscriptInput, 'messages' | 'chunks'> {
   const [first] = messages;
-  const from = first === undefined ? 0 : transcript.indexOf(first);
+  const at = first === undefined ? 0 : transcript.findIndex(({ id }) => id === first.id);
+  const from = countMessages(transcript.slice(0, at));
   let hash = '';
   for (const message of messages) hash = transcriptHash(hash, JSON.stringify(message));
   return { messages: { epoch: forgotten, from, to: from + messages.length, hash }, chunks };

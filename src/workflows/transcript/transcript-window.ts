@@ -4,11 +4,17 @@
  * call received are still not sent again: only the part in front of them, which lies in the blob store or is a summary.
  * A worker that lacks messages queries the run.
  */
-import { isStored, piecesOf, storedEnd } from '../../core/context/offloaded.js';
-import { visibleFrom, visibleTranscript } from '../../core/context/request-window.js';
+import { offloadedEnd, piecesOf } from '../../core/context/offloaded.js';
+import { requestWindow } from '../../core/context/request-window.js';
 import { messageBytes } from '../../core/context/transcript.js';
 import { headLength, messagesFrom } from '../../core/context/turn-spans.js';
 import type { ConversationState } from '../../core/state/state.js';
+import {
+  countMessages,
+  itemsOf,
+  type TranscriptItem,
+  wholeMessages,
+} from '../../core/state/transcript.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import { hashedPart, isStoredPart } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_TRANSCRIPT_PAGE_BYTES } from '../../protocol/limits/limits.js';
@@ -19,9 +25,16 @@ import {
   transcriptHash,
 } from '../../protocol/workflow/activities.js';
 
+interface EpochStart {
+  /** Messages that have left the transcript, and how many of the rest the model call leaves out. */
+  readonly forgotten: number;
+  readonly from: number;
+  /** Number of the sent messages up to the last offloaded one. */
+  readonly stored: number;
+}
+
 export class TranscriptWindow {
-  /** Where the epoch begins: the number of forgotten messages, and how many of the rest are left out. */
-  #begun = { forgotten: 0, from: 0 };
+  #begun: EpochStart = { forgotten: 0, from: 0, stored: 0 };
   /** Number of messages of the epoch that a model call which returned has received. */
   #base = 0;
   /** Hashes of the prefixes of the epoch, by length less one. */
@@ -44,17 +57,17 @@ export class TranscriptWindow {
 
   next(state: ConversationState): TranscriptDelta {
     const { forgotten = 0 } = state;
-    const from = visibleFrom(state);
-    if (from !== this.#begun.from || forgotten !== this.#begun.forgotten)
-      this.#begin({ forgotten, from });
+    const { visible, unsent: from } = requestWindow(state);
+    const stored = offloadedEnd(visible);
+    const begun = this.#begun;
+    if (from !== begun.from || forgotten !== begun.forgotten || stored !== begun.stored)
+      this.#begin({ forgotten, from, stored });
     if (state.settings.transcripts === 'full') {
       this.#base = 0;
       this.#given = '';
     }
-    const visible = visibleTranscript(state);
-    this.#sent = visible.length;
+    this.#sent = countMessages(visible);
     addHashes(this.#hashes, visible);
-    const stored = storedEnd(visible);
     this.#stored = stored;
     this.#newest = visible.at(-1)?.id ?? '';
     const isFirst = this.#base <= stored;
@@ -68,36 +81,37 @@ export class TranscriptWindow {
       base,
       ...(prefixHash === undefined ? {} : { prefixHash }),
       ...(isFirst ? storedPieces(visible, front) : {}),
-      append: visible.slice(base),
+      append: messagesAfter(visible, base),
     };
   }
 
   /**
    * Number of messages that earlier calls have received, before this run or before others were left out; 0 for none.
    */
-  #knownBefore(visible: readonly Message[], stored: number): number {
+  #knownBefore(visible: readonly TranscriptItem[], stored: number): number {
     if (this.#given === '') return 0;
-    const known = visible.findLastIndex(({ id }) => id === this.#given) + 1;
+    const end = visible.findLastIndex(({ id }) => id === this.#given) + 1;
+    const known = countMessages(visible.slice(0, end));
     return known > Math.max(stored, headLength(visible)) ? known : 0;
   }
 
   /**
-   * The first messages of the whole transcript, for work beside the model calls. The worker has them or queries the
-   * run. They are sent after a miss, and when the settings say `full`.
+   * The first items of the whole transcript, for work beside the model calls. The worker has their messages or queries
+   * the run. They are sent after a miss, and when the settings say `full`.
    */
   front(state: ConversationState, length: number): TranscriptDelta {
-    const messages = state.transcript.slice(0, length);
+    const items = state.transcript.slice(0, length);
     const epoch = state.forgotten ?? 0;
-    const stored = storedEnd(messages);
+    const stored = offloadedEnd(items);
     const isSent = this.#sendsFront || state.settings.transcripts === 'full';
-    const base = isSent ? stored : length;
-    const hashes = addHashes([], messages.slice(0, base));
+    const base = isSent ? stored : countMessages(items);
+    const hashes = addHashes([], items.slice(0, itemsOf(items, base)));
     return {
       epoch,
       base,
       ...(base === 0 ? {} : { prefixHash: hashes.at(-1) ?? '' }),
-      ...storedPieces(messages, stored),
-      append: messages.slice(base),
+      ...storedPieces(items, stored),
+      append: messagesAfter(items, base),
     };
   }
 
@@ -126,7 +140,7 @@ export class TranscriptWindow {
     return isNew;
   }
 
-  #begin(at: { readonly forgotten: number; readonly from: number }): void {
+  #begin(at: EpochStart): void {
     this.#begun = at;
     this.#base = 0;
     this.#hashes = [];
@@ -134,8 +148,8 @@ export class TranscriptWindow {
 }
 
 /** Continues from the existing hashes. Within a stored part only the last message has one. */
-function addHashes(hashes: string[], messages: readonly Message[]): readonly string[] {
-  for (const piece of piecesOf(messages.slice(hashes.length))) {
+function addHashes(hashes: string[], items: readonly TranscriptItem[]): readonly string[] {
+  for (const piece of piecesOf(items, hashes.length)) {
     const before = hashes.at(-1) ?? '';
     if (isStoredPart(piece)) {
       for (let index = piece.from + 1; index < piece.to; index += 1) hashes.push('');
@@ -148,10 +162,15 @@ function addHashes(hashes: string[], messages: readonly Message[]): readonly str
 }
 
 function storedPieces(
-  messages: readonly Message[],
+  items: readonly TranscriptItem[],
   stored: number,
 ): Pick<TranscriptDelta, 'stored'> {
-  return stored === 0 ? {} : { stored: piecesOf(messages.slice(0, stored)) };
+  return stored === 0 ? {} : { stored: piecesOf(items, 0, stored) };
+}
+
+/** None of these may be offloaded. */
+function messagesAfter(items: readonly TranscriptItem[], count: number): readonly Message[] {
+  return wholeMessages(items.slice(itemsOf(items, count)));
 }
 
 /** Answers the query for any input, with the messages that exist. */
@@ -161,16 +180,15 @@ export function transcriptSlice(state: ConversationState, query: unknown): Trans
   const first = whole(from, 0);
   const left = start - (state.forgotten ?? 0);
   // Forgotten messages cannot be returned: the worker's next call is sent everything that is left.
-  const known = left < 0 ? [] : messagesFrom(state.transcript, left);
-  const wanted = known.slice(first, whole(to, Infinity));
-  const [piece] = piecesOf(wanted);
+  const known = left < 0 ? [] : messagesFrom(state.transcript, itemsOf(state.transcript, left));
+  const [piece] = piecesOf(known, first, whole(to, Infinity));
   if (piece !== undefined && isStoredPart(piece))
     return { epoch: start, from: first, messages: [], stored: piece };
   const messages = [];
   let bytes = 0;
-  for (const message of wanted) {
+  for (const message of piece?.messages ?? []) {
     bytes += messageBytes(message);
-    if (isStored(message) || (messages.length > 0 && bytes > MAX_TRANSCRIPT_PAGE_BYTES)) break;
+    if (messages.length > 0 && bytes > MAX_TRANSCRIPT_PAGE_BYTES) break;
     messages.push(message);
   }
   return { epoch: start, from: first, messages };

@@ -1,7 +1,7 @@
 /** A worker records stored messages by their places in its cache; a summary may have shifted these places. */
 import { expect, it } from 'vitest';
 import { Transcripts } from '../../../src/activities/shared/transcripts.js';
-import { storedEnd } from '../../../src/core/context/offloaded.js';
+import { offloadedEnd } from '../../../src/core/context/offloaded.js';
 import {
   TranscriptWindow,
   transcriptSlice,
@@ -29,7 +29,7 @@ it('stored messages are not mixed up with those in the same places before a summ
     readStored: (_run, part) => Promise.resolve(shelf.get(part)),
   });
   await transcripts.whole(RUN, new TranscriptWindow().next(given));
-  const to = storedEnd(state.transcript);
+  const to = offloadedEnd(state.transcript);
   expect(to).toBeGreaterThan(1);
   transcripts.stored(RUN, orderOf(before, 1, to), shelf.counts());
   const next = { ...RUN, runId: 'run-3' };

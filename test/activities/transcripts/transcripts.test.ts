@@ -210,10 +210,7 @@ describe('a transcript that is sent in part', () => {
     });
 
     it('is read from the store once', async () => {
-      const part = {
-        ...{ id: 'blob_1', fromTurnId: 't0', throughTurnId: 't1' },
-        ...{ from: 0, to: 2 },
-      };
+      const part = { id: 'blob_1', from: 0, to: 2 };
       let reads = 0;
       const worker = new Transcripts({
         fetch: () => Promise.resolve({ epoch: 0, from: 0, messages: [], stored: part }),

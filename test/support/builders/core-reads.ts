@@ -1,6 +1,7 @@
 /** Inline reads of one answer, as the worker and the workflow see them. */
 import { readBoundsOf } from '../../../src/core/reads/bounds.js';
 import { type ForeseenRead, foreseenReads } from '../../../src/core/reads/foreseen.js';
+import { wholeMessages } from '../../../src/core/state/transcript.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { CallModelInput, CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';
@@ -24,7 +25,7 @@ export function modelInputOf(m: MachineUnderTest): CallModelInput {
   const { turnId, step, requester } = turn;
   return {
     ...{ tenant, conversationId, agent, turnId, step, requester },
-    transcript: { epoch: forgotten, base: 0, append: transcript },
+    transcript: { epoch: forgotten, base: 0, append: wholeMessages(transcript) },
     ...readBoundsOf(state),
   };
 }

@@ -3,25 +3,24 @@
  * transcripts without offloading.
  */
 import * as fc from 'fast-check';
-import { offloadPlan } from '../../../src/core/context/carry-over.js';
-import {
-  carriedTranscript,
-  piecesOf,
-  restoredTranscript,
-  withStored,
-} from '../../../src/core/context/offloaded.js';
+import { apply } from '../../../src/core/apply/apply.js';
+import { carriedMemory, offloadPlan, stateIn } from '../../../src/core/context/carry-over.js';
+import { chunksOf, offloadedEvent, piecesOf } from '../../../src/core/context/offloaded.js';
 import { nextSummary } from '../../../src/core/context/summaries.js';
 import { summarized, withMessage, withoutOldest } from '../../../src/core/context/transcript.js';
 import { headLength, turnSpans } from '../../../src/core/context/turn-spans.js';
 import type { ConversationState, TurnState } from '../../../src/core/state/state.js';
+import { countMessages, itemsOf, type TranscriptItem } from '../../../src/core/state/transcript.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
 import {
+  type CarriedMemory,
   chunkText,
   isStoredPart,
   type OffloadBounds,
   type OffloadTranscriptInput,
   type StoredPart,
 } from '../../../src/protocol/conversation/offloaded-messages.js';
+import type { EventBody } from '../../../src/protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
 import { transcriptHash } from '../../../src/protocol/workflow/activities.js';
 import { blobRefOf } from '../../../src/store/ports/blobs.js';
@@ -53,31 +52,32 @@ export class Shelf {
   }
 
   /** The messages as they were said, offloaded or not. */
-  whole(messages: readonly Message[]): readonly Message[] {
-    return piecesOf(messages).flatMap((piece) =>
+  whole(items: readonly TranscriptItem[]): readonly Message[] {
+    return piecesOf(items).flatMap((piece) =>
       isStoredPart(piece) ? this.get(piece) : piece.messages,
     );
   }
 
+  /** The event of an offload of all messages over these bounds. */
+  offloaded(
+    state: ConversationState,
+    bounds: OffloadBounds,
+  ): Extract<EventBody, { type: 'transcript_offloaded' }> | undefined {
+    const plan = offloadPlan(state, bounds);
+    return plan && offloadedEvent(plan, chunksOf(plan).map(this.put));
+  }
+
   /** The state of the next run, after a roll-over that offloads all turns over these bounds. */
   rolledOver(state: ConversationState, bounds: OffloadBounds): ConversationState {
-    const plan = offloadPlan(state, bounds);
-    let from = 0;
-    const ids = plan?.chunks.map((count) => {
-      from += count;
-      return this.put(plan.messages.slice(from - count, from));
-    });
-    const offloaded =
-      plan === undefined || ids === undefined ? state : withStored(state, { plan, ids });
-    const { messages, chunks } = carriedTranscript(offloaded);
-    const carried = JSON.parse(
-      JSON.stringify({ state: { ...offloaded, transcript: messages }, chunks }),
-    ) as { state: ConversationState; chunks: typeof chunks };
-    const transcript = restoredTranscript({
-      messages: carried.state.transcript,
-      chunks: carried.chunks,
-    });
-    return { ...carried.state, transcript };
+    const offloaded = this.offloaded(state, bounds);
+    const bodies: readonly EventBody[] = [
+      ...(offloaded === undefined ? [] : [offloaded]),
+      { type: 'rolled_over', reason: 'requested', droppedMessages: 0 },
+    ];
+    let next = state;
+    for (const body of bodies)
+      next = apply(next, { ...body, seq: next.lastSeq + 1, at: next.updatedAt });
+    return stateIn(JSON.parse(JSON.stringify(carriedMemory(next))) as CarriedMemory);
   }
 }
 
@@ -137,10 +137,10 @@ export function aSummary(turnId: string): Message {
 export function orderOf(
   { transcript, forgotten = 0 }: ConversationState,
   from: number,
-  to = transcript.length,
+  to = countMessages(transcript),
 ): OffloadTranscriptInput['messages'] {
   let hash = '';
-  for (const message of transcript.slice(from, to))
+  for (const message of transcript.slice(itemsOf(transcript, from), itemsOf(transcript, to)))
     hash = transcriptHash(hash, JSON.stringify(message));
   return { epoch: forgotten, from, to, hash };
 }
@@ -238,13 +238,14 @@ export function after({ state, plain }: Both, happening: Happening, shelf: Shelf
     case 'summary': {
       const last = turnSpans(plain.transcript)[happening.turns];
       if (last === undefined) return { state, plain };
+      const throughMessageId = plain.transcript[last.to - 1]?.id ?? '';
       const covered = (before: ConversationState): ConversationState =>
         summarized(before, {
           type: 'summary',
           version: 1,
           ordinal: nextSummary(before),
           throughTurnId: last.turnId,
-          throughMessageId: before.transcript[last.to - 1]?.id ?? '',
+          throughMessageId,
           messages: last.to,
           text: 'They spoke.',
           tokensBefore: 9,

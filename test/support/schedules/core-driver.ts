@@ -9,12 +9,14 @@ import { ConversationMachine, startedState } from '../../../src/core/machine/mac
 import { timerFired } from '../../../src/core/machine/timers.js';
 import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
+import { wholeMessages } from '../../../src/core/state/transcript.js';
 import type { Taken } from '../../../src/core/verbs/table.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import type { AgentSettings } from '../../../src/protocol/conversation/agents.js';
 import type { SendMessageReply } from '../../../src/protocol/conversation/conversation.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
 import type { TurnError } from '../../../src/protocol/conversation/turns.js';
 import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events.js';
 import type { Json } from '../../../src/protocol/values/json.js';
@@ -58,6 +60,11 @@ export class MachineUnderTest {
   /** From here on, `types` starts anew. */
   mark(): void {
     this.#marked = this.events.length;
+  }
+
+  /** The transcript, where nothing is offloaded. */
+  get messages(): readonly Message[] {
+    return wholeMessages(this.state.transcript);
   }
 
   /** Types of the events since the last mark, in order; marks. */

@@ -233,7 +233,7 @@ export class ScheduleRunner {
         else if (variant % 37 === 0) machine.modelAborted(effect);
         else machine.modelCompleted(effect, this.#read(this.#modelOutcome(variant)));
         return;
-      case 'make_room':
+      case 'offload_transcript':
       case 'abort_model':
         if (variant % 3 === 0) machine.modelAborted(effect);
         else if (variant % 3 === 1)

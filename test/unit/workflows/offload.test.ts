@@ -41,7 +41,7 @@ function anOffload({ state }: MachineUnderTest): TranscriptOffload {
     settings,
     offload: OFFLOAD_BOUNDS,
   };
-  return new TranscriptOffload(input);
+  return new TranscriptOffload(input, state);
 }
 
 it.each([

@@ -145,9 +145,9 @@ describe('an approval', () => {
       'resolution',
       'tool_result',
     ]);
-    expect(
-      m.state.transcript.at(-1)?.parts.map((part) => 'toolCallId' in part && part.toolCallId),
-    ).toEqual(['a', 'b', 'c']);
+    expect(m.messages.at(-1)?.parts.map((part) => 'toolCallId' in part && part.toolCallId)).toEqual(
+      ['a', 'b', 'c'],
+    );
   });
 });
 

@@ -69,7 +69,7 @@ it('gives the model each result once, in call order, in any order of inputs (200
       m.advance(30 * 24 * 3_600_000);
       m.advance(30 * 24 * 3_600_000);
       expectInvariants(m);
-      const message = m.state.transcript.find(({ role }) => role === 'tool');
+      const message = m.messages.find(({ role }) => role === 'tool');
       const parts = message?.role === 'tool' ? message.parts : [];
       expect(parts.map(({ toolCallId }) => toolCallId)).toEqual(CALLS);
       expect(
@@ -83,15 +83,15 @@ it('gives the model each result once, in call order, in any order of inputs (200
       expect(m.state.turn).toBeUndefined();
       // Every input is repeated at the end: a result changes nothing, unless it is the first one of the detached
       // call.
-      const transcript = m.state.transcript.slice(0, 3);
+      const transcript = m.messages.slice(0, 3);
       for (const [action, again] of Object.entries(ACTIONS))
         verdicts.add(verdictOf(again(m, `request-${action}-again`)));
       for (let round = 0; round < 4 && m.state.turn !== undefined; round += 1)
         m.model(modelSays('noted'));
       expectInvariants(m);
-      expect(m.state.transcript.slice(0, 3)).toEqual(transcript);
+      expect(m.messages.slice(0, 3)).toEqual(transcript);
       expect(m.all('tool_result')).toHaveLength(CALLS.length);
-      const later = m.state.transcript.filter(
+      const later = m.messages.filter(
         ({ role, parts: said }) => role === 'user' && JSON.stringify(said).includes('(call d)'),
       );
       // A late result adds a message to that of the expiry: each appears once.

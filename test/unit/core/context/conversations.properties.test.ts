@@ -14,6 +14,7 @@ import { markOf } from '../../../../src/core/context/mark.js';
 import { visibleTranscript } from '../../../../src/core/context/request-window.js';
 import { headLength, summaryOf } from '../../../../src/core/context/turn-spans.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
+import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
@@ -106,7 +107,7 @@ function conversationOf(
     reads: (state) => {
       const call = {
         state,
-        given: assembled({ messages: visibleTranscript(state), state }, given),
+        given: assembled({ messages: wholeMessages(visibleTranscript(state)), state }, given),
       };
       calls.push(call);
       look(call, runner);
@@ -224,9 +225,10 @@ describe('random conversations', () => {
         const bytes = JSON.stringify(call.given);
         const folded = applyAll(m.events);
         if (folded === undefined) throw new Error('unreachable');
-        const again = assembled({ messages: visibleTranscript(folded), state: folded }, given);
+        const messagesAgain = wholeMessages(visibleTranscript(folded));
+        const again = assembled({ messages: messagesAgain, state: folded }, given);
         expect(JSON.stringify(again)).toBe(bytes);
-        // The next run has placeholders for offloaded messages; the worker reads the originals.
+        // The next run has references to offloaded messages; the worker reads the originals.
         const bounds = { fromBytes: 1_000, keepBytes: 500, chunkBytes: 900 };
         const next = shelf.rolledOver(call.state, bounds);
         const messages = shelf.whole(visibleTranscript(next));

@@ -11,15 +11,16 @@ import {
   offloadPlan,
   stateIn,
 } from '../../../../src/core/context/carry-over.js';
-import { isStored, piecesOf, storedEnd } from '../../../../src/core/context/offloaded.js';
+import { offloadedEnd, piecesOf } from '../../../../src/core/context/offloaded.js';
 import {
   isCrowded,
   needsOffload,
   visibleFrom,
 } from '../../../../src/core/context/request-window.js';
-import { messageBytes, withMessage } from '../../../../src/core/context/transcript.js';
+import { bytesOf, withMessage } from '../../../../src/core/context/transcript.js';
 import { turnResults } from '../../../../src/core/context/turn-results.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
+import { isOffloaded } from '../../../../src/core/state/transcript.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import {
   isStoredPart,
@@ -83,24 +84,22 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     expect(least?.messages).toEqual(state.transcript.slice(0, ask));
   });
 
-  it('lie in chunks that record where they begin and end within the turn, and so do those of a later roll-over', () => {
+  it('lie in chunks that end within the turn, and the rest of the turn lies in those of a later roll-over', () => {
     const shelf = new Shelf();
     let state = shelf.rolledOver(inThird(), BOUNDS);
     const whole = [...shelf.whole(state.transcript)];
-    const last = piecesOf(state.transcript).findLast(isStoredPart);
-    expect(last).toMatchObject({ throughTurnId: 't3', throughMessageId: 't3.4.results' });
+    expect(state.transcript.at(-1)).toMatchObject({ turnId: 't3', id: 't3.4.results' });
+    expect(piecesOf(state.transcript).every(isStoredPart)).toBe(true);
     // The turn ends, and another follows.
     const answer = aTurn(3, [], 900).at(-1) as Message;
     const { turn: _over, ...rest } = state;
     const fourth = aTurn(4, [1], 900);
     state = [answer, ...fourth].reduce(withMessage, rest);
     whole.push(answer, ...fourth);
-    const keepBytes = fourth.reduce((sum, message) => sum + messageBytes(message), 0);
-    const next = shelf.rolledOver(state, { ...BOUNDS, keepBytes });
+    const next = shelf.rolledOver(state, { ...BOUNDS, keepBytes: bytesOf(fourth) });
     expect(shelf.whole(next.transcript)).toEqual(whole);
-    expect(storedEnd(next.transcript)).toBe(whole.findIndex(({ turnId }) => turnId === 't4'));
-    const pieces = piecesOf(next.transcript).filter(isStoredPart);
-    expect(pieces.at(-1)).toMatchObject({ fromTurnId: 't3', throughMessageId: answer.id });
+    expect(offloadedEnd(next.transcript)).toBe(whole.findIndex(({ turnId }) => turnId === 't4'));
+    expect(next.transcript.findLast(isOffloaded)).toMatchObject({ turnId: 't3', id: answer.id });
     expect(stateIn(carriedMemory(next))).toEqual(next);
     expect(piecesOf(stateIn(carriedMemory(next)).transcript)).toEqual(piecesOf(next.transcript));
   });
@@ -111,7 +110,7 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     const state = inThird();
     const shelf = new Shelf();
     const next = shelf.rolledOver(shelf.rolledOver(state, BOUNDS), BOUNDS);
-    expect(next.transcript.filter(isStored).length).toBeGreaterThan(8);
+    expect(offloadedEnd(next.transcript)).toBeGreaterThan(8);
     expect(turnResults(next, 't3')).toEqual(turnResults(state, 't3'));
     expect(turnResults(next, 't3')).toHaveLength(5);
     const { turn: _over, ...over } = next;
@@ -135,7 +134,7 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     const steps = Array.from({ length: 4 }, () => [190 * KB, 190 * KB]);
     const over = worked(steps);
     expect(over.state.transcriptBytes).toBeGreaterThan(MAX_TRANSCRIPT_BYTES);
-    expect(over.effectTypes()).toEqual(['make_room']);
+    expect(over.effectTypes()).toEqual(['offload_transcript']);
     const shelf = new Shelf();
     const next = shelf.rolledOver(over.state, OFFLOAD_BOUNDS);
     expect([isCrowded(next, OFFLOAD_BOUNDS), needsOffload(next)]).toEqual([false, false]);
@@ -173,7 +172,7 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     const watch = plannedCall('watch', { mode: 'detach' });
     m.model(modelCalls([watch, ...ids.map((id) => plannedCall(id))]));
     for (const id of ids) m.tool(id, 'y'.repeat(190 * KB));
-    expect(m.effectTypes()).toEqual(['make_room', 'run_tool']);
+    expect(m.effectTypes()).toEqual(['offload_transcript', 'run_tool']);
     m.machine.endForCapacity();
     expect(m.last('turn_ended').error?.code).toBe('model_context_too_long');
     expect(m.effectTypes()).toEqual(['run_tool']);
@@ -200,7 +199,7 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     const steps = (calls: number) =>
       Array.from({ length: 4 }, () => Array.from({ length: calls }, () => 190 * KB));
     const m = worked(steps(10));
-    expect(m.effectTypes()).toEqual(['make_room']);
+    expect(m.effectTypes()).toEqual(['offload_transcript']);
     const over = worked(steps(12));
     expect(over.last('turn_ended').error?.message).toMatch(
       /have \d+ bytes; a conversation holds at most 8388608$/,

@@ -59,7 +59,7 @@ describe('a summary', () => {
     ...promise('G175'),
   }, () => {
     const m = talk(5);
-    const kept = m.state.transcript.slice(6);
+    const kept = m.messages.slice(6);
     m.mark();
     expect(m.machine.summarized(1, summaryOfAll(m.state))).toBe(true);
     expect(m.types()).toEqual(['summary']);
@@ -71,7 +71,7 @@ describe('a summary', () => {
       tokensBefore: 500,
       tokensAfter: 20,
     });
-    const [summary, ...rest] = m.state.transcript;
+    const [summary, ...rest] = m.messages;
     expect(summary).toMatchObject({ role: 'user', summary: 1, turnId: turn(3) });
     expect(JSON.stringify(summary)).toContain('They met.');
     expect(rest).toEqual(kept);
@@ -106,8 +106,8 @@ describe('a summary', () => {
     expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 2 }]);
     m.machine.summarized(2, summaryOfAll(m.state, 'And then.'));
     expect(m.last('summary')).toMatchObject({ ordinal: 2, messages: 5 });
-    expect(m.state.transcript[0]).toMatchObject({ summary: 2 });
-    expect(turnsOf(m.state.transcript)).toEqual([turn(4), turn(5), turn(6)]);
+    expect(m.messages[0]).toMatchObject({ summary: 2 });
+    expect(turnsOf(m.messages)).toEqual([turn(4), turn(5), turn(6)]);
     expectInvariants(m);
   });
 
@@ -122,7 +122,7 @@ describe('a summary', () => {
     m.tool('c1').model({ ...modelSays('a'), context: fullContext() });
     expect(m.effects()).toContainEqual(wanted);
     expect(m.machine.summarized(1, made)).toBe(true);
-    expect(turnsOf(m.state.transcript)).toEqual([turn(1), turn(2), turn(3), turn(4)]);
+    expect(turnsOf(m.messages)).toEqual([turn(1), turn(2), turn(3), turn(4)]);
     expectInvariants(m);
   });
 
@@ -135,9 +135,9 @@ describe('a summary', () => {
 
   it('may cover less than its input', () => {
     const m = talk(5);
-    const made = { ...summaryOfAll(m.state), throughMessageId: m.state.transcript[1]!.id };
+    const made = { ...summaryOfAll(m.state), throughMessageId: m.messages[1]!.id };
     m.machine.summarized(1, made);
-    expect(turnsOf(m.state.transcript)).toEqual([1, 2, 3, 4, 5].map((ordinal) => turn(ordinal)));
+    expect(turnsOf(m.messages)).toEqual([1, 2, 3, 4, 5].map((ordinal) => turn(ordinal)));
     expect(m.last('summary')).toMatchObject({ throughTurnId: turn(1), messages: 2 });
   });
 
@@ -158,10 +158,10 @@ describe('a summary', () => {
     expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
     m.machine.summarized(1, summaryOfAll(m.state));
     m.rollOver();
-    expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
+    expect(m.messages[0]).toMatchObject({ summary: 1 });
     closeConversation(m.machine);
     m.reopen();
-    expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
+    expect(m.messages[0]).toMatchObject({ summary: 1 });
     expect(m.state.forgotten).toBe(2);
     expectInvariants(m);
   });

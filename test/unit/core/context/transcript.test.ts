@@ -7,7 +7,8 @@ import {
   MAX_CARRIED_STATE_BYTES,
 } from '../../../../src/core/context/carry-over.js';
 import { visibleFrom, visibleTranscript } from '../../../../src/core/context/request-window.js';
-import { messageBytes, withoutOldest } from '../../../../src/core/context/transcript.js';
+import { bytesOf, messageBytes, withoutOldest } from '../../../../src/core/context/transcript.js';
+import type { TranscriptItem } from '../../../../src/core/state/transcript.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import {
@@ -35,21 +36,14 @@ function talk(sizes: readonly number[], settings: Partial<AgentSettings> = {}): 
   return m;
 }
 
-function bytesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + messageBytes(message), 0);
-}
-
-function turnsOf(messages: readonly Message[]): readonly string[] {
+function turnsOf(messages: readonly TranscriptItem[]): readonly string[] {
   return [...new Set(messages.map((message) => message.turnId))];
 }
 
 describe('the transcript', () => {
   it('is measured as the JSON of its messages', () => {
     const m = talk([10, 20]);
-    const bytes = m.state.transcript.reduce(
-      (sum, message) => sum + utf8Bytes(JSON.stringify(message)),
-      0,
-    );
+    const bytes = m.messages.reduce((sum, message) => sum + utf8Bytes(JSON.stringify(message)), 0);
     expect(m.state.transcriptBytes).toBe(bytes);
   });
 
@@ -112,7 +106,7 @@ describe('the transcript', () => {
     m.tool('a', 'y'.repeat(800 * KB));
     m.mark();
     m.tool('b', 'y'.repeat(800 * KB));
-    expect(m.effectTypes()).toEqual(['make_room']);
+    expect(m.effectTypes()).toEqual(['offload_transcript']);
     m.machine.endForCapacity();
     expect(m.types()).toEqual(['tool_result', 'turn_ended']);
     expect(m.last('turn_ended')).toMatchObject({
@@ -139,14 +133,14 @@ describe('a roll-over', () => {
   it('drops nothing of a small conversation', () => {
     const m = talk([10, 20]).rollOver();
     expect(m.last('rolled_over')).toMatchObject({ reason: 'requested', droppedMessages: 0 });
-    expect(m.state.transcript).toHaveLength(4);
+    expect(m.messages).toHaveLength(4);
   });
 
   it('drops the oldest whole turns, and measures the rest', () => {
     const m = talk([400 * KB, 400 * KB, 400 * KB]).rollOver();
     expect(m.last('rolled_over').droppedMessages).toBe(2);
-    expect(turnsOf(m.state.transcript)).toEqual([turn(2), turn(3)]);
-    const bytes = m.state.transcript.reduce((sum, message) => sum + messageBytes(message), 0);
+    expect(turnsOf(m.messages)).toEqual([turn(2), turn(3)]);
+    const bytes = m.messages.reduce((sum, message) => sum + messageBytes(message), 0);
     expect(m.state.transcriptBytes).toBe(bytes);
     expect(bytes).toBeLessThanOrEqual(MAX_CARRIED_TRANSCRIPT_BYTES);
   });
@@ -161,7 +155,7 @@ describe('a roll-over', () => {
     expect(m.state.turn).toBeUndefined();
     expect(carriedBytes(m.state)).toBeLessThan(MAX_CARRIED_STATE_BYTES);
     m.rollOver();
-    expect(m.state.transcript).toEqual([]);
+    expect(m.messages).toEqual([]);
     expect(utf8Bytes(JSON.stringify(m.state))).toBeLessThan(MAX_CARRIED_STATE_BYTES);
     m.send('next');
     expect(visibleTranscript(m.state)).toHaveLength(1);

@@ -61,7 +61,7 @@ describe('a message that interrupts', () => {
     expect(m.all('cancel_requested')).toHaveLength(1);
     m.model({ ...modelSays('Once upon'), aborted: true });
     expect(m.last('turn_started').turnId).toBe(turn(3));
-    expect(outline(m.state.transcript)).toEqual([
+    expect(outline(m.messages)).toEqual([
       'user: tell me a story',
       'says: Once upon',
       'user: shorter still',
@@ -86,7 +86,7 @@ describe('a message that steers', () => {
     expect(reply.messageId).not.toBe(`${turn(1)}.user`);
     expect(m.effectTypes()).toEqual(['run_tool']);
     m.tool('s');
-    expect(outline(m.state.transcript)).toEqual([
+    expect(outline(m.messages)).toEqual([
       'user: hello',
       'asks for 1',
       'results',
@@ -105,7 +105,7 @@ describe('a message that steers', () => {
     m.model(modelSays('about one'));
     expect(m.all('turn_ended')).toEqual([]);
     expect(m.effects()).toMatchObject([{ type: 'call_model', turnId: turn(1), step: 2 }]);
-    expect(outline(m.state.transcript)).toEqual([
+    expect(outline(m.messages)).toEqual([
       'user: one',
       'says: about one',
       'user: two',
@@ -120,7 +120,7 @@ describe('a message that steers', () => {
     m.send('by the way', { onBusy: 'steer' });
     cancelTurn(m.machine, {});
     m.send('next');
-    expect(outline(m.state.transcript).slice(-2)).toEqual(['user: by the way', 'user: next']);
+    expect(outline(m.messages).slice(-2)).toEqual(['user: by the way', 'user: next']);
   });
 
   it('does not join a turn that is being stopped: it waits for one of its own', () => {
@@ -140,7 +140,7 @@ describe('a message that steers', () => {
       refusal: { code: 'duplicate', reply },
     });
     m.tool('s');
-    expect(outline(m.state.transcript).at(-1)).toBe('user: in Celsius');
+    expect(outline(m.messages).at(-1)).toBe('user: in Celsius');
   });
 
   it('is bounded like the queue', () => {

@@ -159,9 +159,7 @@ describe('a tool that asks', () => {
     expect(m.all('tool_result')).toHaveLength(2);
     m.resolve('c', answer(1));
     m.tool('c', 'of c');
-    const results = m.state.transcript
-      .at(-1)
-      ?.parts.map((part) => 'envelope' in part && part.envelope);
+    const results = m.messages.at(-1)?.parts.map((part) => 'envelope' in part && part.envelope);
     expect(results).toEqual(['of c', 'of d', 'of e'].map((result) => ({ ok: true, result })));
     expectViewsAgree(m.events);
   });

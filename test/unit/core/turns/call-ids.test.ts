@@ -24,10 +24,10 @@ function callIds(m: MachineUnderTest): readonly string[] {
 function expectPaired(m: MachineUnderTest): void {
   const ids = callIds(m);
   expect(new Set(ids).size).toBe(ids.length);
-  const asked = m.state.transcript.flatMap((message) =>
+  const asked = m.messages.flatMap((message) =>
     message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : [])),
   );
-  const answered = m.state.transcript.flatMap((message) =>
+  const answered = m.messages.flatMap((message) =>
     message.parts.flatMap((part) => (part.type === 'tool_result' ? [part.toolCallId] : [])),
   );
   expect(asked).toEqual(ids);

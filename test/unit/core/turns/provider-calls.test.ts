@@ -59,8 +59,8 @@ describe('a call that the provider has run', () => {
     ...promise('S19', 'A8'),
   }, () => {
     const m = aMachineWith(searched(modelSays('It rains.'), 'ws_1'));
-    expect(m.state.transcript.map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(m.state.transcript[1]?.parts).toEqual([ITEM, { type: 'text', text: 'It rains.' }]);
+    expect(m.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(m.messages[1]?.parts).toEqual([ITEM, { type: 'text', text: 'It rains.' }]);
     expect(m.state.calls).toEqual({});
   });
 
@@ -72,7 +72,7 @@ describe('a call that the provider has run', () => {
     expectInvariants(m);
     m.tool('s').resolve('q', answer('yes'));
     expect(m.effectTypes()).toEqual(['call_model']);
-    expect(m.state.transcript.at(-1)?.parts).toMatchObject([
+    expect(m.messages.at(-1)?.parts).toMatchObject([
       { type: 'tool_result', toolCallId: 's' },
       { type: 'tool_result', toolCallId: 'q' },
     ]);

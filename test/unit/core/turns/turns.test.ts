@@ -19,7 +19,7 @@ import {
 } from '../../../support/schedules/core-driver.js';
 
 function resultsOf(m: MachineUnderTest): readonly (readonly [string, unknown])[] {
-  return m.state.transcript
+  return m.messages
     .filter((message): message is ToolMessage => message.role === 'tool')
     .flatMap((message) => message.parts.map((part) => [part.toolCallId, part.envelope] as const));
 }
@@ -48,11 +48,7 @@ describe('a turn', () => {
     m.tool('c1', { refundId: 'r1' });
     expect(m.types()).toEqual(['tool_result']);
     expect(m.effects()).toEqual([{ type: 'call_model', turnId: turn(1), step: 2 }]);
-    expect(m.state.transcript.map((message) => message.role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-    ]);
+    expect(m.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'tool']);
     expect(resultsOf(m)).toEqual([['c1', { ok: true, result: { refundId: 'r1' } }]]);
 
     m.model(modelSays('refunded'));

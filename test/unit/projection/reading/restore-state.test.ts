@@ -1,8 +1,15 @@
 /** The state that a closed conversation is opened again with: its whole content, with references to its blobs. */
 
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { applyAll } from '../../../../src/core/apply/apply.js';
 import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
-import { piecesOf } from '../../../../src/core/context/offloaded.js';
+import {
+  chunkIdsIn,
+  chunksOf,
+  offloadedEvent,
+  piecesOf,
+} from '../../../../src/core/context/offloaded.js';
+import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import { restoreStateOf } from '../../../../src/projection/reading/restore-state.js';
 import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
@@ -47,13 +54,11 @@ async function rollsOver(m: MachineUnderTest, put?: TranscriptChunks): Promise<v
   const plan = offloadPlan(m.state, OFFLOAD_BOUNDS);
   if (plan === undefined) throw new Error('nothing to store');
   const ids: string[] = [];
-  let from = 0;
-  for (const count of plan.chunks) {
-    const id = await put?.put(KEY, plan.messages.slice(from, from + count));
+  for (const messages of chunksOf(plan)) {
+    const id = await put?.put(KEY, messages);
     if (id !== undefined) ids.push(id);
-    from += count;
   }
-  if (ids.length > 0) m.machine.stored({ plan, ids });
+  if (ids.length > 0) m.machine.offloaded(offloadedEvent(plan, ids));
   m.machine.rolledOver('requested');
 }
 
@@ -82,9 +87,14 @@ function seedIn(m: MachineUnderTest): CarriedState {
   return JSON.parse(JSON.stringify(seed)) as CarriedState;
 }
 
+/** Ids of the chunks that a restored state refers to. */
+const named = (seed: CarriedState): readonly string[] => [...chunkIdsIn(stateIn(seed).transcript)];
+
 /** Every message that entered the transcript. */
 const said = (m: MachineUnderTest): readonly Message[] =>
-  m.state.transcript.map((message) => JSON.parse(JSON.stringify(message)) as Message);
+  wholeMessages(m.state.transcript).map(
+    (message) => JSON.parse(JSON.stringify(message)) as Message,
+  );
 
 describe('the state that a closed conversation is opened again with', () => {
   it('is empty without a log, and complete while that is no more than a roll-over carries', () => {
@@ -93,7 +103,8 @@ describe('the state that a closed conversation is opened again with', () => {
     says(m, 3);
     const seed = seedIn(m);
     expect(seed).toMatchObject({ version: 1, reopened: true });
-    expect(seed).not.toHaveProperty('chunks');
+    expect(named(seed)).toEqual([]);
+    expect(seed.events).toEqual([]);
     expect(stateIn(seed).transcript).toHaveLength(6);
   });
 
@@ -105,19 +116,19 @@ describe('the state that a closed conversation is opened again with', () => {
     const whole: Message[] = [];
     for (let run = 0; run < 4; run += 1) {
       says(m, 4);
-      whole.push(...m.state.transcript.slice(run * 8));
+      whole.push(...said(m).slice(-8));
       if (run < 3) await rollsOver(m, all.chunks);
     }
     expect(m.state.transcriptBytes).toBeGreaterThan(3 * MAX_CARRIED_TRANSCRIPT_BYTES);
     const before = await idsIn(all);
     const seed = seedIn(m);
     expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * OFFLOAD_KEEP_BYTES);
-    const named = seed.chunks?.map(({ id }) => id) ?? [];
-    expect(before.filter((id) => !named.includes(id))).toEqual([]);
+    const ids = named(seed);
+    expect(before.filter((id) => !ids.includes(id))).toEqual([]);
     expect(await readBack(all, m, seed)).toEqual(whole);
     // The last run did not roll over, so none of its messages were stored.
-    expect(all.warned.length).toBe(named.length - before.length);
-    expect(await idsIn(all)).toEqual(named.toSorted());
+    expect(all.warned.length).toBe(ids.length - before.length);
+    expect(await idsIn(all)).toEqual(ids.toSorted());
   });
 
   it('is made from the log where nothing was ever stored', promise('G186'), async () => {
@@ -126,8 +137,23 @@ describe('the state that a closed conversation is opened again with', () => {
     says(m, 8);
     const whole = said(m);
     const seed = seedIn(m);
-    expect(seed.chunks?.length).toBeGreaterThan(0);
+    expect(named(seed).length).toBeGreaterThan(0);
     expect(await readBack(all, m, seed)).toEqual(whole);
+    expect(all.warned.length).toBe(named(seed).length);
+  });
+
+  it('is the fold of its log with the event that names the chunks, which the next run records first', async () => {
+    const all = await stores();
+    const m = aMachine();
+    says(m, 8);
+    const seed = seedIn(m);
+    expect(seed.events).toMatchObject([{ type: 'transcript_offloaded', seq: m.state.lastSeq + 1 }]);
+    expect(applyAll([...m.events, ...seed.events])).toEqual(stateIn(seed));
+    // The chunks are made from the log with the event as well as without it.
+    const first = await readBack(all, m, seed);
+    await all.blobs.delete(KEY);
+    await all.log.append({ ...KEY, runId: 'run-2', events: seed.events });
+    expect(await readBack(all, m, seed)).toEqual(first);
   });
 
   it('is made in the same way the second time, and omits turns beyond the bounds of a conversation', async () => {
@@ -138,8 +164,7 @@ describe('the state that a closed conversation is opened again with', () => {
     m.reopen();
     says(m, 16);
     const second = seedIn(m);
-    const ids = second.chunks?.map(({ id }) => id) ?? [];
-    for (const { id } of first.chunks ?? []) expect(ids).toContain(id);
+    for (const id of named(first)) expect(named(second)).toContain(id);
     expect(await readBack(all, m, second)).toHaveLength(64);
     m.reopen();
     says(m, 8);
@@ -152,11 +177,12 @@ describe('the state that a closed conversation is opened again with', () => {
     const all = await stores();
     const m = aMachine();
     says(m, 8);
+    const throughMessageId = m.state.transcript[3]?.id ?? '';
     await rollsOver(m, all.chunks);
     says(m, 2);
     m.machine.summarized(1, {
       version: 1,
-      throughMessageId: m.state.transcript[3]?.id ?? '',
+      throughMessageId,
       text: 'In short.',
       tokensBefore: 9,
       tokensAfter: 2,
@@ -167,7 +193,7 @@ describe('the state that a closed conversation is opened again with', () => {
     const seed = seedIn(m);
     const unused = seed.unusedChunks ?? [];
     expect(unused.length).toBeGreaterThan(0);
-    expect(seed.chunks?.map(({ id }) => id)).not.toContain(unused[0]);
+    expect(named(seed)).not.toContain(unused[0]);
     for (const id of unused) expect(await idsIn(all)).toContain(id);
   });
 
@@ -178,6 +204,10 @@ describe('the state that a closed conversation is opened again with', () => {
     m.model(modelCalls([plannedCall('c1')], 'y'.repeat(300 * 1024)));
     const seed = restoreStateOf(m.events);
     const last = seed === undefined ? undefined : stateIn(seed).transcript.at(-1);
-    expect(last?.parts.at(-1)).toMatchObject({ type: 'tool_call', name: 'server.tool' });
+    expect(last).toMatchObject({ role: 'assistant' });
+    expect(last && wholeMessages([last])[0]?.parts.at(-1)).toMatchObject({
+      type: 'tool_call',
+      name: 'server.tool',
+    });
   });
 });

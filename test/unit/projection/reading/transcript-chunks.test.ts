@@ -5,6 +5,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { offloadedEvent } from '../../../../src/core/context/offloaded.js';
+import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import type { StoredPart } from '../../../../src/protocol/conversation/offloaded-messages.js';
@@ -43,39 +45,44 @@ async function setUp(given?: BlobStore) {
   const append = async () => {
     await log.append({ ...KEY, runId: 'run-1', events: talk.events });
   };
-  const { transcript } = talk.state;
+  const transcript = wholeMessages(talk.state.transcript);
   const from = transcript.findIndex(({ turnId }) => turnId.endsWith('_2'));
   const to = transcript.findIndex(({ turnId }) => turnId.endsWith('_6'));
   const messages = transcript.slice(from, to);
   const chunks = new TranscriptChunks({ blobs, log, logger });
-  const id = (await chunks.put(KEY, messages)) ?? '';
+  /** Stores messages as a run does before it rolls over, and records that. */
+  const offload = async (some: readonly Message[]): Promise<StoredPart> => {
+    const id = (await chunks.put(KEY, some)) ?? '';
+    talk.machine.offloaded(offloadedEvent({ messages: some, chunks: [some.length] }, [id]));
+    return { id, from: 0, to: some.length };
+  };
   return {
     log,
     blobs,
     chunks,
     append,
+    offload,
     said,
     messages,
     all: transcript,
-    part: partOf(id, messages),
   };
 }
 
-function partOf(id: string, messages: readonly Message[]): StoredPart {
-  const fromTurnId = messages[0]?.turnId ?? '';
-  const throughTurnId = messages.at(-1)?.turnId ?? '';
-  return { id, fromTurnId, throughTurnId, from: 0, to: messages.length };
+/** The same with turns 2 to 5 offloaded. */
+async function setUpOffloaded(given?: BlobStore) {
+  const all = await setUp(given);
+  return { ...all, part: await all.offload(all.messages) };
 }
 
 describe('messages in the blob store', () => {
   it('are read as they were put, or some of them', async () => {
-    const { chunks, messages, part } = await setUp();
+    const { chunks, messages, part } = await setUpOffloaded();
     expect(await chunks.get(KEY, part)).toEqual(messages);
     expect(await chunks.get(KEY, { ...part, from: 2, to: 5 })).toEqual(messages.slice(2, 5));
   });
 
   it('are not there for another conversation', async () => {
-    const { chunks, part } = await setUp();
+    const { chunks, part } = await setUpOffloaded();
     const other = { ...KEY, conversationId: 'order-43' };
     await expect(chunks.get(other, part)).rejects.toMatchObject({ code: 'transcript_lost' });
   });
@@ -83,7 +90,7 @@ describe('messages in the blob store', () => {
   it('that are lost are made again from the log, to the byte, and are there again', {
     ...promise('G183'),
   }, async () => {
-    const { chunks, blobs, append, messages, part, said } = await setUp();
+    const { chunks, blobs, append, messages, part, said } = await setUpOffloaded();
     await append();
     await blobs.delete(KEY);
     expect(await chunks.get(KEY, part)).toEqual(messages);
@@ -99,25 +106,33 @@ describe('messages in the blob store', () => {
     ['in the middle of a turn, to its end', 6, 8],
     ['and end within one turn', 5, 7],
   ])('that begin %s are made again as well', promise('G189'), async (_where, from, to) => {
-    const { chunks, blobs, append, all } = await setUp();
-    await append();
+    const { chunks, blobs, append, all, offload } = await setUp();
     const messages = all.slice(from, to);
-    const id = (await chunks.put(KEY, messages)) ?? '';
+    const part = await offload(messages);
+    await append();
     await blobs.delete(KEY);
-    const within = {
-      fromMessageId: messages[0]?.id ?? '',
-      throughMessageId: messages.at(-1)?.id ?? '',
-    };
-    const part = { ...partOf(id, messages), ...within };
     expect(await chunks.get(KEY, part)).toEqual(messages);
-    expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
+    expect((await blobs.get(KEY, part.id))?.ref.id).toBe(part.id);
+  });
+
+  it('that follow others of the same log in a chunk are made again, and those before them, too', {
+    ...promise('G183'),
+  }, async () => {
+    const { chunks, blobs, append, all, offload } = await setUp();
+    const parts = [await offload(all.slice(0, 6)), await offload(all.slice(6, 13))];
+    await append();
+    await blobs.delete(KEY);
+    expect(await chunks.get(KEY, parts[1] as StoredPart)).toEqual(all.slice(6, 13));
+    expect(await chunks.get(KEY, parts[0] as StoredPart)).toEqual(all.slice(0, 6));
   });
 
   it('that were changed are never used: they are made again', {
     ...promise('G183'),
   }, async () => {
     const folder = temporaryFolder();
-    const { chunks, append, messages, part } = await setUp(await openFolderBlobStore({ folder }));
+    const { chunks, append, messages, part } = await setUpOffloaded(
+      await openFolderBlobStore({ folder }),
+    );
     await append();
     const file = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
       name.includes(part.id),
@@ -128,7 +143,7 @@ describe('messages in the blob store', () => {
   });
 
   it('are read from the log by a worker that has no blob store', async () => {
-    const { log, append, messages, part } = await setUp();
+    const { log, append, messages, part } = await setUpOffloaded();
     await append();
     const without = new TranscriptChunks({ log });
     expect(await without.get(KEY, part)).toEqual(messages);
@@ -138,16 +153,16 @@ describe('messages in the blob store', () => {
   it('that neither blob store nor log has are lost, and the error names them', {
     ...promise('G183'),
   }, async () => {
-    const { chunks, blobs, part } = await setUp();
+    const { chunks, blobs, part } = await setUpOffloaded();
     await blobs.delete(KEY);
     await expect(chunks.get(KEY, part)).rejects.toMatchObject({
       code: 'transcript_lost',
-      message: expect.stringMatching(/turns turn_\w+_2 to turn_\w+_5, is neither/) as string,
+      message: expect.stringContaining(`chunk ${part.id} is neither`) as string,
     });
   });
 
   it('that have no reference any more are removed, twice if need be', async () => {
-    const { chunks, blobs, part } = await setUp();
+    const { chunks, blobs, part } = await setUpOffloaded();
     await chunks.remove(KEY, [part.id]);
     await chunks.remove(KEY, [part.id]);
     expect(await blobs.get(KEY, part.id)).toBeUndefined();
