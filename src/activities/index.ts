@@ -20,6 +20,7 @@ import { reconcileTool } from './tools/reconcile-tool.js';
 import { runTool } from './tools/run-tool.js';
 import { flushLog } from './transcript/flush-log.js';
 import { offloadTranscript } from './transcript/offload-transcript.js';
+import { restoreState } from './transcript/restore-state.js';
 import { readStored } from './transcript/stored-messages.js';
 
 /**
@@ -53,6 +54,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
     offloadTranscript: (input) => offloadTranscript(tools, input),
+    restoreState: (input) => restoreState(tools, input),
   };
   return notedActivities(wellFormedOutcomes(activities));
 }

@@ -24,6 +24,7 @@ import { LossWatch } from '../projection/projector/loss-watch.js';
 import { Projector } from '../projection/projector/projector.js';
 import { StartupCheck } from '../projection/projector/startup-check.js';
 import { Sweep } from '../projection/projector/sweep.js';
+import { restoreState } from '../projection/reading/reopening.js';
 import { TranscriptChunks } from '../projection/reading/transcript-chunks.js';
 import { fetchTranscript } from '../projection/reading/transcript-source.js';
 import { createEventSource } from '../projection/source/event-source.js';
@@ -144,7 +145,11 @@ async function assemble<Services>(
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
   const servers = workerMcp({ services: options.services, logger, taskQueue, create });
-  const activities: Activities = activitiesOf(options, parts, { projector, mcp: servers.mcp });
+  const activities: Activities = activitiesOf(options, parts, {
+    projector,
+    source,
+    mcp: servers.mcp,
+  });
   const { worker, stuck } = await createWatchedWorker(
     {
       ...common,
@@ -276,8 +281,13 @@ function keeping<Services>(
 function activitiesOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, logger }: Parts,
-  { projector, mcp }: { readonly projector: Projector; readonly mcp: McpServers },
+  served: {
+    readonly projector: Projector;
+    readonly source: WorkflowSource;
+    readonly mcp: McpServers;
+  },
 ): Activities {
+  const { projector, source, mcp } = served;
   const { log, live, blobs } = opened;
   return createActivities({
     agents: options.agents,
@@ -285,6 +295,7 @@ function activitiesOf<Services>(
     mcp,
     logger,
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
+    restoreState: (input) => restoreState({ log, live, source }, input),
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },

@@ -21,15 +21,17 @@ import { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
 import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
-import type { ConversationInput } from '../protocol/workflow/messaging.js';
+import type { ConversationInput, ReopenInput } from '../protocol/workflow/messaging.js';
 import { provideDetails } from './activities/details.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/schedule.js';
 import { Driver } from './driver/driver.js';
 import { Recovery } from './driver/recovery.js';
 import { checkedInput } from './handlers/checked-input.js';
 import { registerHandlers } from './handlers/handlers.js';
+import type { InputHandlers } from './handlers/input-handlers.js';
 import { detailsText } from './handlers/page.js';
 import { onRefusedUpdate } from './handlers/refused-updates.js';
+import { Reopening, type WaitingInput } from './handlers/reopening.js';
 import { EventLogOfRun } from './log/event-log.js';
 import { SearchAttributes, shownIds } from './log/live-output.js';
 import { TaskMarker } from './log/task-marker.js';
@@ -50,7 +52,8 @@ export interface ConversationOutcome {
 }
 
 export async function conversation(input: ConversationInput): Promise<ConversationOutcome> {
-  const shell = new Shell(checkedInput(input));
+  const { reopen } = checkedInput(input);
+  const shell = reopen === undefined ? new Shell(input) : await reopened(input, reopen);
   try {
     return await shell.run();
   } catch (error) {
@@ -58,6 +61,12 @@ export async function conversation(input: ConversationInput): Promise<Conversati
     await CancellationScope.nonCancellable(() => shell.cancelled());
     throw error;
   }
+}
+
+async function reopened(input: ConversationInput, reopen: ReopenInput): Promise<Shell> {
+  const reopening = new Reopening(input, reopen);
+  const carried = await reopening.restore();
+  return new Shell({ ...input, carried }, reopening.waiting);
 }
 
 class Shell {
@@ -71,13 +80,19 @@ class Shell {
   readonly #pauses: OffloadPauses;
   readonly #attributes: SearchAttributes;
   readonly #marker = new TaskMarker();
+  readonly #handlers: InputHandlers;
+  /** The inputs that waited until the state was restored. */
+  readonly #waiting: readonly WaitingInput[];
+  /** The one of them that is taken now. */
+  #taken: WaitingInput | undefined;
   /** True while the main loop is blocked: then each input marks its task as it arrives. */
   #isMarking = false;
   #dirty = false;
   #idleTimer = false;
 
-  constructor(input: ConversationInput) {
+  constructor(input: ConversationInput, waiting: readonly WaitingInput[] = []) {
     this.#input = input;
+    this.#waiting = waiting;
     this.#rollOver = new RollOver(input.rollOver);
     this.#pauses = new OffloadPauses(() => {
       this.#dirty = true;
@@ -117,12 +132,12 @@ class Shell {
     onRefusedUpdate(() => {
       this.#log.doubt();
     });
-    registerHandlers({
+    this.#handlers = registerHandlers({
       machine: this.#machine,
       log: this.#log,
       wake,
       recover: (part) => {
-        this.#recovery.take(part);
+        this.#recovery.take(part, this.#taken?.startedId);
       },
       requestRollOver: () => {
         this.#rollOver.request();
@@ -132,14 +147,14 @@ class Shell {
       },
       countUpdate: () => {
         this.#rollOver.countUpdate();
-        // The update leaves two events: accepted and completed.
-        this.#marker.acted(2);
+        // The update leaves two events: accepted, in an earlier task if it waited, and completed.
+        this.#marker.acted(this.#taken === undefined ? 2 : 1);
       },
     });
   }
 
   async run(): Promise<ConversationOutcome> {
-    if (this.#input.carried === undefined || this.#input.carried.reopened === true)
+    if (this.#input.carried === undefined || this.#input.reopen !== undefined)
       await this.#firstInput();
     else this.#dirty = true;
     for (;;) {
@@ -159,9 +174,20 @@ class Shell {
   async #firstInput(): Promise<void> {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
     this.#log.hold();
-    if (!(await condition(admitted, EMPTY_RUN_CLOSE_MS)))
+    this.#takeWaiting();
+    const isRefused = this.#waiting.length > 0 && !admitted();
+    if (isRefused) await condition(allHandlersFinished);
+    if (isRefused || !(await condition(admitted, EMPTY_RUN_CLOSE_MS)))
       throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
     this.#log.release();
+  }
+
+  #takeWaiting(): void {
+    for (const input of this.#waiting) {
+      this.#taken = input;
+      input.take(this.#handlers);
+    }
+    this.#taken = undefined;
   }
 
   /**

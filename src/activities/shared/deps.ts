@@ -6,7 +6,12 @@ import type { TranscriptChunks } from '../../projection/reading/transcript-chunk
 import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import type { CallModelInput, FlushLogResult } from '../../protocol/workflow/activities.js';
+import type {
+  CallModelInput,
+  FlushLogResult,
+  RestoreStateInput,
+} from '../../protocol/workflow/activities.js';
+import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
@@ -24,6 +29,8 @@ export interface ActivityDeps<Services> {
   readonly services: Services;
   /** Ensures that the store has the log up to a sequence number; throws when it cannot. */
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
+  /** Restores the state of a closed conversation from its log; throws when it cannot. */
+  readonly restoreState: (input: RestoreStateInput) => Promise<CarriedState>;
   /** Publishes to watchers. May drop events; its errors are logged and ignored. */
   readonly publish: (key: ConversationKey, event: LiveEvent) => void;
   /**

@@ -96,7 +96,7 @@ export interface SendOptions<Given extends OutputGiven = OutputGiven> {
   readonly actor?: Actor | StampedActor | undefined;
   /** Overrides the agent's rule for a message that arrives while a turn runs. */
   readonly onBusy?: OnBusy | undefined;
-  /** Opens a closed conversation again; needs the event log. */
+  /** Reopens the conversation where it is closed; a worker restores its state from the event log. */
   readonly reopen?: boolean | undefined;
   /** Images and files of the message: by address, or by their id at the model's provider; at most 16. */
   readonly attachments?: readonly (ImagePart | FilePart)[] | undefined;

@@ -3,9 +3,9 @@
  * with the same ids.
  *
  * I1 Every refusal that needs no workflow comes before the call of Temporal.
- * I2 The request id is created before the first try; every try of one call carries the same ids.
+ * I2 The request id is created before the first try, and every try of one call carries it.
  * I3 A closed conversation is never started again by accident: only by `reopen`, or when none of its runs admitted
- * anything.
+ * anything. A run that is started by `reopen` restores the state itself, and then judges the message.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,10 +18,12 @@ import type {
 import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
 import type { MessageRefused } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { NotReopened } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { ConversationError } from '../api/errors.js';
 import type { ConversationReader } from '../ports/reader.js';
-import { findMessage } from '../reading/log-search.js';
+import { allEvents, findMessage } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import type { SignalTrace, Trace } from '../reading/signal-outcome.js';
 import { isClosedRun, refusalOf } from '../temporal/errors.js';
@@ -29,7 +31,6 @@ import { isOpenRun } from '../temporal/executions.js';
 import type { StartPolicy, StartRequest } from '../temporal/start-options.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { within } from '../temporal/waiting.js';
-import { restoreStateFor, wasEverAdmitted } from './reopen.js';
 
 export interface SendRequest {
   readonly key: ConversationKey;
@@ -67,10 +68,10 @@ const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
  * Unique per call, so that the server's own memory of update ids does not hide a repeat: the workflow recognises the
  * request id and returns `duplicate`. Constant within the call, so that its tries are one update.
  */
-export function messageUpdateId(requestId: string, actorId: string): string {
+export function messageUpdateId(requestId: string, actorId: string | undefined): string {
   return updateIdFor({
     operation: 'sendMessage',
-    actor: actorId,
+    ...(actorId === undefined ? {} : { actor: actorId }),
     requestId: `${requestId}~${randomUUID()}`,
   });
 }
@@ -88,10 +89,12 @@ export async function sendMessage(
     ? await startAgain(parts, request)
     : FRESH;
   const waitUntil = request.reopen ? Date.now() + REOPEN_MS * parts.gateway.patience() : 0;
+  // The server repeats a refusal that is in the history of a closed run to an update with the same id.
+  let sent = renewed(request);
   for (let round = 1; ; round += 1) {
     if ('status' in start) return start;
     try {
-      return await tryOnce(parts.gateway, { ...request, start });
+      return await tryOnce(parts.gateway, { ...sent, start });
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
@@ -103,6 +106,7 @@ export async function sendMessage(
     }
     if (round > 1) await sleep(Math.min(ROUND_PAUSE_MS * round, LONGEST_ROUND_PAUSE_MS));
     start = await startAgain(parts, request);
+    sent = renewed(request);
   }
 }
 
@@ -128,6 +132,18 @@ export function refusalTrace(requestId: string): Trace<MessageRefused> {
   };
 }
 
+/** The request as another update. */
+function renewed(request: SendRequest): SendRequest {
+  const { requestId, actor } = request.input;
+  return { ...request, updateId: messageUpdateId(requestId, actor?.id) };
+}
+
+/** True when a run that reopens the conversation could not restore its state, and may do so later, or never. */
+function isNotReopened(error: unknown, reopened: NotReopened['reopened']): boolean {
+  const detail = refusalOf(error)?.detail;
+  return isRecord(detail) && detail['reopened'] === reopened;
+}
+
 function refusedError({ code }: MessageRefused): ConversationError {
   const known = isFailureCode(code) ? code : 'internal';
   const { title } = FAILURES[known];
@@ -145,6 +161,7 @@ export async function confirmMessage(
 ): Promise<SendReply | undefined> {
   const { gateway, reader, trace } = parts;
   const { key, input, updateId } = request;
+  const deadline = Date.now() + budgetMs;
   try {
     // A recorded refusal is final: an update could make the same message a new one. A refusal that was only counted,
     // not recorded, was reported to no caller: the update lets the conversation judge the message by its present state.
@@ -162,6 +179,9 @@ export async function confirmMessage(
   } catch (error) {
     const reply = duplicateOf(error);
     if (reply !== undefined) return { status: 'admitted', reply, duplicate: false };
+    // The server would repeat the refusal of this update; the message still waits in the run.
+    if (isNotReopened(error, 'later'))
+      return await confirmMessage(parts, renewed(request), Math.max(0, deadline - Date.now()));
     if (!isClosedRun(error)) throw gateway.toConversationError(error);
     const logged = await findMessage(reader, key, input);
     if (logged !== undefined) return { status: 'admitted', reply: logged, duplicate: false };
@@ -213,7 +233,8 @@ function duplicateOf(error: unknown): SendMessageReply | undefined {
 
 function mayStartAgain(error: unknown, request: SendRequest): boolean {
   if (isClosedRun(error)) return true;
-  return request.reopen && refusalOf(error)?.type === 'conversation_closed';
+  const refusal = request.reopen ? refusalOf(error) : undefined;
+  return refusal?.type === 'conversation_closed' && !isNotReopened(error, 'never');
 }
 
 /**
@@ -254,13 +275,14 @@ async function startAgain(
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;
   if (run?.status.name === 'FAILED' && (await hadNothing(parts, key, run.runId)))
     return { reuse: 'ALLOW_DUPLICATE_FAILED_ONLY' };
+  if (request.reopen)
+    return {
+      reuse: 'ALLOW_DUPLICATE',
+      reopen: run === undefined ? {} : { closedRunId: run.runId },
+    };
   const reply = await findMessage(reader, key, input).catch(() => undefined);
   if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
-  if (!request.reopen) throw closed(key);
-  return {
-    reuse: 'ALLOW_DUPLICATE',
-    carried: await restoreStateFor(parts, key, request.manifest.name),
-  };
+  throw closed(key);
 }
 
 /** The last run admitted nothing, nor did any run before it, so that a fresh start loses nothing. */
@@ -271,6 +293,15 @@ async function hadNothing(
 ): Promise<boolean> {
   if ((await gateway.failureType(key, runId)) !== 'not_admitted') return false;
   return log === undefined || !(await wasEverAdmitted(log, key));
+}
+
+/**
+ * Whether the log has a message of the conversation. A run that admitted nothing may leave a log of its start.
+ * @throws the errors of the log: a start over a log that cannot be read could lose its content
+ */
+async function wasEverAdmitted(log: ConversationReader, key: ConversationKey): Promise<boolean> {
+  for await (const event of allEvents(log, key)) if (event.type === 'user_message') return true;
+  return false;
 }
 
 function stillClosing({ conversationId }: ConversationKey, cause: unknown): ConversationError {

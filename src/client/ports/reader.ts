@@ -8,7 +8,6 @@ import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { CarriedState } from '../../protocol/workflow/messaging.js';
 
 export type { LogCursor };
 
@@ -95,12 +94,6 @@ export interface ConversationReader {
     key: ConversationKey,
     options: ReadPosition & { signal: AbortSignal },
   ): AsyncIterable<WatchFrame>;
-  /**
-   * State of a closed conversation rebuilt from its log, to open it again; complete, as long as Temporal has the
-   * workflow.
-   * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker returns it.
-   */
-  restoreState(key: ConversationKey): Promise<CarriedState | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

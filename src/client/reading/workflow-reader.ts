@@ -9,7 +9,6 @@ import { MAX_EVENT_PAGE_BYTES } from '../../protocol/limits/limits.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import { type CanonicalEvent, type TurnEnded, turnIdOf } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import { ConversationError } from '../api/errors.js';
 import type {
   BeforePosition,
@@ -135,13 +134,6 @@ export class WorkflowReader implements ConversationReader {
   /** @throws {ConversationError} store_unavailable always: each workflow knows of itself only. */
   list(): Promise<ConversationPage> {
     const text = 'Listing conversations needs the event log: give the client a reader';
-    return Promise.reject(new ConversationError('store_unavailable', text));
-  }
-
-  /** @throws {ConversationError} store_unavailable always: a run that is gone cannot be queried. */
-  restoreState(): Promise<CarriedState | undefined> {
-    const text =
-      'Opening a closed conversation again needs the event log: give the client a reader';
     return Promise.reject(new ConversationError('store_unavailable', text));
   }
 

@@ -20,8 +20,8 @@ import {
 } from '../../protocol/limits/service-limits.js';
 import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
 import {
-  type CarriedState,
   type ConversationInput,
+  type ReopenInput,
   SEARCH_ATTRIBUTES,
 } from '../../protocol/workflow/messaging.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
@@ -42,10 +42,11 @@ export interface StartRequest {
   readonly start: StartPolicy;
 }
 
-/** The treatment of a closed run of the same id, and the state that a new one begins with. */
+/** The treatment of a closed run of the same id. */
 export interface StartPolicy {
   readonly reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE';
-  readonly carried?: CarriedState;
+  /** Present when the new run continues the closed conversation. Absent: it begins one. */
+  readonly reopen?: ReopenInput;
 }
 
 export interface StartDefaults {
@@ -65,7 +66,7 @@ export function startOptions(
     agent: manifest.name,
     settings: settingsFor(manifest),
     model: manifest.model,
-    ...(start.carried === undefined ? {} : { carried: start.carried }),
+    ...(start.reopen === undefined ? {} : { reopen: start.reopen }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     offload: OFFLOAD_BOUNDS,
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },

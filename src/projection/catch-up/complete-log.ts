@@ -1,4 +1,4 @@
-/** Completes the stored log of a closed conversation before its state is rebuilt from it. */
+/** Completes the stored log of a closed conversation before its state is restored from it. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../../store/ports/live.js';
@@ -18,9 +18,9 @@ export class LogIncomplete extends Error {
 }
 
 /**
- * Fetches the events of a closed run beyond the store: hints may have been lost with a store outage that covered the
- * close. The store is the only source when Temporal does not have the workflow, or its run was ended from outside. Safe
- * to repeat.
+ * Fetches the events of a closed run, and of those before it, beyond the store: hints may have been lost with a store
+ * outage that covered the close. The store is the only source when Temporal does not have the run, or it was ended from
+ * outside. Safe to repeat.
  * @throws {LogIncomplete} when the run is known but cannot be read.
  * @throws {StoreUnavailable}
  */
@@ -31,8 +31,10 @@ export async function completeLog(
     readonly source: WorkflowSource;
   },
   key: ConversationKey,
+  runId: string,
 ): Promise<void> {
-  const { log, live = NOBODY, source } = deps;
+  const { log, live = NOBODY } = deps;
+  const source = sourceUpTo(deps.source, runId);
   const run = await source.describe(key);
   if (run?.status !== 'closed') return;
   const head = await log.head(key);
@@ -46,6 +48,16 @@ export async function completeLog(
       { cause: error },
     );
   }
+}
+
+/** The same source, for which this run is the current one: a newer run has begun, and waits for this log. */
+function sourceUpTo(source: WorkflowSource, runId: string): WorkflowSource {
+  return {
+    events: (key, wanted) => source.events(key, wanted),
+    describe: (key) => source.describe(key, runId),
+    previousRun: async (key, id) => await source.previousRun?.(key, id),
+    startOf: async (key, id) => await source.startOf?.(key, id),
+  };
 }
 
 /** Readers without a live channel find appended events by polling. */

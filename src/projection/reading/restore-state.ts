@@ -1,7 +1,7 @@
 /**
- * The state that a closed conversation continues with when it is opened again: the fold of its log. Where the transcript
- * is larger than a roll-over carries whole, the messages that no run has offloaded are named in chunks, too, and made
- * from the log when they are read (decision 24).
+ * The state that a closed conversation continues with when it is reopened: the fold of its log. Where the transcript is
+ * larger than a roll-over carries whole, the messages that no run has offloaded are named in chunks, too, and made from
+ * the log when they are read (decision 24).
  */
 import { apply } from '../../core/apply/apply.js';
 import { carriedMemory } from '../../core/context/carry-over.js';
@@ -25,7 +25,6 @@ export function restoreStateOf(events: readonly CanonicalEvent[]): CarriedState 
     ...carriedMemory(carried),
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
     events: offloaded === undefined ? [] : [offloaded],
-    reopened: true,
   };
 }
 

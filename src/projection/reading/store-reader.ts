@@ -16,17 +16,14 @@ import type { ConversationSnapshot, TurnResult } from '../../protocol/conversati
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/troubles.js';
 import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
-import { completeLog } from '../catch-up/complete-log.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { ChangeWaiter } from './change-waiter.js';
-import { restoreStateOf } from './restore-state.js';
 import { waitForTurn } from './turn-result.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
 
@@ -36,8 +33,7 @@ export interface StoreReaderDeps {
   readonly live?: LiveChannel;
   /**
    * The workflows (`createWorkflowSource(temporal)`), queried for events that a caller knows to be recorded and the
-   * store lacks, and for the end of a log that is opened again. `'none'`: readers see the stored state, however old,
-   * for processes that can reach only the store.
+   * store lacks. `'none'`: readers see the stored state, however old, for processes that can reach only the store.
    */
   readonly source: WorkflowSource | 'none';
 }
@@ -138,24 +134,6 @@ class StoreReader implements ConversationReader {
     options: ReadPosition & { signal: AbortSignal },
   ): AsyncIterable<WatchFrame> {
     return watchLog({ log: this.#log, live: this.#live }, key, options);
-  }
-
-  async restoreState(key: ConversationKey): Promise<CarriedState | undefined> {
-    if (this.#source !== undefined)
-      await completeLog({ log: this.#log, live: this.#live, source: this.#source }, key);
-    const events: CanonicalEvent[] = [];
-    let generation: number | undefined;
-    for (let more = true; more; ) {
-      const read = await this.#log.read(key, {
-        afterSeq: events.at(-1)?.seq ?? 0,
-        ...(generation === undefined ? {} : { generation }),
-      });
-      if (read === undefined) return undefined;
-      generation = read.generation;
-      events.push(...read.events);
-      more = read.more;
-    }
-    return restoreStateOf(events);
   }
 
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {

@@ -20,6 +20,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { RESTORE_STATE } from '../../protocol/workflow/activities.js';
 import type {
   CarriedState,
   EventsPage,
@@ -27,6 +28,7 @@ import type {
   Hint,
 } from '../../protocol/workflow/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+import type { HistoryEvent } from './history-tail.js';
 
 /** How a run was ended from outside its own code. */
 export type EndedBy = RunEnded['status'];
@@ -91,16 +93,16 @@ export interface WorkflowSource {
    * @throws {RunUnknown} when the server does not have the run any more.
    */
   events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
-  /** The current run; needs no worker. Undefined when the server does not have the workflow (any more). */
-  describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
+  /** The current run, or the given one; needs no worker. Undefined when the server does not have it (any more). */
+  describe(key: ConversationKey, runId?: string): Promise<WorkflowDescription | undefined>;
   /**
    * The run before one of the same conversation: the one that it was continued from, or the last one before it was
    * opened again. Undefined when the server has none (any more). Absent if the source cannot find it.
    */
   previousRun?(key: ConversationKey, runId: string): Promise<string | undefined>;
   /**
-   * The state at the start of a run; needs no worker. Undefined when the server does not have the run. Absent if the
-   * source cannot find it.
+   * The state at the start of a run, also one that the run restored; needs no worker. Undefined when the server does not
+   * have the run. Absent if the source cannot find it.
    */
   startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
   /** Takes the events of a hint, for later pages. Never throws. Absent if every page is queried. */
@@ -167,9 +169,9 @@ export function createWorkflowSource(
         return await query(client.workflow, target, after);
       }
     },
-    describe: async (key) => {
+    describe: async (key, ofRun) => {
       try {
-        const handle = client.workflow.getHandle(workflowIdFor(key));
+        const handle = client.workflow.getHandle(workflowIdFor(key), ofRun);
         const run = await timed(() => handle.describe());
         const { runId, historyLength, status, closeTime } = run;
         const endedBy = ENDED_BY[status.name];
@@ -219,17 +221,24 @@ interface Run {
   readonly runId: string;
 }
 
-/** The event with which a run began. @throws errors of the server: NOT_FOUND for a run that it does not have */
-async function firstEvent(client: Client, timed: WithDeadline, { key, runId }: Run) {
+/** The first events of a run. @throws errors of the server: NOT_FOUND for a run that it does not have */
+async function firstEvents(
+  client: Client,
+  timed: WithDeadline,
+  { key, runId, maximumPageSize = 1 }: Run & { readonly maximumPageSize?: number },
+): Promise<readonly HistoryEvent[]> {
   const { history } = await timed(() =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdFor(key), runId },
-      maximumPageSize: 1,
+      maximumPageSize,
     }),
   );
-  return history?.events?.[0];
+  return history?.events ?? [];
 }
+
+/** Events among which the end of `restoreState` is: it is scheduled by the first task, beside few inputs. */
+const EVENTS_WITH_RESTORED_STATE = 30;
 
 async function startOf(
   client: Client,
@@ -237,16 +246,36 @@ async function startOf(
   run: Run,
 ): Promise<RunStart | undefined> {
   try {
-    const event = await firstEvent(client, timed, run);
+    const [event] = await firstEvents(client, timed, run);
     const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
     const [input] = await decodedValues(client.options.loadedDataConverter, payloads);
-    const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
+    const given = isRecord(input) ? input : {};
+    const carried =
+      given['reopen'] === undefined ? given['carried'] : await restored(client, timed, run);
     const at = isoOf(event?.eventTime, 'eventTime');
-    return { at, ...(carried === undefined ? {} : { carried }) };
+    return { at, ...(carried === undefined ? {} : { carried: carried as CarriedState }) };
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
+}
+
+/** The state that a run has restored; undefined when it has none (yet). */
+async function restored(client: Client, timed: WithDeadline, run: Run): Promise<unknown> {
+  const maximumPageSize = EVENTS_WITH_RESTORED_STATE;
+  const events = await firstEvents(client, timed, { ...run, maximumPageSize });
+  const scheduled = events.findLast(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === RESTORE_STATE,
+  );
+  const end = events.find(
+    (event) =>
+      scheduled !== undefined &&
+      String(event.activityTaskCompletedEventAttributes?.scheduledEventId) ===
+        String(scheduled.eventId),
+  );
+  const payloads = end?.activityTaskCompletedEventAttributes?.result?.payloads;
+  const [state] = await decodedValues(client.options.loadedDataConverter, payloads);
+  return state;
 }
 
 async function previousRun(
@@ -256,7 +285,7 @@ async function previousRun(
 ): Promise<string | undefined> {
   const workflowId = workflowIdFor(key);
   try {
-    const event = await firstEvent(client, timed, { key, runId });
+    const [event] = await firstEvents(client, timed, { key, runId });
     const started = event?.workflowExecutionStartedEventAttributes;
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;

@@ -33,6 +33,7 @@ import type { StampedActor } from '../values/actors.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import type { ConversationKey, ToolCallId, TurnId } from '../values/ids.js';
 import { fingerprint, type Json, type JsonSchema } from '../values/json.js';
+import type { CarriedState, ReopenInput } from './messaging.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -331,6 +332,14 @@ export interface FlushLogResult {
   readonly storedSeq: number;
 }
 
+/** Name of the activity with which a reopened conversation begins. */
+export const RESTORE_STATE = 'restoreState' satisfies keyof ConversationActivities;
+
+export interface RestoreStateInput extends ConversationKey, ReopenInput {
+  /** Chain of the run that continues the conversation. Its own events, which a reset leaves in the log, do not count. */
+  readonly chain: string;
+}
+
 /** Whole turns to be summarised: a prefix of the transcript, an earlier summary included. */
 export interface SummarizeInput extends ConversationKey {
   readonly agent: string;
@@ -353,4 +362,5 @@ export interface ConversationActivities {
   summarize(input: SummarizeInput): Promise<SummarizeResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
   offloadTranscript(input: OffloadTranscriptInput): Promise<OffloadTranscriptResult>;
+  restoreState(input: RestoreStateInput): Promise<CarriedState>;
 }

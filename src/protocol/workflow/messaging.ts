@@ -106,14 +106,21 @@ export interface ConversationInput extends ConversationKey {
   readonly settings: AgentSettings;
   /** Name of the agent's model when the conversation began; only for summaries in the Temporal UI. */
   readonly model?: string;
-  /** State carried over a roll-over, or rebuilt from the log when a closed conversation is reopened. */
+  /** State carried over a roll-over. */
   readonly carried?: CarriedState;
+  /** The run continues a closed conversation: it restores the state from the log before it judges any input. */
+  readonly reopen?: ReopenInput;
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
   /** Bounds from which old messages are offloaded. Absent: they never are. */
   readonly offload?: OffloadBounds;
   /** Bounds of one run, beside the server's own suggestion; each optional. */
   readonly rollOver?: RollOverBounds;
+}
+
+export interface ReopenInput {
+  /** The newest run before this one, whose last events the store may lack. Absent: Temporal has no such run. */
+  readonly closedRunId?: string;
 }
 
 /** A run ends at the next quiet point once it has outgrown one of these, each a number from 1. */
@@ -138,9 +145,15 @@ export interface CarriedState extends CarriedMemory {
   readonly unacknowledged?: readonly UnacknowledgedOffload[];
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
-  readonly reopened?: true;
   /** Number of the oldest messages that a reopened conversation left behind. Absent when there are none. */
   readonly droppedMessages?: number;
+}
+
+/** Detail of a refused update that waited for a conversation to be reopened. */
+export interface NotReopened {
+  readonly message: string;
+  /** `later`: another try may succeed. */
+  readonly reopened: 'later' | 'never';
 }
 
 export interface EventsQuery {

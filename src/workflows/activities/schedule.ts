@@ -109,6 +109,18 @@ export const OFFLOAD_TRANSCRIPT: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/**
+ * The callers of a reopened conversation wait for it, so a store that is down is reported after about a second and a
+ * half. A lost worker is noticed late enough for a log of megabytes, whose fold lets no heartbeat through.
+ */
+export const RESTORE_STATE_OPTIONS: ActivityOptions = {
+  summary: 'state of the closed conversation',
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '5s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumAttempts: 4 },
+};
+
 /** Used when the turn cannot continue without offloading: the request may hold megabytes. */
 export const OFFLOAD_UNLIMITED_RETRIES: ActivityOptions = {
   ...OFFLOAD_TRANSCRIPT,

@@ -86,12 +86,13 @@ export class Recovery {
   }
 
   /**
-   * Takes one part; the last part applies all. Ignores input that is not a recovery of an earlier run.
+   * Takes one part, which arrived in the task with this start; the last part applies all. Ignores input that is not a
+   * recovery of an earlier run.
    * @throws {Error} when events do not continue the log: the task fails, and nothing has been scheduled.
    */
-  take(input: unknown): void {
+  take(input: unknown, startedId = workflowInfo().historyLength): void {
     const given = recoverInputOf(input);
-    if (given === undefined || !isAfterReset(given, workflowInfo().historyLength)) return;
+    if (given === undefined || !isAfterReset(given, startedId)) return;
     const parts = [...(this.#received.get(given.recoveryId) ?? []), given];
     this.#received.set(given.recoveryId, parts);
     if (parts.length < given.parts) return;

@@ -21,7 +21,8 @@ export function checkedInput(input: ConversationInput): ConversationInput {
     settingsProblem(given['settings']) ??
     boundsProblem('rollOver', given['rollOver']) ??
     boundsProblem('offload', given['offload']) ??
-    carriedProblem(given['carried']);
+    carriedProblem(given['carried']) ??
+    reopenProblem(given);
   if (problem !== undefined)
     throw ApplicationFailure.nonRetryable(
       `conversation cannot start: ${problem}`,
@@ -57,6 +58,15 @@ function carriedProblem(carried: unknown): string | undefined {
   return carried === undefined || isRecord(carried)
     ? undefined
     : 'carried must be absent or an object';
+}
+
+function reopenProblem({ carried, reopen }: Readonly<Record<string, unknown>>): string | undefined {
+  if (reopen === undefined) return undefined;
+  if (!isRecord(reopen)) return 'reopen must be absent or an object';
+  const { closedRunId } = reopen;
+  if (closedRunId !== undefined && typeof closedRunId !== 'string')
+    return 'reopen.closedRunId must be absent or a text';
+  return carried === undefined ? undefined : 'reopen and carried exclude each other';
 }
 
 function isPositive(value: unknown): value is number {

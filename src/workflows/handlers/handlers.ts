@@ -4,14 +4,7 @@
  * Validators refuse updates, so refusals leave no history.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import {
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  log,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow';
+import { defineQuery, log, setHandler } from '@temporalio/workflow';
 import type { Refusal } from '../../core/judge/judged.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
 import { type RefusalOf, SIGNAL_VERBS, VERBS, type VerbName } from '../../core/verbs/table.js';
@@ -21,6 +14,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../../protocol/workflow/messaging.js';
 import type { EventLogOfRun } from '../log/event-log.js';
 import { transcriptSlice } from '../transcript/transcript-window.js';
+import { InputHandlers } from './input-handlers.js';
 
 export interface HandlerOptions {
   readonly machine: ConversationMachine;
@@ -34,17 +28,26 @@ export interface HandlerOptions {
   readonly countUpdate: () => void;
 }
 
-/** Registers every handler. Must be called synchronously in the first activation. */
-export function registerHandlers(options: HandlerOptions): void {
-  for (const name of Object.keys(VERBS)) registerVerb(name as VerbName, options);
-  registerSignals(options);
+/**
+ * Registers every handler. Must be called synchronously in the first activation, or when inputs wait no longer
+ * (`reopening.ts`).
+ */
+export function registerHandlers(options: HandlerOptions): InputHandlers {
+  const handlers = new InputHandlers();
+  for (const name of Object.keys(VERBS)) registerVerb(handlers, name as VerbName, options);
+  registerSignals(handlers, options);
   registerQueries(options);
+  return handlers;
 }
 
 /** The update of a verb. A refusal is a failure of the validator, so it leaves no history. */
-function registerVerb(name: VerbName, { machine, wake, countUpdate }: HandlerOptions): void {
-  setHandler(
-    defineUpdate<unknown, [unknown]>(UPDATES[name]),
+function registerVerb(
+  handlers: InputHandlers,
+  name: VerbName,
+  { machine, wake, countUpdate }: HandlerOptions,
+): void {
+  handlers.update(
+    UPDATES[name],
     (input) => {
       countUpdate();
       const taken = machine.take(name, input);
@@ -73,7 +76,7 @@ function refuse(code: FailureCode, message: string, detail: unknown): never {
   throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details: [detail] });
 }
 
-function registerSignals(options: HandlerOptions): void {
+function registerSignals(handlers: InputHandlers, options: HandlerOptions): void {
   const { machine, wake, countSignal } = options;
   const signal = (name: string, description: string, take: (input: unknown) => void): void => {
     const handler = (input: unknown): void => {
@@ -81,7 +84,7 @@ function registerSignals(options: HandlerOptions): void {
       take(input);
       wake();
     };
-    setHandler(defineSignal<[unknown]>(name), handler, { description });
+    handlers.signal(name, handler, description);
   };
   for (const name of SIGNAL_VERBS)
     signal(SIGNALS[name], 'The same as the update, with no reply', (input) => {
@@ -93,8 +96,7 @@ function registerSignals(options: HandlerOptions): void {
   signal(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
     options.recover(input);
   });
-  // Without a default, the SDK would buffer unknown signals for a handler that never comes.
-  setDefaultSignalHandler((name) => {
+  handlers.others((name) => {
     countSignal();
     log.warn('unknown signal ignored', { signal: name });
   });

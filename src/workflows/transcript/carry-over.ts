@@ -16,19 +16,21 @@ import type { CarriedState, ConversationInput } from '../../protocol/workflow/me
 
 /** Returns state and events at the beginning of a run. */
 export function initialState(input: ConversationInput): Opening {
-  const { carried, tenant, conversationId, agent, settings } = input;
+  const { carried, reopen, tenant, conversationId, agent } = input;
   const version: number = carried?.version ?? CARRIED_VERSION;
   if (version !== CARRIED_VERSION)
     throw new TypeError(`carried state of version ${version} needs a newer worker`);
   const before = carried === undefined ? undefined : stateIn(carried);
   const unconfirmed = carried?.events ?? [];
-  if (before !== undefined && carried?.reopened !== true)
-    return { state: before, events: unconfirmed };
+  if (before !== undefined && reopen === undefined) return { state: before, events: unconfirmed };
+  // A message for another agent is refused, and must not change the settings for a message beside it.
+  const settings =
+    before === undefined || before.agent === agent ? input.settings : before.settings;
   const started: ConversationStarted = {
     type: 'conversation_started',
     tenant,
     conversationId,
-    // A conversation never changes its agent; a message for another one is refused as usual.
+    // A conversation never changes its agent.
     agent: before?.agent ?? agent,
     chain: chainOf(workflowInfo().firstExecutionRunId),
     settings,

@@ -73,6 +73,7 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
     agents: [agent],
     services,
     mcp,
+    restoreState: () => Promise.reject(new Error('no store')),
     flush: () => Promise.reject(new Error('no store')),
     publish: (_key, event) => {
       live.push(event);

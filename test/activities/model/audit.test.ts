@@ -23,6 +23,7 @@ function setUp(generate: Generate, audit?: 'records' | 'full', store = true) {
   const activities = createActivities({
     agents: [agent],
     services: undefined,
+    restoreState: () => Promise.reject(new Error('no store')),
     flush: () => Promise.reject(new Error('no store')),
     publish: quiet,
     blobs: {

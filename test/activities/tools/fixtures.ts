@@ -55,6 +55,7 @@ export interface Setup {
   readonly chunks?: ActivityDeps<never>['chunks'];
   readonly fetchTranscript?: ActivityDeps<never>['fetchTranscript'];
   readonly flush?: (throughSeq: number) => Promise<FlushLogResult>;
+  readonly restoreState?: ActivityDeps<never>['restoreState'];
 }
 
 export function setUp(setup: Setup = {}) {
@@ -73,6 +74,7 @@ export function setUp(setup: Setup = {}) {
       about.conversationId === key.conversationId && setup.flush !== undefined
         ? setup.flush(throughSeq)
         : Promise.reject(new Error('no store')),
+    restoreState: setup.restoreState ?? (() => Promise.reject(new Error('no store'))),
     publish: (about, event) => {
       if (about.conversationId !== key.conversationId) throw new Error('another conversation');
       live.push(event);

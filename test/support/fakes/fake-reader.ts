@@ -18,7 +18,6 @@ import type {
 import { type CanonicalEvent, turnIdOf } from '../../../src/protocol/log/events.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
-import type { CarriedState } from '../../../src/protocol/workflow/messaging.js';
 
 const GENERATION = 1;
 
@@ -29,11 +28,9 @@ export class FakeReader implements ConversationReader {
   readonly live = new Map<number, LiveEvent[]>();
   /** Events that only workflows have: a caller that knows that one was recorded gets them. */
   readonly unstored = new Map<string, readonly CanonicalEvent[]>();
-  carried: CarriedState | undefined;
   /** The seqs that callers of `snapshot` knew to be recorded. */
   readonly asked: number[] = [];
   failure: Error | undefined;
-  seedFailure: Error | undefined;
   /** Frames that were taken from `watch`. */
   taken = 0;
   /** Seq before which `watch` breaks off. */
@@ -132,11 +129,6 @@ export class FakeReader implements ConversationReader {
       yield { type: 'event', cursor: { generation: GENERATION, seq }, event };
       for (const live of this.live.get(seq) ?? []) yield { type: 'live', event: live };
     }
-  }
-
-  restoreState(): Promise<CarriedState | undefined> {
-    if (this.seedFailure !== undefined) return Promise.reject(this.seedFailure);
-    return Promise.resolve(this.carried);
   }
 
   turnEvents(key: ConversationKey, turnId: string): Promise<readonly CanonicalEvent[]> {

@@ -100,10 +100,9 @@ export class FakeSource implements WorkflowSource {
     return this.runs.get(conversationKey(key))?.find((run) => run.runId === runId);
   }
 
-  async describe(key: ConversationKey): Promise<WorkflowDescription | undefined> {
+  async describe(key: ConversationKey, ofRun?: string): Promise<WorkflowDescription | undefined> {
     this.describes += 1;
-    await Promise.resolve();
-    const run = this.current(key);
+    const run = ofRun === undefined ? this.current(key) : await this.#run(key, ofRun);
     if (run === undefined) return undefined;
     const { runId, events, historyLength = events.length * 3, endedBy } = run;
     const { status = endedBy === undefined ? 'running' : 'closed' } = run;

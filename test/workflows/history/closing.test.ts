@@ -116,15 +116,23 @@ test('a conversation cancelled or terminated in the Temporal UI can be reopened'
 
 test('a closed conversation cannot be reopened for another agent', async () => {
   const engine = await startEngine({
-    agents: [shop(script(says('one'))), { ...shop(script(says('two'))), name: 'other' }],
+    agents: [
+      shop(script(says('one'), says('one more'))),
+      { ...shop(script(says('two'))), name: 'other' },
+    ],
     services: ledger(),
   });
   const { talk } = await engine.ask();
-  await talk.close();
+  const { seq } = await talk.close();
   await engine.log(talk);
   const wrong = engine.client.conversation(talk.id, { agent: 'other' });
   await expect(wrong.send('hi', { reopen: true })).rejects.toMatchObject({
     code: 'agent_mismatch',
   });
-  expect((await engine.handle(talk).describe()).status.name).toBe('COMPLETED');
+  const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
+  await until('the run that asked for it is over', status, { holds: (name) => name !== 'RUNNING' });
+  expect(await talk.snapshot()).toMatchObject({ status: 'closed', agent: 'shop', seq });
+  await expect(talk.send('hi')).rejects.toMatchObject({ code: 'conversation_closed' });
+  expect(await engine.say(talk, 'hi', { reopen: true })).toMatchObject({ text: 'one more' });
+  expect((await engine.log(talk))[seq]).toMatchObject({ agent: 'shop', reopened: true });
 });

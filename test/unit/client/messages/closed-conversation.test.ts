@@ -1,17 +1,15 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { carriedMemory } from '../../../../src/core/context/carry-over.js';
-import { offloadedEvent, withOffloaded } from '../../../../src/core/context/offloaded.js';
-import { messageBytes } from '../../../../src/core/context/transcript.js';
-import type { Message } from '../../../../src/protocol/conversation/messages.js';
-import type { ConversationInput } from '../../../../src/protocol/workflow/messaging.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
-import { refusal, type Script } from '../../../support/fakes/fake-temporal.js';
+import { noAnswer, refusal, type Script } from '../../../support/fakes/fake-temporal.js';
 import { failureOf, setUp } from '../../../support/fakes/scripted-client.js';
 import { sampleLog, TURN } from '../../../support/samples/sample-log.js';
-import { aConversationState } from '../../../support/samples/transcripts.js';
 
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
@@ -21,6 +19,10 @@ const alreadyStarted = (): never => {
     'conversation:default:c-1',
     'conversation',
   );
+};
+
+const gone = (): never => {
+  throw new WorkflowNotFoundError('gone', 'conversation:default:c-1', undefined);
 };
 
 describe('a closed conversation', () => {
@@ -71,10 +73,9 @@ describe('a closed conversation', () => {
     });
   });
 
-  it('is opened again from its log on request', async () => {
+  it('is opened again on request: the run gets the closed run to restore the state of', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
-    reader.carried = { version: 1, state: { kept: true }, events: [] };
     const { conversation, calls } = setUp(
       { ...closedRun, updateWithStart: () => REPLY },
       { reader },
@@ -85,19 +86,35 @@ describe('a closed conversation', () => {
     const start = calls.find((call) => call.kind === 'updateWithStart')?.options;
     expect(start).toMatchObject({
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      args: [{ carried: { version: 1, state: { kept: true }, reopened: true } }],
+      args: [{ reopen: { closedRunId: 'run-1' } }],
     });
+    expect(JSON.stringify(start)).not.toContain('carried');
   });
 
-  it('cannot be opened again without its log', async () => {
-    const { conversation } = setUp({
+  it('is opened again by a client that cannot read the log', async () => {
+    let tries = 0;
+    const { conversation, calls } = setUp({
       ...closedRun,
-      updateWithStart: alreadyStarted,
-      query: () => undefined,
+      updateWithStart: () => {
+        tries += 1;
+        return tries === 1 ? alreadyStarted() : REPLY;
+      },
     });
-    expect((await failureOf(conversation.send('Hello', { reopen: true }))).message).toContain(
-      'event log',
+    expect(await conversation.send('Hello', { reopen: true })).toMatchObject(REPLY);
+    expect(calls.at(-1)?.options['args']).toMatchObject([{ reopen: { closedRunId: 'run-1' } }]);
+  });
+
+  it('is opened again when only the log knows it', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1', { closed: true }));
+    const { conversation, calls } = setUp(
+      { describe: () => gone(), updateWithStart: () => REPLY },
+      { reader },
     );
+    expect(await conversation.send('Hello', { reopen: true })).toMatchObject(REPLY);
+    const { args } = calls.at(-1)?.options ?? {};
+    expect(args).toMatchObject([{ reopen: {} }]);
+    expect(JSON.stringify(args)).not.toContain('closedRunId');
   });
 
   it('may begin after a run that had admitted nothing', async () => {
@@ -150,13 +167,12 @@ describe('a conversation whose newest run admitted nothing', () => {
   it('continues from its log when it is opened again', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1'));
-    reader.carried = { version: 1, state: { agent: 'support' }, events: [] };
     const script = { ...emptyRun, updateWithStart: startOnce() };
     const { conversation, calls } = setUp(script, { reader });
     await conversation.send('Hello', { reopen: true });
     expect(calls.at(-1)?.options).toMatchObject({
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      args: [{ carried: { state: { agent: 'support' }, reopened: true } }],
+      args: [{ reopen: { closedRunId: 'run-2' } }],
     });
   });
 
@@ -182,98 +198,79 @@ describe('opening a closed conversation again', () => {
     describe: () => ({ status: { name: 'COMPLETED' }, runId: 'run-1' }),
     updateWithStart: () => REPLY,
   };
-  const reopening = (state: unknown) => {
+  const reopening = (script: Script) => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
-    reader.carried = { version: 1, state, events: [] };
-    return { reader, ...setUp(closedRun, { reader }) };
-  };
-  const stateOf = (turns: number, bytesOfTurn: number, rest: object = {}) => {
-    const transcript: Message[] = Array.from({ length: turns }, (_, index) => ({
-      role: 'user',
-      id: `m_${index}`,
-      turnId: `turn_abc_${index}`,
-      parts: [{ type: 'text', text: 'x'.repeat(bytesOfTurn) }],
-    }));
-    const transcriptBytes = transcript.reduce((sum, message) => sum + messageBytes(message), 0);
-    return { agent: 'support', transcript, transcriptBytes, ...rest };
+    return setUp({ ...closedRun, ...script }, { reader });
   };
 
   it('waits for a run that is still closing, as on a busy machine', async () => {
-    const reader = new FakeReader();
-    reader.add('c-1', sampleLog('c-1', { closed: true }));
-    reader.carried = { version: 1, state: { agent: 'support' }, events: [] };
     let refused = 0;
-    const updateWithStart = () => {
-      if (refused === 6) return REPLY;
-      refused += 1;
-      throw refusal('conversation_closed', { message: 'closed' });
-    };
-    const { conversation } = setUp({ ...closedRun, updateWithStart }, { reader });
+    const { conversation } = reopening({
+      updateWithStart: () => {
+        if (refused === 6) return REPLY;
+        refused += 1;
+        throw refusal('conversation_closed', { message: 'closed' });
+      },
+    });
     expect(await conversation.send('Hello', { reopen: true })).toMatchObject({
       status: 'admitted',
     });
     expect(refused).toBe(6);
   });
 
-  it('never gives it to another agent, and names the right one', async () => {
-    const { conversation, calls } = reopening({ agent: 'sales' });
-    const error = await failureOf(conversation.send('Hello', { reopen: true }));
-    expect(error).toMatchObject({
-      code: 'agent_mismatch',
-      httpStatus: 409,
-      problems: [{ path: '/agent', message: 'must be "sales"' }],
+  it('is not tried again when the run has found that it cannot be done', async () => {
+    const message = 'Conversation "c-1" cannot be reopened: its log is not in the store';
+    const { conversation, calls } = reopening({
+      updateWithStart: () => {
+        throw refusal('conversation_closed', { message, reopened: 'never' });
+      },
     });
-    expect(calls.some((call) => call.kind === 'updateWithStart')).toBe(false);
+    expect(await failureOf(conversation.send('Hello', { reopen: true }))).toMatchObject({
+      code: 'conversation_closed',
+      httpStatus: 410,
+      message,
+    });
+    expect(calls.filter(({ kind }) => kind === 'updateWithStart')).toHaveLength(1);
   });
 
-  it('carries a transcript of 1.8 MB whole', async () => {
-    const { conversation, calls } = reopening(stateOf(17, 100_000));
-    await conversation.send('Hello', { reopen: true });
-    const [input] = calls.at(-1)?.options['args'] as [{ carried: { state: { transcript: [] } } }];
-    expect(input.carried.state.transcript).toHaveLength(17);
+  it.each([
+    ['never gives it to another agent, and names the right one', 'agent_mismatch', 409, false],
+    ['reports a store that is down', 'store_unavailable', 503, true],
+    ['reports that no worker returns its last turns', 'no_worker', 503, true],
+  ])('%s, as its run has found', async (_what, code, httpStatus, retryable) => {
+    const { conversation } = reopening({
+      updateWithStart: () => {
+        throw refusal(code, { message: 'why' });
+      },
+    });
+    expect(await failureOf(conversation.send('Hello', { reopen: true }))).toMatchObject({
+      code,
+      httpStatus,
+      retryable,
+      message: 'why',
+    });
   });
 
-  it('drops the oldest turns of a larger transcript, so that the server accepts it', async () => {
-    const { conversation, calls } = reopening(stateOf(40, 100_000));
-    await conversation.send('Hello', { reopen: true });
-    const [input] = calls.at(-1)?.options['args'] as [ConversationInput];
-    const state = input.carried?.state as ReturnType<typeof stateOf>;
-    expect(JSON.stringify(input).length).toBeLessThan(1_900_000);
-    expect(state.transcript.at(-1)).toMatchObject({ id: 'm_39' });
-    // The run writes it into the log.
-    expect(input.carried?.droppedMessages).toBe(40 - state.transcript.length);
-    expect(state.transcript.length).toBeGreaterThan(5);
-    const left = state.transcript.reduce((sum, message) => sum + messageBytes(message), 0);
-    expect(state.transcriptBytes).toBe(left);
-  });
-
-  it('names the chunks of dropped turns as unused, so that they are removed', async () => {
-    const { transcript } = stateOf(25, 100_000);
-    const ids = ['chunk-1', 'chunk-2'];
-    const plan = { messages: transcript.slice(0, 3), chunks: [2, 1] };
-    const stored = withOffloaded(aConversationState(transcript), offloadedEvent(plan, ids));
-    const { conversation, calls, reader } = reopening({});
-    reader.carried = { ...carriedMemory(stored), unusedChunks: ['older'], events: [] };
-    await conversation.send('Hello', { reopen: true });
-    const [input] = calls.at(-1)?.options['args'] as [ConversationInput];
-    expect(JSON.stringify(input.carried?.state)).not.toContain('offloaded');
-    expect(input.carried?.unusedChunks).toEqual(['older', ...ids]);
-  });
-
-  it('is refused when the rest alone is too large for the server', async () => {
-    const { conversation } = reopening(stateOf(1, 10, { requests: 'x'.repeat(2_000_000) }));
-    const error = await failureOf(conversation.send('Hello', { reopen: true }));
-    expect(error).toMatchObject({ code: 'conversation_closed', httpStatus: 410 });
-    expect(error.message).toContain('Begin another one');
-  });
-
-  it('waits for a worker when only a worker can read its last turns', async () => {
-    const { conversation, reader } = reopening({});
-    reader.seedFailure = Object.assign(new Error('no worker answers'), { code: 'no_worker' });
-    const error = await failureOf(conversation.send('Hello', { reopen: true }));
-    expect(error).toMatchObject({ code: 'no_worker', httpStatus: 503, retryable: true });
-    expect(error.message).toContain('last turns');
-    expect(error.message).toContain('npx colloquy worker');
+  it('goes on waiting for a message that was left as a signal, while its run cannot restore the state', async () => {
+    const updateIds: unknown[] = [];
+    const { conversation } = reopening({
+      updateWithStart: () => {
+        throw noAnswer();
+      },
+      signalWithStart: () => undefined,
+      query: () => undefined,
+      update: ({ options }) => {
+        updateIds.push(options['updateId']);
+        if (updateIds.length < 3)
+          throw refusal('store_unavailable', { message: 'down', reopened: 'later' });
+        throw refusal('duplicate', REPLY);
+      },
+    });
+    const sent = await conversation.send('Hello', { reopen: true });
+    if (sent.status !== 'queued') throw new Error('it was admitted');
+    expect(await sent.final({ timeout: '5s' })).toMatchObject(REPLY);
+    // The server repeats the outcome of an update.
+    expect(new Set(updateIds).size).toBe(3);
   });
 });

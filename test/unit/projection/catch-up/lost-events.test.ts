@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { carriedMemory } from '../../../../src/core/context/carry-over.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
+import { restoreState } from '../../../../src/projection/reading/reopening.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
 import { promise } from '../../../support/promise.js';
@@ -230,16 +231,17 @@ describe('events that neither the store nor a run has any more', () => {
   });
 
   it('do not keep a closed conversation from being opened again, with its whole memory', async () => {
-    const { projector, source, reader, behind } = await aGap({ unconfirmed: 2 });
+    const { projector, source, log, behind } = await aGap({ unconfirmed: 2 });
     const end = stamped([closes()], { from: ALL.length + behind.length + 1 });
     const run = source.current();
     if (run !== undefined)
       source.set({ ...run, events: [...run.events, ...end], status: 'closed' });
     await projector.flush(KEY, end[0]?.seq ?? 0);
-    expect(await reader.restoreState(KEY)).toEqual({
+    const closedRunId = run?.runId ?? '';
+    const wanted = { ...KEY, chain: 'chain-of-the-new-run', closedRunId };
+    expect(await restoreState({ log, source }, wanted)).toEqual({
       ...carriedMemory(stateAfter([...ALL, ...behind, ...end])),
       events: [],
-      reopened: true,
     });
   });
 });

@@ -102,7 +102,7 @@ describe('the state that a closed conversation is opened again with', () => {
     const m = aMachine();
     says(m, 3);
     const seed = seedIn(m);
-    expect(seed).toMatchObject({ version: 1, reopened: true });
+    expect(seed).toMatchObject({ version: 1 });
     expect(named(seed)).toEqual([]);
     expect(seed.events).toEqual([]);
     expect(stateIn(seed).transcript).toHaveLength(6);

@@ -72,7 +72,6 @@ describe('reading a log', () => {
     const { reader } = await aReader({ withSource: true });
     expect(await reader.events(KEY)).toBeUndefined();
     expect(await reader.snapshot(KEY)).toBeUndefined();
-    expect(await reader.restoreState(KEY)).toBeUndefined();
     expect(await reader.findTurn('t1')).toBeUndefined();
   });
 

@@ -1,0 +1,34 @@
+/** The state of a closed conversation is restored, or the failure says whether another try has a chance. */
+import { describe, expect, it } from 'vitest';
+import { NotReopenable } from '../../../src/projection/reading/reopening.js';
+import { environment, key, setUp } from '../tools/fixtures.js';
+
+const WANTED = { ...key, chain: 'chain-of-the-run' };
+
+describe('restoring the state of a closed conversation', () => {
+  it('returns the state from the store', async () => {
+    const carried = { version: 1, state: { lastSeq: 7 }, events: [] } as const;
+    const { activities } = setUp({ restoreState: () => Promise.resolve(carried) });
+    expect(await environment().run(activities.restoreState, WANTED)).toEqual(carried);
+  });
+
+  it('is retried while the store is away', async () => {
+    const { activities } = setUp();
+    await expect(environment().run(activities.restoreState, WANTED)).rejects.toMatchObject({
+      type: 'store_unavailable',
+      nonRetryable: false,
+      message: 'no store',
+    });
+  });
+
+  it('is not retried when there is nothing to restore', async () => {
+    const { activities } = setUp({
+      restoreState: () => Promise.reject(new NotReopenable('c-1', 'its log is not in the store')),
+    });
+    await expect(environment().run(activities.restoreState, WANTED)).rejects.toMatchObject({
+      type: 'conversation_closed',
+      nonRetryable: true,
+      message: 'Conversation "c-1" cannot be reopened: its log is not in the store',
+    });
+  });
+});
