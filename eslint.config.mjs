@@ -30,7 +30,7 @@ const IMPORTS = {
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
-    own: ['protocol', 'json-schema', 'core'],
+    own: ['protocol', 'json-schema'],
     packages: [
       ...['@temporalio/client', '@temporalio/common', '@temporalio/envconfig'],
       ...['@temporalio/proto', 'lru-cache', 'node:'],

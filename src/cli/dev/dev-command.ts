@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
-import { shellQuote } from '../../core/view/shown-text.js';
+import { shellQuote } from '../../protocol/workflow/shown-text.js';
 import { type Config, readConfig } from '../process/config.js';
 import { onStop } from '../process/process-life.js';
 import { type Stack, startStack } from './stack.js';

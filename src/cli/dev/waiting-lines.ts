@@ -9,11 +9,11 @@ import {
   whoMayAnswer,
   whyTakenBack,
 } from '../../core/view/sample-answer.js';
-import { safeJson, shellQuote, shownJson, shownText } from '../../core/view/shown-text.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { conversationKey } from '../../protocol/values/ids.js';
+import { safeJson, shellQuote, shownJson, shownText } from '../../protocol/workflow/shown-text.js';
 import { requestersStored } from '../../store/plans/pending.js';
 
 const MAX_INPUT_CHARS = 2_000;

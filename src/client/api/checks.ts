@@ -2,11 +2,15 @@
  * Checks that the client makes before anything reaches Temporal: a refused first message would leave an empty
  * conversation.
  */
-import { messageFieldProblems } from '../../core/judge/messages.js';
 import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
-import { type OutputGiven, outputSchemaOf } from '../../json-schema/output-format.js';
+import {
+  type OutputGiven,
+  outputSchemaOf,
+  outputSchemaProblem,
+} from '../../json-schema/output-format.js';
 import { schemaFormProblems } from '../../json-schema/shape.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
+import { messageFieldProblems } from '../../protocol/conversation/message-fields.js';
 import {
   MAX_ACTOR_CHARS,
   MAX_ANSWER_BYTES,
@@ -61,6 +65,9 @@ export function givenOutput(output: OutputGiven): JsonSchema | false {
  * the size and shape of the whole.
  */
 function outputProblems(output: unknown): readonly FieldProblem[] {
+  if (output === undefined || output === false) return [];
+  const problem = outputSchemaProblem(output);
+  if (problem !== undefined) return [{ path: '/output', message: problem }];
   if (!isRecord(output)) return [];
   const [fault] = [...schemaFormProblems(output), ...patternProblems(output as JsonSchema)];
   return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];

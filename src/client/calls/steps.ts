@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { stepContinuation } from '../../core/view/step.js';
 import {
   BATCH_HTTP_STATUS,
   type BatchResult,
@@ -14,6 +13,7 @@ import {
 } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import { stepContinuation } from '../../protocol/log/step-continuation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { type ConversationKey, parseStepId, type StepId } from '../../protocol/values/ids.js';
 import { isBoundedJson } from '../../protocol/values/json.js';

@@ -2,9 +2,12 @@
  * Sends an event of another system: starts the conversation or continues it. Safe to repeat: its id makes it one event.
  */
 import { randomUUID } from 'node:crypto';
-import { inboxFieldProblems } from '../../core/judge/inbox.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { InboxEventInput, InboxEventReply } from '../../protocol/conversation/inbox.js';
+import {
+  type InboxEventInput,
+  type InboxEventReply,
+  inboxFieldProblems,
+} from '../../protocol/conversation/inbox.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';

@@ -2,12 +2,12 @@
  * Searches the log for a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the
  * rare path where Temporal has answered "not found".
  */
-import { isSameResolution } from '../../core/memory/duplicates.js';
-import type {
-  AcceptedVerdict,
-  Resolution,
-  ResolveToolCallInput,
-  Verdict,
+import {
+  type AcceptedVerdict,
+  type Resolution,
+  type ResolveToolCallInput,
+  resolutionDigest,
+  type Verdict,
 } from '../../protocol/calls/resolutions.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
@@ -73,9 +73,11 @@ export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
   };
 }
 
-/** False if the request has only ids, which then identify the answer. */
-function isOther(event: ResolutionEvent, request: SentResolution): boolean {
-  return request.resolution !== undefined && !isSameResolution(event, request);
+/** False if the request has only ids, which then identify the answer. An answer by a remembered rule has no digest. */
+function isOther(event: ResolutionEvent, { resolution, argsDigest }: SentResolution): boolean {
+  if (resolution === undefined) return false;
+  if (event.digest !== resolutionDigest(resolution)) return true;
+  return argsDigest !== undefined && argsDigest !== event.argsDigest;
 }
 
 export type LogVerdict = Extract<

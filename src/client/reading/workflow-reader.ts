@@ -3,8 +3,8 @@
  * events of the present run only, and polls. For scripts and tests; applications read the store.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitingResult } from '../../core/view/view.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import { waitingResult } from '../../protocol/conversation/waiting.js';
 import { MAX_EVENT_PAGE_BYTES } from '../../protocol/limits/limits.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import { type CanonicalEvent, type TurnEnded, turnIdOf } from '../../protocol/log/events.js';

@@ -8,7 +8,6 @@ import {
   type SearchAttributePair,
   SearchAttributeType,
 } from '@temporalio/common';
-import { shownText } from '../../core/view/shown-text.js';
 import type { AgentManifest, AgentSettings } from '../../protocol/conversation/agents.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../../protocol/conversation/inbox.js';
@@ -25,6 +24,7 @@ import {
   SEARCH_ATTRIBUTES,
 } from '../../protocol/workflow/messaging.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
+import { shownText } from '../../protocol/workflow/shown-text.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
 const MAX_FAIRNESS_KEY_BYTES = 64;

@@ -4,16 +4,9 @@
  */
 
 import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
-import { RESULT_EVENT_PREFIX } from '../../protocol/conversation/inbox.js';
-import {
-  MAX_ANSWER_DEPTH,
-  MAX_INBOX_EVENTS,
-  MAX_MESSAGE_BYTES,
-} from '../../protocol/limits/limits.js';
-import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
-import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
-import { textProblems } from '../../protocol/values/well-formed.js';
+import { inboxFieldProblems } from '../../protocol/conversation/inbox.js';
+import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../protocol/limits/limits.js';
+import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { contentDigest } from '../memory/duplicates.js';
 import { remembered } from '../memory/memory.js';
@@ -21,31 +14,6 @@ import { isSameDigest } from '../memory/packed-requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Judged, Parsed, Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
-
-const KIND = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
-
-/** The rules for the shape of an event; clients apply them before they send one. */
-export function inboxFieldProblems(input: unknown): readonly FieldProblem[] {
-  if (!isRecord(input)) return [{ path: '', message: 'must be an object with "eventId"' }];
-  const { eventId, kind, payload, agent } = input;
-  const problems: FieldProblem[] = [...textProblems(input)];
-  const idProblem = requestIdProblem('eventId', eventId);
-  if (idProblem !== undefined) problems.push({ path: '/eventId', message: idProblem });
-  else if (String(eventId).startsWith(RESULT_EVENT_PREFIX))
-    problems.push({ path: '/eventId', message: `must not begin with "${RESULT_EVENT_PREFIX}"` });
-  if (typeof kind !== 'string' || !KIND.test(kind))
-    problems.push({ path: '/kind', message: 'must be a word such as "payment.settled"' });
-  if (!isBoundedJson(payload, MAX_ANSWER_DEPTH))
-    problems.push({
-      path: '/payload',
-      message: `must be JSON, nested at most ${MAX_ANSWER_DEPTH} deep`,
-    });
-  else if (utf8Bytes(JSON.stringify(payload)) > MAX_MESSAGE_BYTES)
-    problems.push({ path: '/payload', message: `must be at most ${MAX_MESSAGE_BYTES} bytes` });
-  if (agent !== undefined && typeof agent !== 'string')
-    problems.push({ path: '/agent', message: 'must be a string' });
-  return problems;
-}
 
 export type InboxRefusal = Refusal<InboxEventReply>;
 

@@ -1,16 +1,14 @@
 /** Reads and judges messages. Pure; never throws. */
 
 import { outputSchemaProblem } from '../../json-schema/output-format.js';
-import { ON_BUSY } from '../../protocol/conversation/agents.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
+import { messageFieldProblems } from '../../protocol/conversation/message-fields.js';
 import { textOf, type UserPart } from '../../protocol/conversation/messages.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
-import { textProblems } from '../../protocol/values/well-formed.js';
 import { onBusyOf } from '../calls/busy.js';
-import { attachmentProblems, messageDigest, messageParts } from '../input/attachments.js';
+import { messageDigest, messageParts } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { isSameRequest, REUSED } from '../memory/duplicates.js';
 import { rememberedMessage } from '../memory/memory.js';
@@ -22,44 +20,17 @@ export type MessageRefusal = Refusal<SendMessageReply>;
 /** Limit of the text that may wait behind a turn. Roll-overs carry the queue in one payload of at most 2 MiB. */
 const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
 
-/** The rules for the shape of a message; clients apply them before they send one. */
-export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
-  if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
-  const { text, requestId, onBusy, ifRejected, agent } = input;
-  const problems: FieldProblem[] = [...textProblems(input)];
-  if (typeof text !== 'string') problems.push({ path: '/text', message: 'must be a string' });
-  else if (text.trim() === '') problems.push({ path: '/text', message: 'must not be blank' });
-  else {
-    const bytes = utf8Bytes(text);
-    if (bytes > MAX_MESSAGE_BYTES)
-      problems.push({
-        path: '/text',
-        message: `must be at most ${MAX_MESSAGE_BYTES} bytes in UTF-8, got ${bytes}`,
-      });
-  }
-  problems.push(...attachmentProblems(input['attachments']));
-  const { output } = input;
-  const outputProblem =
-    output === undefined || output === false ? undefined : outputSchemaProblem(output);
-  if (outputProblem !== undefined) problems.push({ path: '/output', message: outputProblem });
-  if (requestId !== undefined) {
-    const problem = requestIdProblem('requestId', requestId);
-    if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
-  }
-  if (onBusy !== undefined && !ON_BUSY.some((known) => known === onBusy))
-    problems.push({
-      path: '/onBusy',
-      message: `must be ${ON_BUSY.map((known) => `"${known}"`).join(' or ')}`,
-    });
-  if (ifRejected !== undefined && typeof ifRejected !== 'boolean')
-    problems.push({ path: '/ifRejected', message: 'must be true or false' });
-  if (agent !== undefined && typeof agent !== 'string')
-    problems.push({ path: '/agent', message: 'must be a string' });
-  return problems;
+/** The rules that a message breaks. */
+function problemsOf(input: unknown): readonly FieldProblem[] {
+  const problems = messageFieldProblems(input);
+  const output = isRecord(input) ? input['output'] : undefined;
+  if (output === undefined || output === false) return problems;
+  const problem = outputSchemaProblem(output);
+  return problem === undefined ? problems : [...problems, { path: '/output', message: problem }];
 }
 
 export function parseMessage(input: unknown): Parsed<PlainRecord, MessageRefusal> {
-  const problems = messageFieldProblems(input);
+  const problems = problemsOf(input);
   return problems.length > 0 || !isRecord(input)
     ? { refusal: { code: 'invalid_request', message: 'The message breaks a rule', problems } }
     : { request: input };

@@ -13,6 +13,7 @@ import {
   MAX_ID_CHARS,
   MAX_REASON_CHARS,
 } from '../../protocol/limits/limits.js';
+import { attachmentProblems } from '../../protocol/values/attachments.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
@@ -22,7 +23,6 @@ import { revisedDigestProblems } from '../calls/definitions.js';
 import { rememberOf, rememberProblems } from '../calls/remembered-decisions.js';
 import { filesOf } from '../calls/results.js';
 import { answerProblems } from '../input/answer.js';
-import { attachmentProblems } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import type { CallState, ConversationState } from '../state/state.js';
 

@@ -1,6 +1,6 @@
 /** Reads and judges resolutions of waiting calls. Pure; never throws. */
 import type { Resolution, ResolutionType, Verdict } from '../../protocol/calls/resolutions.js';
-import { RESOLVES } from '../../protocol/calls/resolutions.js';
+import { RESOLVES, resolutionDigest } from '../../protocol/calls/resolutions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import { LATE_TOLERANCE_MS } from '../../protocol/limits/limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
@@ -13,7 +13,7 @@ import { takesLate } from '../calls/detached.js';
 import { preparedEditProblems } from '../calls/preflight.js';
 import { stampedMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { repeatVerdict, resolutionDigest } from '../memory/duplicates.js';
+import { repeatVerdict } from '../memory/duplicates.js';
 import type { CallState, ConversationState } from '../state/state.js';
 import {
   type AtCall,
@@ -129,7 +129,7 @@ function digestsOf(
   fields: PlainRecord,
   { argsDigest }: Suspension,
 ): Pick<AcceptableResolution, 'digest' | 'argsDigest'> {
-  const digest = resolutionDigest(fields);
+  const digest = resolutionDigest(fields['resolution']);
   return { digest, ...(argsDigest === undefined ? {} : { argsDigest }) };
 }
 

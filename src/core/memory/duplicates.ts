@@ -4,7 +4,11 @@
  * first verdict for its own. Ids are compared per call, so one id (of a job, of a webhook delivery) may serve several
  * calls. Pure.
  */
-import type { AcceptedVerdict, Verdict } from '../../protocol/calls/resolutions.js';
+import {
+  type AcceptedVerdict,
+  resolutionDigest,
+  type Verdict,
+} from '../../protocol/calls/resolutions.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { awaitsCheck } from '../decide/decide.js';
@@ -12,14 +16,6 @@ import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { rememberedResolution } from './memory.js';
 import { isSameDigest } from './packed-requests.js';
-
-/**
- * Digest of the content of a resolution. The `argsDigest` is not part of it: it says which state of the call the
- * resolution is meant for, and is compared separately where the request has one.
- */
-export function resolutionDigest(input: unknown): string {
-  return fingerprint(canonicalJson(isRecord(input) ? input['resolution'] : undefined));
-}
 
 export const REUSED: FieldProblem = {
   path: '/requestId',
@@ -39,10 +35,10 @@ export function isSameResolution(
   known: { readonly digest?: string; readonly argsDigest?: string },
   input: unknown,
 ): boolean {
-  const meantFor = isRecord(input) ? input['argsDigest'] : undefined;
+  const { resolution, argsDigest: meantFor } = isRecord(input) ? input : {};
   return (
     known.digest !== undefined &&
-    isSameDigest(known.digest, resolutionDigest(input)) &&
+    isSameDigest(known.digest, resolutionDigest(resolution)) &&
     (meantFor === undefined || isMeantFor(known.argsDigest, meantFor))
   );
 }

@@ -8,10 +8,10 @@ import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { Actor } from '../../protocol/values/actors.js';
 import { type Audience, REQUESTER } from '../../protocol/values/audience.js';
+import { shownJson, shownText } from '../../protocol/workflow/shown-text.js';
 import { outsideReason } from '../calls/audience.js';
 import { answerProblems } from '../input/answer.js';
 import { sampleValue } from './sample-value.js';
-import { shownJson, shownText } from './shown-text.js';
 
 /** Sample ids for the operator who copies the command, used where the audience requires no particular user. */
 const SOMEBODY: readonly string[] = ['operator', 'operator-2', 'operator-3'];

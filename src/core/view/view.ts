@@ -6,7 +6,7 @@
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
 import type { ModelContext } from '../../protocol/conversation/context.js';
-import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { ConversationStatus } from '../../protocol/conversation/statuses.js';
 import { openStatus } from '../../protocol/conversation/statuses.js';
 import type {
@@ -193,18 +193,4 @@ function statusOf(view: ConversationSnapshot): ConversationStatus {
     pending: view.pending.length,
     working: attended(view.inFlightTools),
   });
-}
-
-/**
- * The `waiting` result of a turn when only people, clients or other backends can continue it: because of its own calls,
- * or those of the turn that it is queued behind.
- */
-export function waitingResult(
-  snapshot: ConversationSnapshot,
-  turnId: TurnId,
-): Extract<TurnResult, { status: 'waiting' }> | undefined {
-  const { turn, queued, status, inFlightTools, pending } = snapshot;
-  const concerned = turn?.turnId === turnId || queued.includes(turnId);
-  const waits = concerned && status === 'awaiting_input' && inFlightTools.every(isDetached);
-  return waits ? { status: 'waiting', turnId, pending, seq: snapshot.seq } : undefined;
 }

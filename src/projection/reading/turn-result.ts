@@ -1,6 +1,7 @@
 /** Reads the result of a turn from the store, and waits for it. */
-import { waitingResult } from '../../core/view/view.js';
+
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
+import { waitingResult } from '../../protocol/conversation/waiting.js';
 import type { CanonicalEvent, TurnEnded } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../../store/ports/live.js';

@@ -3,7 +3,7 @@ import type { Actor, StampedActor } from '../values/actors.js';
 import type { FilePart, ImagePart } from '../values/attachments.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import type { ToolCallId } from '../values/ids.js';
-import type { Json } from '../values/json.js';
+import { canonicalJson, fingerprint, type Json } from '../values/json.js';
 import type { QueuedReason } from '../values/trouble.js';
 import type { CallStatus, ToolErrorCode } from './results.js';
 import type { Remember } from './rules.js';
@@ -114,6 +114,14 @@ export interface AcceptedVerdict {
    * (`reverted` in `pending`; `final()` answers `invalid`).
    */
   readonly checked?: false;
+}
+
+/**
+ * Digest of the content of a resolution. The `argsDigest` is not part of it: it says which state of the call the
+ * resolution is meant for, and is compared separately where the request has one.
+ */
+export function resolutionDigest(resolution: unknown): string {
+  return fingerprint(canonicalJson(resolution));
 }
 
 export function isAccepted(verdict: Verdict): verdict is AcceptedVerdict {

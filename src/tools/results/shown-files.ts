@@ -1,8 +1,9 @@
 /** Files that a tool shows beside its result: validated, and stored if given as bytes. Runs in the worker. */
-import { attachmentProblems } from '../../core/input/attachments.js';
+
 import type { ToolFile } from '../../define/tool/files.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
+import { attachmentProblems } from '../../protocol/values/attachments.js';
 import type { LargeResults } from './large-results.js';
 
 export type ShownFiles =

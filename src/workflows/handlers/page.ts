@@ -7,12 +7,12 @@
 import { requestersOf } from '../../core/calls/audience.js';
 import type { ConversationState } from '../../core/state/state.js';
 import { sampleAnswer, whoMayAnswer, whyTakenBack } from '../../core/view/sample-answer.js';
-import { safeJson, shellQuote, shownJson, shownText } from '../../core/view/shown-text.js';
 import { snapshotOf } from '../../core/view/snapshot.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { TurnEnded } from '../../protocol/log/events.js';
 import { workflowIdFor } from '../../protocol/values/ids.js';
 import { QUERIES, SIGNALS } from '../../protocol/workflow/messaging.js';
+import { safeJson, shellQuote, shownJson, shownText } from '../../protocol/workflow/shown-text.js';
 
 /** A usual call has about 700 characters. The first call is always shown: at most about 4,000. */
 const MAX_PAGE_CHARS = 10_000;

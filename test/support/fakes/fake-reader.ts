@@ -10,11 +10,12 @@ import type {
   WatchFrame,
 } from '../../../src/client/ports/reader.js';
 import { resultOfEnd } from '../../../src/client/reading/workflow-reader.js';
-import { foldView, waitingResult } from '../../../src/core/view/view.js';
+import { foldView } from '../../../src/core/view/view.js';
 import type {
   ConversationSnapshot,
   TurnResult,
 } from '../../../src/protocol/conversation/conversation.js';
+import { waitingResult } from '../../../src/protocol/conversation/waiting.js';
 import { type CanonicalEvent, turnIdOf } from '../../../src/protocol/log/events.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';

@@ -1,5 +1,5 @@
 /** A small conversation as its log: one turn that asked a person, was answered and ended. */
-import { resolutionDigest } from '../../../src/core/memory/duplicates.js';
+import { resolutionDigest } from '../../../src/protocol/calls/resolutions.js';
 import type { AgentManifest } from '../../../src/protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 
@@ -87,7 +87,7 @@ export function sampleLog(
       resolution: { type: 'answer', value: 'the first' },
       requestId: 'answer-1',
       actor: ANN,
-      digest: resolutionDigest({ resolution: { type: 'answer', value: 'the first' } }),
+      digest: resolutionDigest({ type: 'answer', value: 'the first' }),
     },
     {
       type: 'tool_result',

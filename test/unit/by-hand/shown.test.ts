@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeJson, shellQuote, shownJson, shownText } from '../../../src/core/view/shown-text.js';
 import type { Json } from '../../../src/protocol/values/json.js';
+import {
+  safeJson,
+  shellQuote,
+  shownJson,
+  shownText,
+} from '../../../src/protocol/workflow/shown-text.js';
 import { promise } from '../../support/promise.js';
 import { HOSTILE } from '../../support/waits-by-hand.js';
 

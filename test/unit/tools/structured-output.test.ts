@@ -319,8 +319,9 @@ describe('a message that asks for a form', () => {
   ])('is refused at once with %s', async (_what, given, rule) => {
     const { t } = plain();
     await expect(t.send('Where?', { output: given as never })).rejects.toThrow();
-    const { messageFieldProblems } = await import('../../../src/core/judge/messages.js');
-    const problems = messageFieldProblems({ text: 'Where?', output: given });
+    const { parseMessage } = await import('../../../src/core/judge/messages.js');
+    const parsed = parseMessage({ text: 'Where?', output: given });
+    const { problems = [] } = 'refusal' in parsed ? parsed.refusal : {};
     expect(problems).toMatchObject([{ path: '/output' }]);
     expect(problems[0]?.message).toContain(rule);
   });

@@ -1,8 +1,8 @@
 /** Images and files that come with a message. */
 import { describe, expect, it } from 'vitest';
-import { attachmentProblems } from '../../../../src/core/input/attachments.js';
 import { defineAgent } from '../../../../src/define/define-agent.js';
 import { says, script } from '../../../../src/model/scripted/scripted.js';
+import { attachmentProblems } from '../../../../src/protocol/values/attachments.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
 import { promise } from '../../../support/promise.js';
 

@@ -1,7 +1,7 @@
 /** A conversation admits no text that UTF-8 cannot hold, by any way in. */
 
 import { describe, expect, it } from 'vitest';
-import { inboxFieldProblems } from '../../../../src/core/judge/inbox.js';
+import { inboxFieldProblems } from '../../../../src/protocol/conversation/inbox.js';
 import { NOT_WELL_FORMED } from '../../../../src/protocol/values/well-formed.js';
 import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import {

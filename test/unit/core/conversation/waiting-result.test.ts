@@ -1,7 +1,7 @@
 /** When the caller of a turn learns that only outside input can continue it. */
 import { expect, it } from 'vitest';
-import { waitingResult } from '../../../../src/core/view/view.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
+import { waitingResult } from '../../../../src/protocol/conversation/waiting.js';
 
 const parked: ConversationSnapshot = {
   tenant: 'default',

@@ -2,18 +2,13 @@
  * The calls of one step in the form for front ends, as a fold over the events of their turn: so the step can be read
  * from the log while it waits and at any later time. Pure.
  */
-import type {
-  ClientCallWait,
-  StepContinuation,
-  StepToolCall,
-} from '../../protocol/calls/batches.js';
-import type { PlannedCall } from '../../protocol/calls/plan.js';
-import type { ToolResult } from '../../protocol/calls/results.js';
-import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
-import type { CanonicalEvent } from '../../protocol/log/events.js';
-import { type StepId, stepIdFor } from '../../protocol/values/ids.js';
-import type { Json } from '../../protocol/values/json.js';
-import { needsPreflight } from '../calls/preflight.js';
+import type { ClientCallWait, StepContinuation, StepToolCall } from '../calls/batches.js';
+import type { PlannedCall } from '../calls/plan.js';
+import type { ToolResult } from '../calls/results.js';
+import type { SuspensionKind } from '../calls/suspensions.js';
+import { type StepId, stepIdFor } from '../values/ids.js';
+import type { Json } from '../values/json.js';
+import type { CanonicalEvent } from './events.js';
 
 interface SeenCall {
   readonly plan: PlannedCall;
@@ -124,7 +119,7 @@ function waitOf({ plan, prepared, kind, answered, result }: SeenCall): ClientCal
     return undefined;
   if (answered === true || result !== undefined) return undefined;
   if (kind === 'client_execution') return 'client';
-  return prepared === undefined && needsPreflight({ plan }) ? 'preflight' : 'approval';
+  return prepared === undefined && plan.preflight === true ? 'preflight' : 'approval';
 }
 
 /**

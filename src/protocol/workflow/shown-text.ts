@@ -3,8 +3,8 @@
  * The text is a Markdown code span, which renderers leave as it is, and contains neither the end of a code span nor
  * that of a quoted shell word. Pure.
  */
-import { isRecord } from '../../protocol/values/json.js';
-import { cutText } from '../../protocol/values/well-formed.js';
+import { isRecord } from '../values/json.js';
+import { cutText } from '../values/well-formed.js';
 
 /**
  * Ends of code spans and quoted words, starts of tags and cells, all invisible characters (control, bidi, zero-width),
