@@ -145,11 +145,7 @@ async function assemble<Services>(
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
   const servers = workerMcp({ services: options.services, logger, taskQueue, create });
-  const activities: Activities = activitiesOf(options, parts, {
-    projector,
-    source,
-    mcp: servers.mcp,
-  });
+  const activities: Activities = activitiesOf(options, parts, { ...servers, projector, source });
   const { worker, stuck } = await createWatchedWorker(
     {
       ...common,

@@ -1,4 +1,4 @@
-/** Checks the fields of a message, whatever the state of its conversation. Pure; accepts any value and never throws. */
+/** Checks the fields of a message, without the state of its conversation. Pure; accepts any value and never throws. */
 import { MAX_MESSAGE_BYTES } from '../limits/limits.js';
 import { attachmentProblems } from '../values/attachments.js';
 import type { FieldProblem } from '../values/field-problem.js';

@@ -95,11 +95,12 @@ export class Reopening {
       this.#hold({
         isDurable: false,
         take: (handlers) => {
-          try {
-            resolve(handlers.takeUpdate(name, given));
-          } catch (error) {
-            reject(error as Error);
-          }
+          // Takes it now, and rejects where the handler throws.
+          resolve(
+            new Promise((taken) => {
+              taken(handlers.takeUpdate(name, given));
+            }),
+          );
         },
         refuse: reject,
       });

@@ -102,7 +102,7 @@ function beforeRestoring(attempted: (attempt: number) => Promise<void>): Activit
 }
 
 test('inputs that arrive while the state is restored wait, and are judged in their order afterwards', {
-  ...promise('G128'),
+  ...promise('G295'),
 }, async () => {
   const model = script(says('one'), says('two'), says('three'));
   const { engine, slow } = await engineWith(model);
@@ -141,7 +141,7 @@ test('inputs that arrive while the state is restored wait, and are judged in the
 });
 
 test('while the store is down a reopening fails with a retryable error, and the conversation stays closed', {
-  ...promise('G128'),
+  ...promise('G296'),
 }, async () => {
   const model = script(says('one'), says('two'));
   const { engine, outage } = await engineWith(model);
@@ -167,7 +167,7 @@ test('while the store is down a reopening fails with a retryable error, and the 
 });
 
 test('a message that is left for a worker reopens the conversation, however long the store is down', {
-  ...promise('G128'),
+  ...promise('G296'),
   timeout: patient(60_000),
 }, async () => {
   const model = script(says('one'), says('two'));
@@ -197,7 +197,7 @@ test('a message that is left for a worker reopens the conversation, however long
 });
 
 test('a worker that is lost while it restores the state delays the message, and no more', {
-  ...promise('G128'),
+  ...promise('G297'),
   timeout: patient(60_000),
 }, async () => {
   const model = script(says('one'), says('two'));
@@ -225,7 +225,7 @@ test('a worker that is lost while it restores the state delays the message, and 
 });
 
 test('a message that was admitted before the close is a duplicate, and leaves nothing behind', {
-  ...promise('G128'),
+  ...promise('G299'),
 }, async () => {
   const model = script(says('one'), says('two'));
   const { engine } = await engineWith(model);
@@ -246,7 +246,7 @@ test('a message that was admitted before the close is a duplicate, and leaves no
 });
 
 test('a conversation whose runs Temporal has removed is reopened from its log', {
-  ...promise('G128'),
+  ...promise('G298'),
   timeout: patient(180_000),
 }, async () => {
   const model = script(says('one'), says('two'));
@@ -272,7 +272,7 @@ test('a conversation whose runs Temporal has removed is reopened from its log', 
   expect(model.requests.at(-1)?.messages).toHaveLength(3);
 });
 
-test('a client without the event log reopens a conversation, too', promise('G128'), async () => {
+test('a client without the event log reopens a conversation, too', promise('G298'), async () => {
   const model = script(says('one'), says('two'));
   const { engine } = await engineWith(model);
   const { talk } = await engine.ask('first');
@@ -284,7 +284,7 @@ test('a client without the event log reopens a conversation, too', promise('G128
 });
 
 test('a run that is cancelled before its state is restored leaves the conversation closed', {
-  ...promise('G128'),
+  ...promise('G297'),
 }, async () => {
   const model = script(says('one'), says('two'));
   const { engine, slow } = await engineWith(model);

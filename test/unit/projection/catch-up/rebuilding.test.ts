@@ -101,7 +101,7 @@ describe('rebuilding a closed conversation', () => {
       name: 'NotReopenable',
       code: 'conversation_closed',
       retryable: false,
-      message: expect.stringContaining('its log is not in the store'),
+      message: 'Conversation "c1" cannot be reopened: its log is not in the store',
     });
   });
 
