@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
@@ -11,6 +12,9 @@ const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
  */
 const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1 } as const;
 
+/** A third of the time of these tests are waits, of seconds each: one more file than there are cores uses them. */
+const PURE_FILES_AT_ONCE = availableParallelism() + 1;
+
 /**
  * Tests without servers, with no network but loopback. Files share a process, because loading the modules for each file
  * takes four times as long.
@@ -20,6 +24,7 @@ function pure(name: string) {
     test: {
       name,
       isolate: false,
+      maxWorkers: PURE_FILES_AT_ONCE,
       include: [`test/${name}/**/*.test.ts`],
       testTimeout: 60_000 * PATIENCE,
       sequence: { groupOrder: GROUP.pure },
