@@ -93,17 +93,17 @@ class Converter {
       throw new NotStrict(place.path, `uses "${unknown}", which strict mode does not have`);
     if (place.depth > MAX_DEPTH)
       throw new NotStrict(place.path, `is nested deeper than ${MAX_DEPTH}`);
-    const told = descriptionOf(given);
+    const description = descriptionOf(given);
     const definitions = this.#definitions(given, place);
     const { $ref: ref, title } = given;
     const head = {
       ...(typeof title === 'string' ? { title } : {}),
-      ...(told === '' ? {} : { description: told }),
+      ...(description === '' ? {} : { description }),
     };
     if (ref !== undefined) {
       // Strict mode allows no keyword beside a reference.
       const plain = { $ref: this.#ref(ref, place) };
-      return told === ''
+      return description === ''
         ? { ...plain, ...definitions }
         : { anyOf: [plain], ...head, ...definitions };
     }

@@ -88,8 +88,8 @@ export async function resolveStep(
   const verdict = await ask(parts, { input, updateId });
   if (verdict.verdict === 'accepted') known.note(key, verdict.seq);
   if (verdict.verdict === 'duplicate') known.note(key, verdict.first.seq);
-  const told = withoutOwnDuplicate(verdict, options.requestId);
-  return { ...told, httpStatus: BATCH_HTTP_STATUS[told.verdict], requestId };
+  const answer = withoutOwnDuplicate(verdict, options.requestId);
+  return { ...answer, httpStatus: BATCH_HTTP_STATUS[answer.verdict], requestId };
 }
 
 async function ask(

@@ -56,8 +56,8 @@ function questionsOpen(state: ConversationState): readonly CallState[] {
  */
 export function dueInBackground(state: ConversationState): readonly CallState[] {
   if (!isMessageWaiting(state)) return [];
-  const room = Math.max(0, MAX_DETACHED_CALLS - detachedCalls(state).length);
-  return questionsOpen(state).slice(0, room);
+  const free = Math.max(0, MAX_DETACHED_CALLS - detachedCalls(state).length);
+  return questionsOpen(state).slice(0, free);
 }
 
 function isMessageWaiting({ turn, queue }: ConversationState): boolean {

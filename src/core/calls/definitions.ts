@@ -43,8 +43,10 @@ export function revisedDigestProblems(
 
 /** The code of an error that verdicts for later answers name: the call was ended without an answer. */
 export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
-  const told: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
-  return !envelope.ok && told.includes(envelope.error.code) ? { code: envelope.error.code } : {};
+  const reported: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
+  return !envelope.ok && reported.includes(envelope.error.code)
+    ? { code: envelope.error.code }
+    : {};
 }
 
 /** No worker that received the work serves the agent. */

@@ -40,15 +40,15 @@ export function withResults(
 
 function groupsOf(parts: readonly ToolResultPart[]): readonly (readonly ToolResultPart[])[] {
   const groups: ToolResultPart[][] = [];
-  let room = 0;
+  let spaceLeft = 0;
   for (const part of parts) {
     const bytes = utf8Bytes(JSON.stringify(part));
-    const last = bytes > room ? undefined : groups.at(-1);
+    const last = bytes > spaceLeft ? undefined : groups.at(-1);
     if (last === undefined) {
       groups.push([part]);
-      room = MAX_RESULTS_MESSAGE_BYTES;
+      spaceLeft = MAX_RESULTS_MESSAGE_BYTES;
     } else last.push(part);
-    room -= bytes;
+    spaceLeft -= bytes;
   }
   return groups;
 }

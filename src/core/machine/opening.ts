@@ -29,6 +29,6 @@ export function openingOf(
     events.push(event);
   }
   const event: CanonicalEvent = { ...last, seq: (state?.lastSeq ?? 0) + 1, at };
-  const told = droppedMessages === undefined ? event : { ...event, droppedMessages };
-  return { state: apply(state, event), events: [...events, told] };
+  const recorded = droppedMessages === undefined ? event : { ...event, droppedMessages };
+  return { state: apply(state, event), events: [...events, recorded] };
 }

@@ -77,29 +77,29 @@ interface TextBudget {
   left: number;
 }
 
-function written(value: unknown, room: TextBudget, depth: number): string {
-  const inner = depth < MAX_DEPTH ? room : { left: 0 };
-  const below = (item: unknown): string => written(item, room, depth + 1);
+function written(value: unknown, budget: TextBudget, depth: number): string {
+  const inner = depth < MAX_DEPTH ? budget : { left: 0 };
+  const below = (item: unknown): string => written(item, budget, depth + 1);
   if (Array.isArray(value)) return `[${listed(value, inner, below)}]`;
   if (isRecord(value)) {
     const fields = Object.entries(value).filter(([, item]) => item !== undefined);
     const field = ([name, item]: [string, unknown]): string => `${below(name)}: ${below(item)}`;
     return `{${listed(fields, inner, field)}}`;
   }
-  const text = typeof value === 'string' ? cutString(value, room) : JSON.stringify(value ?? null);
-  room.left -= text.length;
+  const text = typeof value === 'string' ? cutString(value, budget) : JSON.stringify(value ?? null);
+  budget.left -= text.length;
   return text;
 }
 
 function listed<Item>(
   items: readonly Item[],
-  room: TextBudget,
+  budget: TextBudget,
   write: (item: Item) => string,
 ): string {
   const parts: string[] = [];
   for (const item of items) {
-    if (room.left <= 0) break;
-    room.left -= 2;
+    if (budget.left <= 0) break;
+    budget.left -= 2;
     parts.push(write(item));
   }
   return `${parts.join(', ')}${more(items.length - parts.length)}`.trimStart();

@@ -22,11 +22,11 @@ export function plainName(server: string, tool: string): string {
 /** For a tool whose name is invalid or taken. */
 export function digestedName(server: string, tool: string): string {
   const digest = createHash('sha256').update(tool).digest('hex').slice(0, DIGEST_CHARS);
-  const room = MAX_WIRE_NAME_CHARS - toWireName(`${server}.`).length - DIGEST_CHARS - 1;
+  const maxChars = MAX_WIRE_NAME_CHARS - toWireName(`${server}.`).length - DIGEST_CHARS - 1;
   const words = tool
     .replaceAll(/[^A-Za-z0-9-]+/g, '_')
     .replaceAll(/^_+|_+$/g, '')
-    .slice(0, room)
+    .slice(0, maxChars)
     .replace(/_+$/, '');
   return `${server}.${words === '' ? '' : `${words}-`}${digest}`;
 }

@@ -70,7 +70,7 @@ export async function makeSummary(question: SummaryQuestion): Promise<MadeSummar
   const count = await question.counting.exact();
   for (let attempt = 1; ; attempt += 1) {
     const most = Math.floor(maxTokens / 2 ** (attempt - 1));
-    const { covered, told } = readable(messages, count, most);
+    const { covered, transcript } = readable(messages, count, most);
     const last = covered.at(-1);
     if (last === undefined) return undefined;
     const request: ModelRequest = {
@@ -80,7 +80,7 @@ export async function makeSummary(question: SummaryQuestion): Promise<MadeSummar
           role: 'user',
           id: 'conversation',
           turnId: last.turnId,
-          parts: [{ type: 'text', text: TEXTS.toSummarize(told) }],
+          parts: [{ type: 'text', text: TEXTS.toSummarize(transcript) }],
         },
       ],
       tools: [],
@@ -107,26 +107,27 @@ function readable(
   messages: readonly Message[],
   count: CountText,
   maxTokens: number,
-): { readonly covered: readonly Message[]; readonly told: string } {
+): { readonly covered: readonly Message[]; readonly transcript: string } {
   const summary = summaryOf(messages);
   const head = messages.slice(0, headLength(messages));
-  let told = summary === undefined ? '' : textOf(summary.parts);
-  let tokens = count(told) + count(TEXTS.summaryInstructions);
+  let transcript = summary === undefined ? '' : textOf(summary.parts);
+  let tokens = count(transcript) + count(TEXTS.summaryInstructions);
   let to = head.length;
   for (const span of turnSpans(messages)) {
     const text = messages.slice(span.from, span.to).map(summaryTextOf).join('\n');
     tokens += count(text);
     const isFirst = to === head.length;
     if (tokens > maxTokens && !isFirst) break;
-    told = `${told}\n\n${tokens > maxTokens ? shortened(text, maxTokens) : text}`.trim();
+    transcript =
+      `${transcript}\n\n${tokens > maxTokens ? shortened(text, maxTokens) : text}`.trim();
     to = span.to;
   }
-  return { covered: to === head.length ? [] : messages.slice(0, to), told };
+  return { covered: to === head.length ? [] : messages.slice(0, to), transcript };
 }
 
 function summaryTextOf({ role, parts }: Message): string {
-  const told: readonly AnyPart[] = parts;
-  return told.map((part) => shortened(partText(role, part), MAX_MESSAGE_CHARS)).join('\n');
+  const all: readonly AnyPart[] = parts;
+  return all.map((part) => shortened(partText(role, part), MAX_MESSAGE_CHARS)).join('\n');
 }
 
 type AnyPart = UserPart | AssistantPart | ToolResultPart;

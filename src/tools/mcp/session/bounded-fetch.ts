@@ -22,8 +22,8 @@ export function boundedFetch(send: FetchLike, maxBytes = MAX_MCP_MESSAGE_BYTES):
     const refusal = (): string | undefined => errorFor(init?.body, maxBytes);
     if (response.ok && isEventStream(response))
       return again(response, response.body.pipeThrough(boundedEvents(maxBytes, refusal)));
-    const room = response.ok ? maxBytes : Math.min(maxBytes, MAX_HTTP_ERROR_BYTES);
-    const { bytes, whole } = await readBody(response.body, room);
+    const limit = response.ok ? maxBytes : Math.min(maxBytes, MAX_HTTP_ERROR_BYTES);
+    const { bytes, whole } = await readBody(response.body, limit);
     if (whole || !response.ok) return again(response, bytes);
     const type = { 'content-type': 'application/json' };
     return new Response(refusal() ?? '', { status: response.status, headers: type });
