@@ -3,12 +3,12 @@
  * fires the timers that the clock reaches. The test's counterpart of the workflow's driver.
  */
 
+import { carriedMemory, stateIn } from '../core/context/carry-over.js';
 import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
 import { effectKey, isTimer } from '../core/decide/effects.js';
 import { ConversationMachine, startedState } from '../core/machine/machine.js';
 import { SummaryPause } from '../core/machine/summary-pause.js';
 import { timerFired } from '../core/machine/timers.js';
-import { withPackedMemory } from '../core/memory/packed-memory.js';
 import type { ConversationState } from '../core/state/state.js';
 import { callOf } from '../core/state/state.js';
 import { isoOf } from '../core/state/time.js';
@@ -18,6 +18,7 @@ import type { Agent } from '../define/define-agent.js';
 import { onHang } from '../model/scripted/scripted.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { PendingCall } from '../protocol/calls/suspensions.js';
+import type { CarriedMemory } from '../protocol/conversation/offloaded-messages.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import { type LocalDeps, localDeps } from './local/local-deps.js';
@@ -119,10 +120,8 @@ export class TestDriver<Services> {
 
   rollOver(): void {
     this.#machine.rolledOver('requested');
-    const carried = JSON.parse(
-      JSON.stringify(withPackedMemory(this.#machine.state)),
-    ) as ConversationState;
-    this.#machine = this.#machineOn(carried);
+    const carried = JSON.parse(JSON.stringify(carriedMemory(this.#machine.state))) as CarriedMemory;
+    this.#machine = this.#machineOn(stateIn(carried));
   }
 
   /** Runs until only people, clients, the clock or a cancellation of a hanging model can continue the conversation. */

@@ -24,7 +24,7 @@ import { askerOf, keptInBackground, lateCall, takesLate } from '../calls/detache
 import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
-import { isResolutionOf } from '../state/requests.js';
+import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
 import type { CallState, ConversationState, Tombstone } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
@@ -124,11 +124,13 @@ export function resolved(
   if (event.digest === undefined) return next;
   const { digest, argsDigest } = event;
   return remember(next, {
-    requestId,
     operation: 'resolution',
-    digest,
-    ...(argsDigest === undefined ? {} : { argsDigest }),
-    reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
+    key: requestKey(requestId, toolCallId),
+    call: callKey(toolCallId),
+    digest: keptDigest(digest),
+    ...(argsDigest === undefined ? {} : { argsDigest: keptArgsDigest(argsDigest) }),
+    seq,
+    ...(event.late === true ? { late: true } : {}),
   });
 }
 
@@ -161,7 +163,10 @@ export function reverted(
   const taken = answer ?? edit;
   if (taken === undefined) return state;
   const { requestId, deadline } = taken;
-  const requests = state.requests.filter((known) => !isResolutionOf(known, requestId, toolCallId));
+  const key = requestKey(requestId, toolCallId);
+  const requests = state.requests.filter(
+    (row) => row.operation !== 'resolution' || row.key !== key,
+  );
   return withCall({ ...state, requests }, toolCallId, (call) => {
     const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
     const ended = run === undefined ? {} : { runsEnded: run };
@@ -197,7 +202,7 @@ export function toolResult(
     suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
   const by = event.result.actor?.id ?? call.resolvedBy;
   const tombstone: Tombstone = {
-    toolCallId: event.toolCallId,
+    key: callKey(event.toolCallId),
     name: event.name,
     turnId: event.turnId,
     status: event.result.status,

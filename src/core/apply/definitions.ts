@@ -1,6 +1,7 @@
 /** Folds the events of calls whose tool has changed. Pure. */
 import type { DefinitionChanged, InputMigrated } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
+import { callKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
@@ -21,8 +22,9 @@ export function inputMigrated(
 ): ConversationState {
   const { toolCallId, seq } = event;
   // The earlier approval is void: a repeat of it gets a verdict about the suspension that is open now.
+  const key = callKey(toolCallId);
   const requests = state.requests.filter(
-    (known) => known.operation !== 'resolution' || known.reply.toolCallId !== toolCallId,
+    (row) => row.operation !== 'resolution' || row.call !== key,
   );
   return withCall({ ...state, requests }, toolCallId, (call) => {
     const { changed: _judged, approver: _before, prepared: _old, edit: _done, ...rest } = call;

@@ -8,6 +8,7 @@ import { endingCode } from '../calls/definitions.js';
 import { lateCall } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { contentDigest } from '../memory/duplicates.js';
+import { callKey, keptDigest, requestKey } from '../state/requests.js';
 import type { CallState, ConversationState, InboxEntry, Tombstone } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
@@ -22,13 +23,8 @@ export function withInboxEvent(
   const entry: InboxEntry = { eventId, text: textOf(event), requester: askerOfInput(event) };
   const next = { ...state, inbox: [...(state.inbox ?? []), entry] };
   if (event.toolCallId !== undefined) return next;
-  const digest = contentDigest(kind, payload);
-  return remember(next, {
-    requestId: eventId,
-    operation: 'inbox',
-    digest,
-    reply: { eventId, seq },
-  });
+  const digest = keptDigest(contentDigest(kind, payload));
+  return remember(next, { operation: 'inbox', key: requestKey(eventId), digest, seq });
 }
 
 function textOf({ eventId, kind, payload, toolCallId, name, result }: InboxEvent): string {
@@ -61,7 +57,7 @@ export function backgroundEnded(
   const by = result.actor?.id ?? call.resolvedBy;
   const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);
   const tombstone: Tombstone = {
-    toolCallId,
+    key: callKey(toolCallId),
     name: call.plan.name,
     turnId: call.turnId,
     status: result.status,

@@ -7,6 +7,7 @@ import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { ConversationStarted } from '../../protocol/log/events.js';
 import { detachedCalls } from '../calls/detached.js';
 import { withoutOldest, withResults } from '../context/transcript.js';
+import { callKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
@@ -40,7 +41,7 @@ export function startedState(
     ...(ended?.context === undefined ? {} : { context: ended.context }),
     tombstones: ended?.tombstones ?? [],
     requests: ended?.requests ?? [],
-    ...(ended?.earlier === undefined ? {} : { earlier: ended.earlier }),
+    ...(ended?.forgetsCalls === undefined ? {} : { forgetsCalls: ended.forgetsCalls }),
     usage: ended?.usage ?? NO_USAGE,
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
@@ -59,7 +60,7 @@ function endedState(
 function withoutDetached(state: ConversationState, at: string): ConversationState {
   const left = detachedCalls(state).map(
     ({ plan, turnId }): Tombstone => ({
-      toolCallId: plan.toolCallId,
+      key: callKey(plan.toolCallId),
       name: plan.name,
       turnId,
       status: 'cancelled',
@@ -91,7 +92,8 @@ function withoutOpenStep(state: ConversationState, at: string): ConversationStat
     const call = callOf(state, toolCallId);
     const result = call?.ack ?? call?.result;
     parts.push({ type: 'tool_result', toolCallId, name, envelope: result?.envelope ?? CANCELLED });
-    if (result === undefined) left.push({ toolCallId, name, turnId, status: 'cancelled', at });
+    if (result === undefined)
+      left.push({ key: callKey(toolCallId), name, turnId, status: 'cancelled', at });
   }
   if (parts.length === 0) return state;
   const tombstones = [...state.tombstones, ...left].slice(-MAX_TOMBSTONES);

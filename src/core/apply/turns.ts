@@ -12,9 +12,11 @@ import type {
   TurnStarted,
   UserMessageEvent,
 } from '../../protocol/log/events.js';
+import { firstMessageId } from '../../protocol/values/ids.js';
 import { keptInBackground } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { messageDigest } from '../input/attachments.js';
+import { keptDigest, requestKey } from '../state/requests.js';
 import type { CallState, ConversationState, TurnState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withTurn } from '../state/update.js';
@@ -32,9 +34,16 @@ export function queued(
   const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
   const ahead = onBusy === undefined || onBusy === 'queue' ? waiting : 0;
-  const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
-  const digest = messageDigest(parts, output);
-  const noted = remember(state, { requestId, operation: 'message', digest, reply });
+  const noted = remember(state, {
+    operation: 'message',
+    key: requestKey(requestId),
+    digest: keptDigest(messageDigest(parts, output)),
+    turnId,
+    seq,
+    ...(messageId === firstMessageId(turnId) ? {} : { messageId }),
+    ...(ahead === 0 ? {} : { ahead }),
+    ...(isSteering ? { steers: true } : {}),
+  });
   if (isSteering)
     return withTurn(withAsker(noted, turnId, actor.id), (turn) => ({
       ...turn,
@@ -143,7 +152,7 @@ export function cancelRequested(
   const noted =
     requestId === undefined
       ? state
-      : remember(state, { requestId, operation: 'cancel', reply: { turnId, seq } });
+      : remember(state, { operation: 'cancel', key: requestKey(requestId), turnId, seq });
   // A queued turn has nothing to abort, and its cancel must not stop the running turn.
   return noted.turn?.turnId === turnId
     ? withTurn(noted, (turn) => ({ ...turn, cancel: { actor } }))

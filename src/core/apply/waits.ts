@@ -13,6 +13,7 @@ import type {
 } from '../../protocol/log/events.js';
 import { canonicalJson } from '../../protocol/values/json.js';
 import { leaseUntilOf, withClaim, withMovedEnd, withoutClaim } from '../calls/claim.js';
+import { requestKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall } from '../state/update.js';
@@ -24,8 +25,8 @@ export function extended(state: ConversationState, event: Stamped<Extended>): Co
       ? call
       : { ...call, suspension: withMovedEnd(call.suspension, event) },
   );
-  const reply = { verdict: 'accepted' as const, toolCallId, deadline, seq };
-  return remember(next, { requestId, operation: 'extend', previousDeadline, reply });
+  const key = requestKey(requestId, toolCallId);
+  return remember(next, { operation: 'extend', key, deadline, previousDeadline, seq });
 }
 
 export function expiring(state: ConversationState, event: SuspensionExpiring): ConversationState {
@@ -34,17 +35,17 @@ export function expiring(state: ConversationState, event: SuspensionExpiring): C
 
 /** Folds a claim or its renewal. */
 export function claimed(state: ConversationState, event: Stamped<Claimed>): ConversationState {
-  const { toolCallId, requestId } = event;
+  const { toolCallId, requestId, claimId, actor, seq } = event;
   const next = withCall(state, toolCallId, (call) =>
     call.suspension === undefined
       ? call
       : { ...call, suspension: withClaim(call.suspension, event) },
   );
-  const reply = claimedReply(event);
   // A renewal is not remembered: repeating it is harmless, and a call that is held for long must not displace the
   // requests of others.
   if (event.renewal === true) return next;
-  return remember(next, { requestId, operation: 'claim', actor: event.actor.id, reply });
+  const key = requestKey(requestId, toolCallId, actor.id);
+  return remember(next, { operation: 'claim', key, claimId, leaseUntil: leaseUntilOf(event), seq });
 }
 
 export function claimedReply(event: Stamped<Claimed>): ClaimedVerdict {

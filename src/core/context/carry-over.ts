@@ -10,6 +10,7 @@ import { CARRIED_VERSION } from '../../protocol/conversation/offloaded-messages.
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
+  MAX_TOMBSTONE_BYTES,
 } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelInput } from '../../protocol/workflow/activities.js';
@@ -185,14 +186,32 @@ function turnsOf({ transcript }: ConversationState): readonly TranscriptItem[] {
 function besidesTurns(state: ConversationState): number {
   const { transcript } = state;
   const summary = transcript.slice(0, headLength(transcript));
-  return utf8Bytes(JSON.stringify({ ...state, transcript: summary }));
+  return utf8Bytes(JSON.stringify({ ...withinBytes(state), transcript: summary }));
 }
 
+/**
+ * The state with the ended calls that a roll-over carries: the newest that have `MAX_TOMBSTONE_BYTES` together. Nearly
+ * always these are all; only a thousand very long names of tools and people need more. Accepted requests need no bound
+ * in bytes: their rows have no text of any length.
+ */
+function withinBytes(state: ConversationState): ConversationState {
+  const { tombstones } = state;
+  let from = tombstones.length;
+  let bytes = 0;
+  while (from > 0) {
+    bytes += utf8Bytes(JSON.stringify(tombstones[from - 1])) + 1;
+    if (bytes > MAX_TOMBSTONE_BYTES) break;
+    from -= 1;
+  }
+  return from === 0 ? state : { ...state, tombstones: tombstones.slice(from), forgetsCalls: true };
+}
+
+/** The state in the form of the next run's input: plain JSON, its ended calls within `MAX_TOMBSTONE_BYTES`. */
 export function carriedMemory(state: ConversationState): CarriedMemory {
-  return { version: CARRIED_VERSION, state };
+  return { version: CARRIED_VERSION, state: withinBytes(state) };
 }
 
-/** The inverse of `carriedMemory`. */
+/** The inverse of `carriedMemory`, but for calls that did not fit. */
 export function stateIn({ state }: CarriedMemory): ConversationState {
   return state as ConversationState;
 }

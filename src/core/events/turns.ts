@@ -11,7 +11,7 @@ import type {
 import { assistantMessageId } from '../../protocol/log/live-events.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { actorFrom, SYSTEM_ACTOR } from '../../protocol/values/actors.js';
-import { turnIdFor } from '../../protocol/values/ids.js';
+import { firstMessageId, turnIdFor } from '../../protocol/values/ids.js';
 import type { JsonSchema } from '../../protocol/values/json.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { canWait, onBusyOf } from '../calls/busy.js';
@@ -151,7 +151,8 @@ export function messageEvent(
   // A turn that is being stopped reads no more messages.
   const isSteering = onBusy === 'steer' && turn !== undefined && turn.cancel === undefined;
   const turnId = isSteering ? turn.turnId : turnIdFor(chain, turnCount + 1, turnToken?.());
-  const messageId = isSteering ? `${turnId}.user.${lastSeq + 1}` : `${turnId}.user`;
+  const first = firstMessageId(turnId);
+  const messageId = isSteering ? `${first}.${lastSeq + 1}` : first;
   const { requestId } = fields;
   return {
     type: 'user_message',

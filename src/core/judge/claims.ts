@@ -1,5 +1,5 @@
 /** Reads and judges claims of waiting calls, and losses of claims. Pure; never throws. */
-import type { ClaimedVerdict, ClaimVerdict, HeldVerdict } from '../../protocol/calls/claims.js';
+import type { ClaimVerdict, HeldVerdict } from '../../protocol/calls/claims.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import {
   DEFAULT_LEASE_MS,
@@ -13,7 +13,7 @@ import { requestIdProblem } from '../../protocol/values/ids.js';
 import { fingerprint, isRecord } from '../../protocol/values/json.js';
 import { CLAIMABLE, endOfWait, isHeldByOther } from '../calls/claim.js';
 import { stampedMs } from '../input/instants.js';
-import { remembered } from '../memory/memory.js';
+import { rememberedClaim } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { type AtCall, type CallRequest, type CallRules, judgeCall } from './calls.js';
@@ -30,8 +30,8 @@ export function judgeClaim(
 }
 
 const RULES: CallRules<CallRequest, Claimed, ClaimRefusal> = {
-  repeated: (state, request, call) => {
-    const first = rememberedClaim(state, request);
+  repeated: (state, { toolCallId, actor, fields }, call) => {
+    const first = rememberedClaim(state, fields['requestId'], { toolCallId, actor: actor.id });
     const suspension = call?.suspension;
     // A lost claim is not returned again: its holder would take the call for its own, although another client may hold
     // it by now.
@@ -54,19 +54,6 @@ const RULES: CallRules<CallRequest, Claimed, ClaimRefusal> = {
   },
   accept: (at) => ({ accepted: claimEvent(at) }),
 };
-
-/**
- * The remembered claim of the same actor only: another actor with the same request id must not get the reply that makes
- * it the holder.
- */
-function rememberedClaim(
-  state: ConversationState,
-  { toolCallId, actor, fields: { requestId } }: CallRequest,
-): ClaimedVerdict | undefined {
-  if (typeof requestId !== 'string') return undefined;
-  const known = remembered(state, { operation: 'claim', requestId, toolCallId, actor: actor.id });
-  return known?.operation === 'claim' ? known.reply : undefined;
-}
 
 function staleFor({
   call: { status },

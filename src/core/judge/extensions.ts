@@ -9,8 +9,8 @@ import { cappedEnd, latestEndMs } from '../calls/clocks.js';
 import { instantMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { REUSED } from '../memory/duplicates.js';
-import { remembered } from '../memory/memory.js';
-import type { RememberedExtension } from '../state/requests.js';
+import type { RememberedExtension } from '../memory/memory.js';
+import { rememberedExtension } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 import { type AtCall, type CallRequest, type CallRules, judgeCall } from './calls.js';
@@ -28,7 +28,7 @@ export function judgeExtension(
 
 const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
   repeated: (state, { toolCallId, fields }) => {
-    const first = rememberedExtension(state, toolCallId, fields['requestId']);
+    const first = rememberedExtension(state, fields['requestId'], toolCallId);
     if (first === undefined) return undefined;
     return isSameMove(first, fields)
       ? { verdict: 'duplicate', first: first.reply }
@@ -56,16 +56,6 @@ const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
     };
   },
 };
-
-function rememberedExtension(
-  state: ConversationState,
-  toolCallId: string,
-  requestId: unknown,
-): RememberedExtension | undefined {
-  if (typeof requestId !== 'string') return undefined;
-  const known = remembered(state, { operation: 'extend', requestId, toolCallId });
-  return known?.operation === 'extend' ? known : undefined;
-}
 
 /** Whether the request asks for the move that was accepted. Acceptance never grants less than was asked for. */
 function isSameMove(first: RememberedExtension, { until, by }: PlainRecord): boolean {

@@ -9,8 +9,8 @@ import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../protocol/limits/limit
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { contentDigest } from '../memory/duplicates.js';
-import { remembered } from '../memory/memory.js';
-import { isSameDigest } from '../memory/packed-requests.js';
+import { rememberedInboxEvent } from '../memory/memory.js';
+import { isSameDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Judged, Parsed, Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
@@ -34,9 +34,8 @@ export function judgeInboxEvent(
 
 function inboxRefusal(state: ConversationState, input: PlainRecord): InboxRefusal | undefined {
   const { eventId, kind, payload, agent } = input;
-  const known = remembered(state, { operation: 'inbox', requestId: String(eventId) });
-  if (known?.operation === 'inbox')
-    return knownRefusal(known, contentDigest(String(kind), payload));
+  const known = rememberedInboxEvent(state, String(eventId));
+  if (known !== undefined) return knownRefusal(known, contentDigest(String(kind), payload));
   const misplaced = misplacedRefusal(state, agent);
   if (misplaced !== undefined) return misplaced;
   const waiting = state.inbox ?? [];

@@ -10,8 +10,9 @@ import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { onBusyOf } from '../calls/busy.js';
 import { messageDigest, messageParts } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { isSameRequest, REUSED } from '../memory/duplicates.js';
+import { REUSED } from '../memory/duplicates.js';
 import { rememberedMessage } from '../memory/memory.js';
+import { isSameDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Judged, Parsed, Refusal } from './judged.js';
 
@@ -72,7 +73,7 @@ function knownRefusal(
   known: { readonly digest: string; readonly reply: SendMessageReply },
   digest: string,
 ): MessageRefusal {
-  return isSameRequest(known.digest, digest)
+  return isSameDigest(known.digest, digest)
     ? { code: 'duplicate', message: 'Accepted before', reply: known.reply }
     : { code: 'invalid_request', message: 'The message breaks a rule', problems: [REUSED] };
 }

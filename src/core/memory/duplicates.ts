@@ -12,20 +12,15 @@ import {
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { awaitsCheck } from '../decide/decide.js';
+import { isSameDigest, keptArgsDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { rememberedResolution } from './memory.js';
-import { isSameDigest } from './packed-requests.js';
 
 export const REUSED: FieldProblem = {
   path: '/requestId',
   message: 'was used before for a request with other content; each request needs an id of its own',
 };
-
-/** Whether a request has the content that was accepted under its id. */
-export function isSameRequest(known: string, digest: string): boolean {
-  return isSameDigest(known, digest);
-}
 
 /**
  * Whether a resolution has the content of a recorded or remembered one. Resolutions made by remembered rules have no
@@ -44,7 +39,11 @@ export function isSameResolution(
 }
 
 function isMeantFor(known: string | undefined, meantFor: unknown): boolean {
-  return known !== undefined && typeof meantFor === 'string' && isSameDigest(known, meantFor);
+  return (
+    known !== undefined &&
+    typeof meantFor === 'string' &&
+    keptArgsDigest(known) === keptArgsDigest(meantFor)
+  );
 }
 
 /** The verdict for a resolution whose id this call has accepted before; undefined when the id is new. */

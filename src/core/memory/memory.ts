@@ -1,32 +1,33 @@
-/** Ended calls and accepted requests that a conversation remembers, of this run and of those before it. Pure. */
+/**
+ * Finds ended calls and accepted requests that a conversation remembers. Both lists are plain rows of the state, which a
+ * roll-over carries to the next run: the verdicts of a run do not depend on when the runs before it ended. Pure.
+ */
+import type { ClaimedVerdict } from '../../protocol/calls/claims.js';
+import type { ExtendedVerdict } from '../../protocol/calls/extensions.js';
+import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
+import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
 import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
+import { firstMessageId } from '../../protocol/values/ids.js';
 import { callIdsIn } from '../context/offloaded.js';
-import type { RememberedRequest, RememberedResolution } from '../state/requests.js';
+import type { RequestRow } from '../state/requests.js';
+import { callKey, requestKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
-import { earlierCall, earlierRequest, isEarlierTurn } from './packed-memory.js';
-import type { SoughtRequest } from './packed-requests.js';
 
 export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombstone | undefined {
-  return (
-    state.tombstones.findLast((tombstone) => tombstone.toolCallId === callId) ??
-    earlierCall(state, callId)
-  );
+  const key = callKey(callId);
+  return state.tombstones.findLast((tombstone) => tombstone.key === key);
 }
 
 /** Whether the turn runs, or one of its ended calls is remembered. */
 export function isKnownTurn(state: ConversationState, turnId: string): boolean {
-  return (
-    state.turn?.turnId === turnId ||
-    state.tombstones.some((entry) => entry.turnId === turnId) ||
-    isEarlierTurn(state, turnId)
-  );
+  return state.turn?.turnId === turnId || state.tombstones.some((entry) => entry.turnId === turnId);
 }
 
 /** Whether every call that ever ended is remembered. */
-export function remembersAllCalls({ tombstones, earlier }: ConversationState): boolean {
-  return tombstones.length < MAX_TOMBSTONES && earlier?.forgetsCalls !== true;
+export function remembersAllCalls({ tombstones, forgetsCalls }: ConversationState): boolean {
+  return tombstones.length < MAX_TOMBSTONES && forgetsCalls !== true;
 }
 
 /** The ids that were already used for a call, as far as this conversation remembers. One pass over the ids. */
@@ -36,19 +37,15 @@ export function takenCallIds(
 ): ReadonlySet<ToolCallId> {
   if (callIds.length === 0) return new Set();
   const asked = new Set(callIds);
+  const ended = new Set(state.tombstones.map(({ key }) => key));
   const taken = new Set(
-    callIds.filter(
-      (callId) => Object.hasOwn(state.calls, callId) || earlierCall(state, callId) !== undefined,
-    ),
+    callIds.filter((callId) => Object.hasOwn(state.calls, callId) || ended.has(callKey(callId))),
   );
-  const see = (callId: ToolCallId): void => {
-    if (asked.has(callId)) taken.add(callId);
-  };
-  for (const { toolCallId } of state.tombstones) see(toolCallId);
   // Until the tombstones overflow, they have every call that ever ended: the transcript need not be searched at each
   // step.
   if (remembersAllCalls(state)) return taken;
-  for (const item of state.transcript) for (const callId of callIdsIn(item)) see(callId);
+  for (const item of state.transcript)
+    for (const callId of callIdsIn(item)) if (asked.has(callId)) taken.add(callId);
   return taken;
 }
 
@@ -57,8 +54,11 @@ export function rememberedMessage(
   state: ConversationState,
   requestId: string,
 ): { readonly digest: string; readonly reply: SendMessageReply } | undefined {
-  const known = remembered(state, { operation: 'message', requestId });
-  return known?.operation === 'message' ? known : undefined;
+  const row = newest(state, 'message', requestKey(requestId));
+  if (row === undefined) return undefined;
+  const { digest, turnId, messageId = firstMessageId(turnId), seq, ahead = 0, steers } = row;
+  const joined = steers === undefined ? {} : { steers };
+  return { digest, reply: { turnId, messageId, seq, ahead, ...joined } };
 }
 
 /** The accepted cancel with this request id. */
@@ -67,8 +67,17 @@ export function rememberedCancel(
   requestId: unknown,
 ): { readonly turnId: TurnId; readonly seq: number } | undefined {
   if (typeof requestId !== 'string') return undefined;
-  const known = remembered(state, { operation: 'cancel', requestId });
-  return known?.operation === 'cancel' ? known.reply : undefined;
+  const row = newest(state, 'cancel', requestKey(requestId));
+  return row && { turnId: row.turnId, seq: row.seq };
+}
+
+/** The accepted event of another system with this id. */
+export function rememberedInboxEvent(
+  state: ConversationState,
+  eventId: string,
+): { readonly digest: string; readonly reply: InboxEventReply } | undefined {
+  const row = newest(state, 'inbox', requestKey(eventId));
+  return row && { digest: row.digest, reply: { eventId, seq: row.seq } };
 }
 
 /** The accepted resolution of this call with this request id. */
@@ -76,30 +85,60 @@ export function rememberedResolution(
   state: ConversationState,
   requestId: string,
   toolCallId: ToolCallId,
-): RememberedResolution | undefined {
-  const known = remembered(state, { operation: 'resolution', requestId, toolCallId });
-  return known?.operation === 'resolution' ? known : undefined;
+):
+  | { readonly digest: string; readonly argsDigest?: string; readonly reply: AcceptedVerdict }
+  | undefined {
+  const row = newest(state, 'resolution', requestKey(requestId, toolCallId));
+  if (row === undefined) return undefined;
+  const { digest, argsDigest, seq, late } = row;
+  const verdict = late === true ? 'accepted_late' : 'accepted';
+  const meantFor = argsDigest === undefined ? {} : { argsDigest };
+  return { digest, ...meantFor, reply: { verdict, toolCallId, seq } };
 }
 
-/** The newest accepted request that matches. A remembered claim without an actor matches a claim of any actor. */
-export function remembered(
+export interface RememberedExtension {
+  readonly previousDeadline: string;
+  readonly reply: ExtendedVerdict;
+}
+
+/** The accepted extension of this call with this request id. */
+export function rememberedExtension(
   state: ConversationState,
-  sought: SoughtRequest,
-): RememberedRequest | undefined {
-  const { requests, earlier } = state;
-  const known = requests.findLast((request) => isMeant(request, sought));
-  if (known !== undefined || earlier === undefined) return known;
-  const found = earlierRequest(state, sought);
-  if (found !== undefined || sought.operation !== 'claim') return found;
-  const { operation, requestId, toolCallId } = sought;
-  return earlierRequest(state, { operation, requestId, toolCallId });
+  requestId: unknown,
+  toolCallId: ToolCallId,
+): RememberedExtension | undefined {
+  if (typeof requestId !== 'string') return undefined;
+  const row = newest(state, 'extend', requestKey(requestId, toolCallId));
+  if (row === undefined) return undefined;
+  const { previousDeadline, deadline, seq } = row;
+  return { previousDeadline, reply: { verdict: 'accepted', toolCallId, deadline, seq } };
 }
 
-function isMeant(request: RememberedRequest, sought: SoughtRequest): boolean {
-  if (request.operation !== sought.operation || request.requestId !== sought.requestId)
-    return false;
-  if (!('toolCallId' in sought) || !('toolCallId' in request.reply)) return true;
-  if (request.reply.toolCallId !== sought.toolCallId) return false;
-  const { actor } = request.operation === 'claim' ? request : {};
-  return actor === undefined || actor === sought.actor;
+/**
+ * The accepted claim of this call by the same actor: another one with the same request id must not get the reply that
+ * makes it the holder.
+ */
+export function rememberedClaim(
+  state: ConversationState,
+  requestId: unknown,
+  by: { readonly toolCallId: ToolCallId; readonly actor: string },
+): ClaimedVerdict | undefined {
+  if (typeof requestId !== 'string') return undefined;
+  const { toolCallId, actor } = by;
+  const row = newest(state, 'claim', requestKey(requestId, toolCallId, actor));
+  if (row === undefined) return undefined;
+  const { claimId, leaseUntil, seq } = row;
+  return { verdict: 'accepted', toolCallId, claimId, leaseUntil, seq };
+}
+
+type RowOf<Operation> = Extract<RequestRow, { readonly operation: Operation }>;
+
+function newest<Operation extends RequestRow['operation']>(
+  state: ConversationState,
+  operation: Operation,
+  key: string,
+): RowOf<Operation> | undefined {
+  return state.requests.findLast(
+    (row): row is RowOf<Operation> => row.key === key && row.operation === operation,
+  );
 }

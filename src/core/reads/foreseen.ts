@@ -16,6 +16,7 @@ import { dueReads, mayHaveReads } from '../decide/reads.js';
 import { runInputOf } from '../decide/tool-runs.js';
 import { RANDOM_ID_CHARS } from '../events/model-calls.js';
 import { ConversationMachine, startedState } from '../machine/machine.js';
+import { callKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 import { NO_USAGE } from '../state/usage.js';
@@ -110,7 +111,7 @@ function tombstonesOf(messages: readonly Message[], at: string): readonly Tombst
           part.type === 'tool_call'
             ? [
                 {
-                  ...{ toolCallId: part.toolCallId, name: part.name },
+                  ...{ key: callKey(part.toolCallId), name: part.name },
                   ...{ turnId: message.turnId, status: 'resolved' as const, at },
                 },
               ]

@@ -22,7 +22,7 @@ import type { SpentCalls, TurnLimit, Usage } from '../../protocol/conversation/t
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
-import type { RememberedRequest } from './requests.js';
+import type { RequestRow } from './requests.js';
 import type { TranscriptItem } from './transcript.js';
 
 export interface QueuedMessage {
@@ -167,9 +167,10 @@ export interface TurnState {
   readonly joined?: readonly string[];
 }
 
-/** The remains of an ended call: enough to answer `stale` and `expired` from then on. */
+/** The remains of an ended call: enough to answer `stale` and `expired` from then on. Every roll-over carries it. */
 export interface Tombstone {
-  readonly toolCallId: ToolCallId;
+  /** Fingerprint of the call's id, which is only looked up; see `callKey`. */
+  readonly key: string;
   readonly name: string;
   readonly turnId: TurnId;
   readonly status: FinalCallStatus;
@@ -218,10 +219,12 @@ export interface ConversationState {
   readonly context?: ContextState;
   /** Bytes of all messages of the transcript as JSON, offloaded or not; kept so that they are not measured again. */
   readonly transcriptBytes: number;
+  /** The newest `MAX_TOMBSTONES` ended calls, of this run and of those before it, oldest first. */
   readonly tombstones: readonly Tombstone[];
-  readonly requests: readonly RememberedRequest[];
-  /** Tombstones and requests of earlier runs; absent where the two fields above have all. */
-  readonly earlier?: EarlierRuns;
+  /** A roll-over dropped tombstones that were too large to carry. */
+  readonly forgetsCalls?: true;
+  /** The newest `MAX_REMEMBERED_REQUESTS` accepted requests, of this run and of those before it, oldest first. */
+  readonly requests: readonly RequestRow[];
   readonly usage: Usage;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
@@ -272,20 +275,4 @@ export function openSuspensions(state: ConversationState): readonly Suspension[]
   return shownCalls(state).flatMap((call) =>
     call.suspension === undefined ? [] : [call.suspension],
   );
-}
-
-export interface EarlierRuns extends Dictionary {
-  /** Rows of `CALLS`, oldest first. */
-  readonly calls: string;
-  /** Rows of `REQUESTS`, oldest first. */
-  readonly requests: string;
-  /** Older calls than these have been forgotten. */
-  readonly forgetsCalls?: true;
-}
-
-/** Texts that packed rows refer to by number. */
-export interface Dictionary {
-  /** Ids of turns: the number of characters shared with the id before (base 36, one digit), and the rest. */
-  readonly turns: readonly string[];
-  readonly words: readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { MAX_REMEMBERED_REQUESTS } from '../../protocol/limits/limits.js';
 import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
-import type { RememberedRequest } from './requests.js';
+import type { RequestRow } from './requests.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 
 /** An event's body with its place in the log. */
@@ -30,8 +30,8 @@ export function withCall(
 }
 
 /** Keeps the reply to a request, so that repeats get the same reply. */
-export function remember(state: ConversationState, request: RememberedRequest): ConversationState {
-  return { ...state, requests: [...state.requests, request].slice(-MAX_REMEMBERED_REQUESTS) };
+export function remember(state: ConversationState, row: RequestRow): ConversationState {
+  return { ...state, requests: [...state.requests, row].slice(-MAX_REMEMBERED_REQUESTS) };
 }
 
 const TELEMETRY: readonly EventType[] = [

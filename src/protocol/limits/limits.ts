@@ -56,12 +56,18 @@ export const MAX_FAILED_ATTEMPTS = 20;
  * Request ids are minted by clients (UUIDs, job ids). The conversation keeps one for every message, so they are short.
  */
 export const MAX_REQUEST_ID_CHARS = 200;
-/** Request ids remembered for `duplicate`; every roll-over carries some 25 bytes for each. */
+/**
+ * The newest requests, remembered for `duplicate`. Every roll-over carries some 110 bytes of JSON for each, 23
+ * compressed, and never more than 256: ids of any length are fingerprints there.
+ */
 export const MAX_REMEMBERED_REQUESTS = 1_000;
-/** Ended calls remembered for `stale` and `expired`; the same size each. */
+/** The newest ended calls, remembered for `stale` and `expired`: some 130 bytes each, 16 compressed. */
 export const MAX_TOMBSTONES = 1_000;
-/** Remembered requests and calls, packed: a thousand of each fit, with names and actors of usual length. */
-export const MAX_EARLIER_RUNS_BYTES = 128 * 1024;
+/**
+ * Ended calls that a roll-over carries, as JSON before compression: a thousand fit unless most have names of tools and
+ * people of nearly full length. The oldest that do not fit are dropped.
+ */
+export const MAX_TOMBSTONE_BYTES = 384 * 1024;
 /**
  * The JSON Schema that a message sets for its answer: it waits with the message, and is part of every model call of its
  * turn.
@@ -77,7 +83,7 @@ export const MAX_DETACHED_CALLS = 100;
  * Calls that wait for input from outside, and detached ones, together, as a roll-over carries them; a single call may
  * be larger. Checked when a call begins to wait, with each question of its code, and when it is detached. Not checked
  * when it waits again: for the run that was approved, for a corrected answer, for the outcome of a lost run. With the
- * remembered requests and calls (`MAX_EARLIER_RUNS_BYTES`) and rules, verdicts need at most 512 KB of state.
+ * remembered requests, the ended calls and the rules, verdicts need at most 996 KB of the carried state.
  */
 export const MAX_WAITING_BYTES = 256 * 1024;
 /** Expired calls whose result is still taken; every roll-over carries them with their answer schemas. */

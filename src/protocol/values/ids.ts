@@ -81,6 +81,11 @@ export function turnIdFor(chain: string, ordinal: number, token?: string): TurnI
   return token === undefined ? id : `${id}_${token}`;
 }
 
+/** The id of the message that begins a turn. */
+export function firstMessageId(turnId: TurnId): MessageId {
+  return `${turnId}.user`;
+}
+
 /**
  * Whether a turn came before another. Only turns of one chain have an order. Two turns of the same number (one was
  * decided again after a reset) have none. False when either text is no turn id.

@@ -3,7 +3,6 @@ import { workflowInfo } from '@temporalio/workflow';
 import { carriedMemory, stateIn } from '../../core/context/carry-over.js';
 import { chunkIdsIn } from '../../core/context/offloaded.js';
 import { type Opening, openingOf } from '../../core/machine/opening.js';
-import { withPackedMemory } from '../../core/memory/packed-memory.js';
 import type { ConversationState } from '../../core/state/state.js';
 import { isoOf } from '../../core/state/time.js';
 import {
@@ -65,7 +64,7 @@ export function nextInput(
     ...(searchAttributes === undefined ? {} : { searchAttributes }),
     ...(offload === undefined ? {} : { offload }),
     ...(rollOver === undefined ? {} : { rollOver }),
-    carried: carriedState(withPackedMemory(state), rest),
+    carried: carriedState(state, rest),
   };
 }
 

@@ -4,10 +4,10 @@
  */
 
 import { applyAll } from '../../../src/core/apply/apply.js';
+import { carriedMemory, stateIn } from '../../../src/core/context/carry-over.js';
 import { type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
 import { ConversationMachine, startedState } from '../../../src/core/machine/machine.js';
 import { timerFired } from '../../../src/core/machine/timers.js';
-import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import { wholeMessages } from '../../../src/core/state/transcript.js';
 import type { Taken } from '../../../src/core/verbs/table.js';
@@ -24,6 +24,10 @@ import type { CallModelResult } from '../../../src/protocol/workflow/activities.
 import { answerChecked, toolFinished } from '../builders/call-ends.js';
 import { actor, conversationStarted, VirtualClock } from '../builders/core-builders.js';
 import { resolve, sendMessage } from '../builders/verbs.js';
+
+function copied<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
 
 export class MachineUnderTest {
   readonly clock: VirtualClock;
@@ -159,25 +163,16 @@ export class MachineUnderTest {
     return this;
   }
 
-  /** Acts as continue-as-new: the state travels as JSON into a new run, its memory packed. */
+  /** Acts as continue-as-new: the state travels as JSON into a new run. */
   rollOver(): this {
     this.machine.rolledOver('requested');
-    return this.#goOnWith(withPackedMemory(this.state));
-  }
-
-  /** The same for conversations that began before memory could be packed. */
-  rollOverAsBefore(): this {
-    this.machine.rolledOver('requested');
-    return this.restart();
+    this.machine = this.#machineOf(stateIn(copied(carriedMemory(this.state))));
+    return this;
   }
 
   /** Acts as the loss of a worker between two inputs: the state comes back from JSON, and nothing else. */
   restart(): this {
-    return this.#goOnWith(this.state);
-  }
-
-  #goOnWith(state: ConversationState): this {
-    this.machine = this.#machineOf(JSON.parse(JSON.stringify(state)) as ConversationState);
+    this.machine = this.#machineOf(copied(this.state));
     return this;
   }
 

@@ -3,6 +3,7 @@
  * model.
  */
 import { describe, expect, it } from 'vitest';
+import { MAX_CARRIED_STATE_BYTES } from '../../../src/core/context/carry-over.js';
 import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/calls/executors.js';
 import {
   RESOLVES,
@@ -148,9 +149,11 @@ describe('the limits', () => {
     );
     expect(limits.MAX_TRANSCRIPT_BYTES).toBeLessThan(payload);
     const rules = limits.MAX_RULES * limits.MAX_RULE_MATCH_BYTES;
-    expect(limits.MAX_WAITING_BYTES + limits.MAX_EARLIER_RUNS_BYTES + rules).toBeLessThanOrEqual(
-      512 * 1024,
-    );
+    const requests = limits.MAX_REMEMBERED_REQUESTS * 256;
+    const verdicts = limits.MAX_WAITING_BYTES + requests + limits.MAX_TOMBSTONE_BYTES + rules;
+    expect(verdicts).toBeLessThanOrEqual(996 * 1024);
+    // Messages that wait behind a turn have as much as they need, too.
+    expect(verdicts + 2 * limits.MAX_MESSAGE_BYTES).toBeLessThan(MAX_CARRIED_STATE_BYTES);
     expect(limits.MAX_CARRIED_TRANSCRIPT_BYTES).toBeLessThanOrEqual(limits.MAX_TRANSCRIPT_BYTES);
     expect(limits.MAX_MESSAGE_BYTES).toBeLessThan(serviceLimits.MAX_HTTP_BODY_BYTES);
     expect(limits.MAX_ANSWER_BYTES).toBeLessThan(serviceLimits.MAX_HTTP_BODY_BYTES);

@@ -16,7 +16,6 @@ import { summarizable } from '../../../../src/core/context/summaries.js';
 import { turnResults } from '../../../../src/core/context/turn-results.js';
 import { decide } from '../../../../src/core/decide/decide.js';
 import { takenCallIds } from '../../../../src/core/memory/memory.js';
-import { withPackedMemory } from '../../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import { countMessages } from '../../../../src/core/state/transcript.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
@@ -106,7 +105,7 @@ describe('the state of a conversation with offloaded messages', () => {
           run(running, step);
           for (const event of m.events.slice(known)) copy = fromJson(apply(copy, event));
           expectInvariants(m);
-          expect(withPackedMemory(copy)).toEqual(withPackedMemory(m.state));
+          expect(copy).toEqual(m.state);
           expect(behaviour(fromJson(m.state), running)).toEqual(behaviour(m.state, running));
         }
         if (offloadedEnd(m.state.transcript) > 0) offloads += 1;
@@ -129,9 +128,7 @@ describe('the state of a conversation with offloaded messages', () => {
         const plain = applyAll(m.events.filter(({ type }) => type !== 'transcript_offloaded'));
         if (plain === undefined) throw new Error('unreachable');
         const { lastSeq } = m.state;
-        expect(decisions(withPackedMemory(m.state), running)).toEqual(
-          decisions(withPackedMemory({ ...plain, lastSeq }), running),
-        );
+        expect(decisions(m.state, running)).toEqual(decisions({ ...plain, lastSeq }, running));
       }),
       { numRuns: NUM_RUNS },
     );

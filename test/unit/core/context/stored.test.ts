@@ -65,7 +65,7 @@ function withOldTombstones(state: ConversationState): ConversationState {
     ...state,
     tombstones: Array.from({ length: MAX_TOMBSTONES }, (_, index) => ({
       ...tombstone,
-      toolCallId: `old_${index}`,
+      key: `old_${index}`,
     })),
   };
 }

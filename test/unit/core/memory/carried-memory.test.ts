@@ -1,5 +1,5 @@
 /**
- * The memory of a conversation gives the same replies before and after a roll-over, and is small at any length of the
+ * The memory of a conversation gives the same replies as if its run had never ended, and is small at any length of the
  * conversation.
  */
 
@@ -7,13 +7,14 @@ import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { carriedMemory, stateIn } from '../../../../src/core/context/carry-over.js';
 import { judgeCancel } from '../../../../src/core/judge/cancels.js';
 import { takenCallIds } from '../../../../src/core/memory/memory.js';
-import { withPackedMemory } from '../../../../src/core/memory/packed-memory.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import { toolCallView } from '../../../../src/core/view/snapshot.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import { MAX_EARLIER_RUNS_BYTES } from '../../../../src/protocol/limits/limits.js';
+import type { CarriedMemory } from '../../../../src/protocol/conversation/offloaded-messages.js';
+import { MAX_TOMBSTONE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import {
   APPROVE,
@@ -29,14 +30,36 @@ import {
 import { judgeIn, judgeInbox, takeInboxEvent } from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
-import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedules.js';
+import {
+  aMachine,
+  aMachineWith,
+  type MachineUnderTest,
+} from '../../../support/schedules/core-driver.js';
+import { ScheduleRunner, type Step, schedule } from '../../../support/schedules/core-schedules.js';
+
+const SHA_256 = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
 const RESOLUTIONS: readonly Resolution[] = [APPROVE, DENY, answer(1), result(1)];
 
 /** The next run's state. */
 function carried(state: ConversationState): ConversationState {
-  return JSON.parse(JSON.stringify(withPackedMemory(state))) as ConversationState;
+  return stateIn(JSON.parse(JSON.stringify(carriedMemory(state))) as CarriedMemory);
+}
+
+/** Plays the steps, and ends the run after every third; without `carries` the ends are recorded, and the run goes on. */
+function played(steps: readonly Step[], carries: boolean): MachineUnderTest {
+  const runner = new ScheduleRunner(steps.length);
+  const { m } = runner;
+  if (!carries)
+    m.rollOver = () => {
+      m.machine.rolledOver('requested');
+      return m;
+    };
+  for (const [index, step] of steps.entries()) {
+    runner.run(step);
+    if (index % 3 === 2 && !m.state.closed) m.rollOver();
+  }
+  return m;
 }
 
 function idsIn(events: readonly CanonicalEvent[], name: string): readonly string[] {
@@ -107,6 +130,21 @@ describe('the memory of a conversation', () => {
     );
   });
 
+  it('makes a conversation of many runs record and reply what one of a single run does', {
+    ...promise('G202'),
+    timeout: patient(120_000),
+  }, () => {
+    fc.assert(
+      fc.property(schedule, (steps) => {
+        const many = played(steps, true);
+        const one = played(steps, false);
+        expect(many.events).toEqual(one.events);
+        expect(repliesOf(many.state, many)).toEqual(repliesOf(one.state, one));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   it('forgets an answer that is reverted after a roll-over, so that the request may come again', () => {
     const m = aMachine();
     m.send('go');
@@ -118,16 +156,14 @@ describe('the memory of a conversation', () => {
     expect(m.resolve('q', answer('right'), { requestId: 'one' }).verdict).toBe('accepted');
   });
 
-  it('is read in the former format, and continues packed', () => {
+  it('knows who answered, when and how over any number of runs', promise('G202'), () => {
     const m = aMachine();
     m.send('go', { requestId: 'job' });
     m.model(modelCalls([gatedCall('c'), plannedCall('d')]));
     m.tool('d');
     m.resolve('c', DENY, { requestId: 'no' });
-    m.rollOverAsBefore();
-    expect(m.state.earlier).toBeUndefined();
-    for (const over of [() => m, () => m.rollOver(), () => m.rollOver()]) {
-      over();
+    for (let run = 0; run < 3; run += 1) {
+      m.rollOver();
       expect(m.trySend('go', { requestId: 'job' })).toMatchObject({
         refusal: { code: 'duplicate' },
       });
@@ -139,7 +175,19 @@ describe('the memory of a conversation', () => {
       });
       expect(m.resolve('d', APPROVE)).toMatchObject({ verdict: 'stale', status: 'resolved' });
     }
-    expect(m.state.tombstones).toEqual([]);
+  });
+
+  it('compares the digest of the arguments that an answer was meant for, where a repeat has one', () => {
+    const m = aMachineWith(modelCalls([gatedCall('c', { argsDigest: SHA_256 })]));
+    expect(m.resolve('c', DENY, { requestId: 'no', argsDigest: SHA_256 }).verdict).toBe('accepted');
+    m.rollOver();
+    for (const [argsDigest, verdict] of [
+      [SHA_256, 'duplicate'],
+      [undefined, 'duplicate'],
+      [SHA_256.replace('5', '6'), 'invalid'],
+      ['', 'invalid'],
+    ] as const)
+      expect(m.resolve('c', DENY, { requestId: 'no', argsDigest }).verdict).toBe(verdict);
   });
 
   it('distinguishes other content under a known id from a repeat', () => {
@@ -187,15 +235,20 @@ function longConversation(turns: number): MachineUnderTest {
   return m;
 }
 
+/** The memory that a roll-over carries, as JSON. */
+function memoryIn({ tombstones, requests }: ConversationState): string {
+  return JSON.stringify({ tombstones, requests });
+}
+
 describe('a conversation of a thousand turns', () => {
-  it('carries less than 56 KB of memory, 34 KB compressed, and has forgotten no message', {
+  it('carries less than 256 KB of memory, 40 KB compressed, and has forgotten no message', {
     ...promise('G202'),
   }, () => {
     const m = longConversation(1_000);
-    const text = JSON.stringify(m.state.earlier);
-    expect(m.state).toMatchObject({ tombstones: [], requests: [] });
-    expect(text.length).toBeLessThan(56 * 1024);
-    expect(deflateSync(text).length).toBeLessThan(34 * 1024);
+    const text = memoryIn(m.state);
+    expect([m.state.tombstones.length, m.state.requests.length]).toEqual([1_000, 1_000]);
+    expect(text.length).toBeLessThan(256 * 1024);
+    expect(deflateSync(text).length).toBeLessThan(40 * 1024);
     const first = m.all('user_message').at(-900);
     expect(
       judgeIn(m, 'sendMessage', { text: 'message 101', requestId: idOf('message 101') }),
@@ -210,26 +263,46 @@ describe('a conversation of a thousand turns', () => {
     ...promise('G202'),
     timeout: patient(120_000),
   }, () => {
-    const sizes = [1_000, 2_000].map(
-      (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
-    );
+    const sizes = [1_000, 2_000].map((turns) => memoryIn(longConversation(turns).state).length);
     expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
   });
 });
 
-it('forgets the oldest calls where the names of people alone are too large, and then takes no short id for new', () => {
+/** A thousand calls, each denied under a request id, and by an actor with an id, that begin with this text. */
+function withLongNames(text: string): MachineUnderTest {
   const m = aMachine({ settings: { maxSteps: 500 } });
   m.send('go');
   for (let step = 0; step < 250; step += 1) {
     const ids = [1, 2, 3, 4].map((call) => `c${step * 4 + call}`);
     m.model(modelCalls(ids.map((id) => gatedCall(id))));
-    for (const id of ids) m.resolve(id, DENY, { actor: actor(`${'ä'.repeat(190)}${id}`) });
+    for (const id of ids)
+      m.resolve(id, DENY, { requestId: `${text}${id}`, actor: actor(`${text}${id}`) });
   }
-  m.rollOver();
-  const bytes = Buffer.byteLength(JSON.stringify(m.state.earlier));
-  expect(bytes).toBeLessThanOrEqual(MAX_EARLIER_RUNS_BYTES);
-  expect(m.resolve('c1000', APPROVE)).toMatchObject({ verdict: 'stale', status: 'denied' });
-  expect(m.resolve('c1', APPROVE)).toMatchObject({ verdict: 'unknown' });
-  m.model(modelCalls([plannedCall('c1')]));
-  expect(m.last('tool_call').providerCallId).toBe('c1');
+  return m;
+}
+
+describe('a memory with very long names', () => {
+  it('keeps a thousand calls and requests while the names are ASCII', promise('G202'), () => {
+    const m = withLongNames('x'.repeat(195));
+    const { tombstones, requests } = m.state;
+    m.rollOver();
+    expect(m.state).toMatchObject({ tombstones, requests });
+    expect(m.state.forgetsCalls).toBeUndefined();
+  });
+
+  it('forgets the oldest calls where those of people alone are too large, and then takes no short id for new', {
+    ...promise('G202'),
+  }, () => {
+    const name = 'ä'.repeat(195);
+    const m = withLongNames(name);
+    m.rollOver();
+    const bytes = Buffer.byteLength(JSON.stringify(m.state.tombstones));
+    expect(bytes).toBeLessThanOrEqual(MAX_TOMBSTONE_BYTES + 1);
+    expect(bytes).toBeGreaterThan(0.99 * MAX_TOMBSTONE_BYTES);
+    expect(m.resolve('c1000', APPROVE)).toMatchObject({ verdict: 'stale', status: 'denied' });
+    expect(m.resolve('c1', APPROVE)).toMatchObject({ verdict: 'unknown' });
+    expect(m.resolve('c1000', DENY, { requestId: `${name}c1000` }).verdict).toBe('duplicate');
+    m.model(modelCalls([plannedCall('c1')]));
+    expect(m.last('tool_call').providerCallId).toBe('c1');
+  });
 });
