@@ -158,3 +158,4 @@ export const gatedUnlisted = agent('d');
 export const gatedInline = agent('c-inline');
 export const mixed = agent('mixed');
 export const mixedInline = agent('mixed-inline');
+export { growing } from './growing.js';
