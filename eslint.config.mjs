@@ -43,7 +43,7 @@ const IMPORTS = {
   watchdog: { own: [], packages: ['pino', 'node:'] },
   activities: {
     own: ['protocol', 'core', 'define', 'tools', 'model', 'projection', 'watchdog'],
-    packages: ['@temporalio/activity', '@temporalio/common', 'node:'],
+    packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:'],
   },
   http: {
     own: ['protocol', 'net', 'core', 'client', 'projection', 'store', 'watchdog'],

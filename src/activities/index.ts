@@ -21,7 +21,7 @@ import { runTool } from './tools/run-tool.js';
 import { flushLog } from './transcript/flush-log.js';
 import { offloadTranscript } from './transcript/offload-transcript.js';
 import { restoreState } from './transcript/restore-state.js';
-import { readStored } from './transcript/stored-messages.js';
+import { readChunk } from './transcript/stored-messages.js';
 
 /**
  * Binds the activities to their dependencies.
@@ -38,7 +38,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     transcripts: new Transcripts({
       fetch:
         deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
-      readStored: (run, part) => readStored(deps.chunks, run, part),
+      readChunk: (run, id) => readChunk(deps.chunks, run, id),
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
     }),
   };

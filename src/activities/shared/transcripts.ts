@@ -8,10 +8,12 @@
  * P3  A new run or epoch begins with the end of what the previous one received, after the front that was sent: if the
  *     hash agrees, nothing is queried and nothing is read.
  * P4  Callers that need the same query or read at the same time share it.
+ * P5  Chunks of offloaded messages never change, so each is read or stored once while it is cached.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { messageBytes } from '../../core/context/transcript.js';
+import { LRUCache } from 'lru-cache';
+import { bytesOf } from '../../core/context/transcript.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import {
   hashedPart,
@@ -46,13 +48,14 @@ export type FetchTranscript = (
   query: TranscriptQuery,
 ) => Promise<TranscriptSlice>;
 
-/** Reads messages from the blob store. @throws {ApplicationFailure} when they are unavailable, for now or for good. */
-export type ReadStored = (run: RunOfConversation, part: StoredPart) => Promise<readonly Message[]>;
+/** Reads a chunk from the blob store. @throws {ApplicationFailure} when it is unavailable, for now or for good. */
+export type ReadChunk = (run: RunOfConversation, id: string) => Promise<readonly Message[]>;
 
 export interface TranscriptsOptions {
   readonly fetch: FetchTranscript;
   /** @defaultValue no messages are stored */
-  readonly readStored?: ReadStored;
+  readonly readChunk?: ReadChunk;
+  /** Bytes of messages in the cache, of transcripts and of chunks together. */
   readonly maxBytes: number;
 }
 
@@ -61,37 +64,27 @@ interface Remembered {
   /** `hashes[n]` is the hash of the first n + 1 messages; empty within a part that was stored. */
   readonly hashes: readonly string[];
   readonly bytes: number;
-  /** Messages that are known to lie in a chunk. */
-  readonly parts: readonly KnownPart[];
 }
 
-interface KnownPart {
-  readonly id: string;
-  /** Index in the chunk of the first of these messages, and their number. */
-  readonly from: number;
-  readonly count: number;
-  /** Index of the first one in the transcript. */
-  readonly at: number;
-}
+const NOTHING: Remembered = { messages: [], hashes: [], bytes: 0 };
 
-const NOTHING: Remembered = { messages: [], hashes: [], bytes: 0, parts: [] };
+const MAX_CONVERSATIONS = 10_000;
 
 export class Transcripts {
   readonly #fetch: FetchTranscript;
-  readonly #readStored: ReadStored;
-  readonly #maxBytes: number;
-  /** In order of use: the first entry is the least recently used. */
-  readonly #known = new Map<string, Remembered>();
+  readonly #readChunk: ReadChunk;
+  /** Transcripts and chunks. */
+  readonly #known: LRUCache<string, Remembered>;
   /** The newest cached transcript of each conversation: earlier runs and epochs are not requested any more. */
-  readonly #newest = new Map<string, string>();
-  #bytes = 0;
+  readonly #newest = new LRUCache<string, string>({ max: MAX_CONVERSATIONS });
 
-  constructor({ fetch, readStored, maxBytes }: TranscriptsOptions) {
+  constructor({ fetch, readChunk, maxBytes }: TranscriptsOptions) {
     this.#fetch = singleFlight(fetch);
-    this.#readStored = singleFlight(
-      readStored ?? (() => Promise.reject(miss('nothing is stored'))),
-    );
-    this.#maxBytes = maxBytes;
+    this.#readChunk = singleFlight(readChunk ?? (() => Promise.reject(miss('nothing is stored'))));
+    this.#known = new LRUCache({
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+    });
   }
 
   /**
@@ -104,7 +97,7 @@ export class Transcripts {
     const goesOn = base === 0 || this.#known.has(name) ? undefined : await this.#goneOn(run, delta);
     const prefix = goesOn ?? (base === 0 ? NOTHING : await this.#prefix(name, run, delta));
     const whole = extended(prefix, append);
-    this.#remember(name, whole);
+    this.#remember(run, name, whole);
     return whole.messages;
   }
 
@@ -134,27 +127,10 @@ export class Transcripts {
     throw miss('the run has other messages');
   }
 
-  /**
-   * Notes that this worker has stored these messages of a run, with their number per chunk, so that it need not read
-   * them for the next run. Notes nothing when a summary has replaced them since the cached model call, because then
-   * other messages stand at those places.
-   */
-  stored(
-    run: RunOfConversation,
-    { epoch, from, to, hash }: OffloadTranscriptInput['messages'],
-    chunks: readonly { readonly id: string; readonly count: number }[],
-  ): void {
-    const name = `${run.workflowId} ${run.runId} ${epoch}`;
-    const known = this.#known.get(name);
-    // Noted parts are used without a check of their hash, so they are checked here.
-    if (known === undefined || hashOf(known.messages.slice(from, to)) !== hash) return;
-    let at = from;
-    const parts = chunks.map(({ id, count }) => {
-      const part = { id, from: 0, count, at };
-      at += count;
-      return part;
-    });
-    this.#known.set(name, { ...known, parts: [...known.parts, ...parts] });
+  /** Keeps a chunk that this worker has stored, so that the next run's first model call need not read it. */
+  stored({ workflowId }: RunOfConversation, id: string, messages: readonly Message[]): void {
+    const chunk = { messages, hashes: [], bytes: bytesOf(messages) };
+    this.#known.set(`chunk ${workflowId} ${id}`, chunk);
   }
 
   /** P3. Undefined when the conversation received something else before, or this worker does not know. */
@@ -162,7 +138,7 @@ export class Transcripts {
     const { base, prefixHash, stored } = delta;
     const before = this.#known.get(this.#newest.get(run.workflowId) ?? '');
     if (before === undefined) return undefined;
-    const front = await this.#sent(run, stored, before);
+    const front = await this.#sent(run, stored);
     const count = base - front.messages.length;
     if (count < 0 || count > before.messages.length) return undefined;
     const whole = extended(front, before.messages.slice(before.messages.length - count));
@@ -189,14 +165,23 @@ export class Transcripts {
   async #sent(
     run: RunOfConversation,
     pieces: readonly TranscriptPiece[] = [],
-    before: Remembered = NOTHING,
   ): Promise<Remembered> {
     let prefix = NOTHING;
     for (const piece of pieces)
       prefix = isStoredPart(piece)
-        ? withPart(prefix, piece, partOf(before, piece) ?? (await this.#readStored(run, piece)))
+        ? withPart(prefix, piece, await this.#read(run, piece))
         : extended(prefix, piece.messages);
     return prefix;
+  }
+
+  /** P5. */
+  async #read(run: RunOfConversation, { id, from, to }: StoredPart): Promise<readonly Message[]> {
+    let messages = this.#known.get(`chunk ${run.workflowId} ${id}`)?.messages;
+    if (messages === undefined) {
+      messages = await this.#readChunk(run, id);
+      this.stored(run, id, messages);
+    }
+    return messages.slice(from, to);
   }
 
   async #completed(
@@ -208,9 +193,7 @@ export class Transcripts {
     while (prefix.messages.length < base) {
       const page = await this.#page(run, { epoch, from: prefix.messages.length, to: base });
       prefix =
-        'id' in page
-          ? withPart(prefix, page, await this.#readStored(run, page))
-          : extended(prefix, page);
+        'id' in page ? withPart(prefix, page, await this.#read(run, page)) : extended(prefix, page);
     }
     return cut(prefix, base);
   }
@@ -228,31 +211,12 @@ export class Transcripts {
     return messages;
   }
 
-  #remember(name: string, transcript: Remembered): void {
-    const workflowId = workflowOf(name);
-    this.#forget(this.#newest.get(workflowId) ?? name);
-    this.#forget(name);
+  #remember({ workflowId }: RunOfConversation, name: string, transcript: Remembered): void {
+    const before = this.#newest.get(workflowId);
+    if (before !== undefined && before !== name) this.#known.delete(before);
     this.#newest.set(workflowId, name);
     this.#known.set(name, transcript);
-    this.#bytes += transcript.bytes;
-    for (const oldest of this.#known.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.#forget(oldest);
-    }
   }
-
-  #forget(name: string): void {
-    const known = this.#known.get(name);
-    if (known === undefined) return;
-    this.#known.delete(name);
-    this.#newest.delete(workflowOf(name));
-    this.#bytes -= known.bytes;
-  }
-}
-
-/** Ids have no spaces. */
-function workflowOf(name: string): string {
-  return name.slice(0, name.indexOf(' '));
 }
 
 function extended(prefix: Remembered, append: readonly Message[]): Remembered {
@@ -263,7 +227,7 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
     hashes.push(transcriptHash(hashes.at(-1) ?? '', json));
     bytes += Buffer.byteLength(json);
   }
-  return { ...prefix, messages: [...prefix.messages, ...append], hashes, bytes };
+  return { messages: [...prefix.messages, ...append], hashes, bytes };
 }
 
 /** The hash of all messages. */
@@ -271,41 +235,20 @@ function hashOf(messages: readonly Message[]): string | undefined {
   return extended(NOTHING, messages).hashes.at(-1);
 }
 
-/** Undefined when the messages are not cached. */
-function partOf(
-  { messages, parts }: Remembered,
-  { id, from, to }: StoredPart,
-): readonly Message[] | undefined {
-  const known = parts.find(
-    (part) => part.id === id && part.from <= from && part.from + part.count >= to,
-  );
-  if (known === undefined) return undefined;
-  const start = known.at + from - known.from;
-  const found = messages.slice(start, start + to - from);
-  return found.length === to - from ? found : undefined;
-}
-
 function withPart(prefix: Remembered, part: StoredPart, messages: readonly Message[]): Remembered {
-  const bytes = Buffer.byteLength(JSON.stringify(messages));
   const inner = messages.slice(1).map(() => '');
   const hash = transcriptHash(prefix.hashes.at(-1) ?? '', hashedPart(part));
   return {
     messages: [...prefix.messages, ...messages],
     hashes: [...prefix.hashes, ...inner, hash],
-    bytes: prefix.bytes + bytes,
-    parts: [
-      ...prefix.parts,
-      { id: part.id, from: part.from, count: messages.length, at: prefix.messages.length },
-    ],
+    bytes: prefix.bytes + bytesOf(messages),
   };
 }
 
 function cut(known: Remembered, length: number): Remembered {
   if (known.messages.length === length) return known;
   const messages = known.messages.slice(0, length);
-  const bytes = messages.reduce((sum, message) => sum + messageBytes(message), 0);
-  const parts = known.parts.filter(({ at, count }) => at + count <= length);
-  return { messages, hashes: known.hashes.slice(0, length), bytes, parts };
+  return { messages, hashes: known.hashes.slice(0, length), bytes: bytesOf(messages) };
 }
 
 function miss(reason: string): ApplicationFailure {

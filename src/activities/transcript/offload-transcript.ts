@@ -3,7 +3,9 @@
  * chunks that nothing refers to any more. Safe to repeat: chunks are named by their content.
  */
 import { Context } from '@temporalio/activity';
+import { chunksOf } from '../../core/context/offloaded.js';
 import { chunkIdOf } from '../../projection/reading/transcript-chunks.js';
+import type { Message } from '../../protocol/conversation/messages.js';
 import type {
   OffloadTranscriptInput,
   OffloadTranscriptResult,
@@ -25,18 +27,16 @@ export async function offloadTranscript(
   tools: ActivityTools,
   input: OffloadTranscriptInput,
 ): Promise<OffloadTranscriptResult> {
-  const { tenant, conversationId, messages: wanted, chunks, unused = [] } = input;
+  const { tenant, conversationId, unused = [] } = input;
   const key = { tenant, conversationId };
+  const run = runOf(Context.current());
   try {
     const ids: string[] = [];
-    const messages =
-      chunks.length === 0 ? [] : await tools.transcripts.slice(runOf(Context.current()), wanted);
-    let from = 0;
-    for (const count of chunks) {
-      const id = await tools.chunks?.put(key, messages.slice(from, from + count));
+    for (const messages of await messagesOf(tools, input)) {
+      const id = await tools.chunks?.put(key, messages);
       if (id === undefined) return {};
       ids.push(id);
-      from += count;
+      tools.transcripts.stored(run, id, messages);
     }
     await tools.chunks?.remove(
       key,
@@ -44,8 +44,6 @@ export async function offloadTranscript(
     );
     const remove = async () => tools.chunks?.remove(key, ids);
     if (await isOrphanChunk(tools, key, remove)) return {};
-    const stored = ids.map((id, index) => ({ id, count: chunks[index] ?? 0 }));
-    tools.transcripts.stored(runOf(Context.current()), wanted, stored);
     return { ids };
   } catch (error) {
     tools.logger.warn('messages not stored', { ...key, reason: reasonOf(error) });
@@ -63,15 +61,17 @@ async function unacknowledgedIds(
   { unacknowledged = [] }: OffloadTranscriptInput,
 ): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (const { messages: wanted, chunks } of unacknowledged) {
-    const messages = await tools.transcripts
-      .slice(runOf(Context.current()), wanted)
-      .catch(() => undefined);
-    let from = 0;
-    for (const count of messages === undefined ? [] : chunks) {
-      ids.push(chunkIdOf(messages?.slice(from, from + count) ?? []));
-      from += count;
-    }
-  }
+  for (const order of unacknowledged)
+    ids.push(...(await messagesOf(tools, order).catch(() => [])).map(chunkIdOf));
   return ids;
+}
+
+/** The messages of an order, by chunk. @throws as `Transcripts.slice` */
+async function messagesOf(
+  { transcripts }: ActivityTools,
+  { messages: wanted, chunks }: Pick<OffloadTranscriptInput, 'messages' | 'chunks'>,
+): Promise<readonly (readonly Message[])[]> {
+  if (chunks.length === 0) return [];
+  const messages = await transcripts.slice(runOf(Context.current()), wanted);
+  return chunksOf({ messages, chunks });
 }

@@ -11,7 +11,6 @@ import {
   chunkText,
   messagesOfChunk,
   OFFLOAD_BOUNDS,
-  type StoredPart,
 } from '../../protocol/conversation/offloaded-messages.js';
 import type { CanonicalEvent, TranscriptOffloaded } from '../../protocol/log/events.js';
 import type { BlobType } from '../../protocol/values/blobs.js';
@@ -64,10 +63,9 @@ export class TranscriptChunks {
     if (ids.length > 0) await this.#deps.blobs?.delete(key, ids);
   }
 
-  /** @throws {TranscriptLost}; {StoreUnavailable} when that cannot be known now */
-  async get(key: ConversationKey, part: StoredPart): Promise<readonly Message[]> {
-    const messages = (await this.#stored(key, part.id)) ?? (await this.#madeAgain(key, part.id));
-    return messages.slice(part.from, part.to);
+  /** The messages of a chunk. @throws {TranscriptLost}; {StoreUnavailable} when that cannot be known now */
+  async get(key: ConversationKey, id: string): Promise<readonly Message[]> {
+    return (await this.#stored(key, id)) ?? (await this.#madeAgain(key, id));
   }
 
   /** Undefined when the blob is absent, or its content does not match its id. */

@@ -56,9 +56,9 @@ function aWorker(shelf: Shelf, state: () => ConversationState, maxBytes: number)
       queries.push(query);
       return Promise.resolve(transcriptSlice(state(), query));
     },
-    readStored: (_run, part) => {
-      read.push(part.id);
-      return Promise.resolve(shelf.get(part));
+    readChunk: (_run, id) => {
+      read.push(id);
+      return Promise.resolve(shelf.get(id));
     },
   });
   return { transcripts, queries, read };
@@ -140,7 +140,7 @@ describe('a transcript with its oldest turns stored by roll-overs', () => {
     state = shelf.rolledOver(state, { ...BOUNDS, keepBytes: 3_000 });
     const end = offloadedEnd(state.transcript);
     expect(end).toBeGreaterThan(0);
-    transcripts.stored(RUN, orderOf(asked, 0, end), shelf.counts());
+    for (const [id, messages] of shelf.chunks) transcripts.stored(RUN, id, messages);
     const window = new TranscriptWindow(state);
     state = turns(1, 10).reduce(withMessage, state);
     const delta = window.next(state);
@@ -309,9 +309,9 @@ describe('a model call of a conversation with stored turns', () => {
       }),
       chunks: {
         put: () => Promise.resolve(undefined),
-        get: (about, part) => {
+        get: (about, id) => {
           expect(about).toEqual(key);
-          return Promise.resolve(shelf.get(part));
+          return Promise.resolve(shelf.get(id));
         },
         remove: () => Promise.resolve(),
       },

@@ -214,7 +214,7 @@ describe('a transcript that is sent in part', () => {
       let reads = 0;
       const worker = new Transcripts({
         fetch: () => Promise.resolve({ epoch: 0, from: 0, messages: [], stored: part }),
-        readStored: async () => {
+        readChunk: async () => {
           reads += 1;
           await Promise.resolve();
           return messages(2);

@@ -18,7 +18,6 @@ import {
   isStoredPart,
   type OffloadBounds,
   type OffloadTranscriptInput,
-  type StoredPart,
 } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
@@ -40,21 +39,16 @@ export class Shelf {
     return id;
   };
 
-  readonly get = ({ id, from, to }: StoredPart): readonly Message[] => {
+  readonly get = (id: string): readonly Message[] => {
     const messages = this.chunks.get(id);
     if (messages === undefined) throw new Error(`no chunk ${id}`);
-    return messages.slice(from, to);
+    return messages;
   };
-
-  /** Counts of messages in each chunk, in the order in which they were stored. */
-  counts(): { readonly id: string; readonly count: number }[] {
-    return [...this.chunks].map(([id, messages]) => ({ id, count: messages.length }));
-  }
 
   /** The messages as they were said, offloaded or not. */
   whole(items: readonly TranscriptItem[]): readonly Message[] {
     return piecesOf(items).flatMap((piece) =>
-      isStoredPart(piece) ? this.get(piece) : piece.messages,
+      isStoredPart(piece) ? this.get(piece.id).slice(piece.from, piece.to) : piece.messages,
     );
   }
 

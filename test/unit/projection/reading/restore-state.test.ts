@@ -70,8 +70,10 @@ async function readBack(
 ): Promise<readonly Message[]> {
   await log.append({ ...KEY, runId: 'run-1', events: m.events });
   const pieces = piecesOf(stateIn(seed).transcript);
-  const read = pieces.map((piece) =>
-    isStoredPart(piece) ? chunks.get(KEY, piece) : Promise.resolve(piece.messages),
+  const read = pieces.map(async (piece) =>
+    isStoredPart(piece)
+      ? (await chunks.get(KEY, piece.id)).slice(piece.from, piece.to)
+      : piece.messages,
   );
   return (await Promise.all(read)).flat();
 }

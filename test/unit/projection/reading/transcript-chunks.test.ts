@@ -9,7 +9,6 @@ import { offloadedEvent } from '../../../../src/core/context/offloaded.js';
 import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
-import type { StoredPart } from '../../../../src/protocol/conversation/offloaded-messages.js';
 import { openFolderBlobStore } from '../../../../src/store/folder/blobs.js';
 import type { BlobStore } from '../../../../src/store/ports/blobs.js';
 import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
@@ -51,10 +50,10 @@ async function setUp(given?: BlobStore) {
   const messages = transcript.slice(from, to);
   const chunks = new TranscriptChunks({ blobs, log, logger });
   /** Stores messages as a run does before it rolls over, and records that. */
-  const offload = async (some: readonly Message[]): Promise<StoredPart> => {
+  const offload = async (some: readonly Message[]): Promise<string> => {
     const id = (await chunks.put(KEY, some)) ?? '';
     talk.machine.offloaded(offloadedEvent({ messages: some, chunks: [some.length] }, [id]));
-    return { id, from: 0, to: some.length };
+    return id;
   };
   return {
     log,
@@ -71,32 +70,31 @@ async function setUp(given?: BlobStore) {
 /** The same with turns 2 to 5 offloaded. */
 async function setUpOffloaded(given?: BlobStore) {
   const all = await setUp(given);
-  return { ...all, part: await all.offload(all.messages) };
+  return { ...all, id: await all.offload(all.messages) };
 }
 
 describe('messages in the blob store', () => {
-  it('are read as they were put, or some of them', async () => {
-    const { chunks, messages, part } = await setUpOffloaded();
-    expect(await chunks.get(KEY, part)).toEqual(messages);
-    expect(await chunks.get(KEY, { ...part, from: 2, to: 5 })).toEqual(messages.slice(2, 5));
+  it('are read as they were put', async () => {
+    const { chunks, messages, id } = await setUpOffloaded();
+    expect(await chunks.get(KEY, id)).toEqual(messages);
   });
 
   it('are not there for another conversation', async () => {
-    const { chunks, part } = await setUpOffloaded();
+    const { chunks, id } = await setUpOffloaded();
     const other = { ...KEY, conversationId: 'order-43' };
-    await expect(chunks.get(other, part)).rejects.toMatchObject({ code: 'transcript_lost' });
+    await expect(chunks.get(other, id)).rejects.toMatchObject({ code: 'transcript_lost' });
   });
 
   it('that are lost are made again from the log, to the byte, and are there again', {
     ...promise('G183'),
   }, async () => {
-    const { chunks, blobs, append, messages, part, said } = await setUpOffloaded();
+    const { chunks, blobs, append, messages, id, said } = await setUpOffloaded();
     await append();
     await blobs.delete(KEY);
-    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect(await chunks.get(KEY, id)).toEqual(messages);
     expect(said).toHaveLength(1);
-    expect((await blobs.get(KEY, part.id))?.ref.id).toBe(part.id);
-    await chunks.get(KEY, part);
+    expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
+    await chunks.get(KEY, id);
     expect(said).toHaveLength(1);
   });
 
@@ -108,63 +106,63 @@ describe('messages in the blob store', () => {
   ])('that begin %s are made again as well', promise('G189'), async (_where, from, to) => {
     const { chunks, blobs, append, all, offload } = await setUp();
     const messages = all.slice(from, to);
-    const part = await offload(messages);
+    const id = await offload(messages);
     await append();
     await blobs.delete(KEY);
-    expect(await chunks.get(KEY, part)).toEqual(messages);
-    expect((await blobs.get(KEY, part.id))?.ref.id).toBe(part.id);
+    expect(await chunks.get(KEY, id)).toEqual(messages);
+    expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
   });
 
   it('that follow others of the same log in a chunk are made again, and those before them, too', {
     ...promise('G183'),
   }, async () => {
     const { chunks, blobs, append, all, offload } = await setUp();
-    const parts = [await offload(all.slice(0, 6)), await offload(all.slice(6, 13))];
+    const ids = [await offload(all.slice(0, 6)), await offload(all.slice(6, 13))];
     await append();
     await blobs.delete(KEY);
-    expect(await chunks.get(KEY, parts[1] as StoredPart)).toEqual(all.slice(6, 13));
-    expect(await chunks.get(KEY, parts[0] as StoredPart)).toEqual(all.slice(0, 6));
+    expect(await chunks.get(KEY, ids[1] ?? '')).toEqual(all.slice(6, 13));
+    expect(await chunks.get(KEY, ids[0] ?? '')).toEqual(all.slice(0, 6));
   });
 
   it('that were changed are never used: they are made again', {
     ...promise('G183'),
   }, async () => {
     const folder = temporaryFolder();
-    const { chunks, append, messages, part } = await setUpOffloaded(
+    const { chunks, append, messages, id } = await setUpOffloaded(
       await openFolderBlobStore({ folder }),
     );
     await append();
     const file = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
-      name.includes(part.id),
+      name.includes(id),
     );
     writeFileSync(join(folder, file ?? ''), '{"messages":[]}');
-    expect(await chunks.get(KEY, part)).toEqual(messages);
-    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect(await chunks.get(KEY, id)).toEqual(messages);
+    expect(await chunks.get(KEY, id)).toEqual(messages);
   });
 
   it('are read from the log by a worker that has no blob store', async () => {
-    const { log, append, messages, part } = await setUpOffloaded();
+    const { log, append, messages, id } = await setUpOffloaded();
     await append();
     const without = new TranscriptChunks({ log });
-    expect(await without.get(KEY, part)).toEqual(messages);
+    expect(await without.get(KEY, id)).toEqual(messages);
     expect(await without.put(KEY, messages)).toBeUndefined();
   });
 
   it('that neither blob store nor log has are lost, and the error names them', {
     ...promise('G183'),
   }, async () => {
-    const { chunks, blobs, part } = await setUpOffloaded();
+    const { chunks, blobs, id } = await setUpOffloaded();
     await blobs.delete(KEY);
-    await expect(chunks.get(KEY, part)).rejects.toMatchObject({
+    await expect(chunks.get(KEY, id)).rejects.toMatchObject({
       code: 'transcript_lost',
-      message: expect.stringContaining(`chunk ${part.id} is neither`) as string,
+      message: expect.stringContaining(`chunk ${id} is neither`) as string,
     });
   });
 
   it('that have no reference any more are removed, twice if need be', async () => {
-    const { chunks, blobs, part } = await setUpOffloaded();
-    await chunks.remove(KEY, [part.id]);
-    await chunks.remove(KEY, [part.id]);
-    expect(await blobs.get(KEY, part.id)).toBeUndefined();
+    const { chunks, blobs, id } = await setUpOffloaded();
+    await chunks.remove(KEY, [id]);
+    await chunks.remove(KEY, [id]);
+    expect(await blobs.get(KEY, id)).toBeUndefined();
   });
 });
