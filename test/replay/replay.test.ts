@@ -22,7 +22,7 @@ function textOf(file: string): string {
 test('histories of every kind are kept', () => {
   expect(files.map((file) => file.replace('.json', ''))).toEqual(
     expect.arrayContaining([
-      ...['cancelled-in-the-temporal-ui', 'closed', 'hostile-signals'],
+      ...['cancelled-in-the-temporal-ui', 'closed', 'reopened', 'hostile-signals'],
       ...['long-messages-compressed-run-2', 'finished-steps-stored-while-their-turn-runs-run-2'],
       ...['parked-on-a-browser-call', 'parked-on-a-question', 'parked-on-an-approval'],
       'parked-on-the-second-phase-of-a-gated-browser-call',

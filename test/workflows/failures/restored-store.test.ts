@@ -1,6 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
+import { Executions } from '../../../src/client/temporal/executions.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { Projector } from '../../../src/projection/projector/projector.js';
 import { Sweep } from '../../../src/projection/projector/sweep.js';
@@ -71,10 +72,9 @@ async function restored(
     },
     forget: async () => {
       const workflowId = before.workflowId(talk);
-      const runIds = await before.history.runs(workflowId);
-      await Promise.all(
-        runIds.slice(0, -1).map((runId) => removeRun(before, { workflowId, runId })),
-      );
+      const runs = await new Executions(before.temporal).all(keyOf(talk.id));
+      const closedRuns = runs.filter(({ isRunning }) => !isRunning);
+      await Promise.all(closedRuns.map(({ runId }) => removeRun(before, { workflowId, runId })));
     },
     close: () => closed(before, talk),
   });
@@ -180,6 +180,30 @@ test.each(STORES)(
     expect(ids.filter((listedId) => listedId === id)).toEqual([id]);
   },
 );
+
+test('events before a reopening that no run has any more are marked as lost from the state that its run restored', {
+  ...promise('G229'),
+  timeout: patient(180_000),
+}, async () => {
+  const found = await restored(restorableSqlite, async ({ say, close, forget }) => {
+    await say('second');
+    await close();
+    await say('third', { reopen: true });
+    await say('fourth');
+    expect(await say('fifth')).toMatchObject({ status: 'waiting' });
+    await forget();
+  });
+  const { id, after, saved, all } = found;
+  await sweptThrough(found);
+  const read = await after.opened.log.read(keyOf(id));
+  expect(read?.events.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
+  const known = all.findLastIndex(({ type }) => type === 'conversation_started');
+  const lost = read?.events.filter(({ type }) => type === 'events_lost').length ?? 0;
+  expect(saved.length + lost).toBe(known);
+  expect(read?.events.slice(known)).toEqual(all.slice(known));
+  const { generation: _generation, ...snapshot } = await after.snapshot({ id });
+  expect(snapshot).toEqual(await after.query(id, 'snapshot'));
+});
 
 test.each(STORES)(
   'events that no run has any more are marked as lost in a restored store, and the conversation continues, is closed and reopened: %s',

@@ -115,6 +115,17 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'reopened',
+    model: () => script(calls('customer.ask', { question: 'A?' }), says('and on'), says('done')),
+    play: async (engine, talk) => {
+      await talk.close();
+      await ended(engine, talk);
+      const options = { reopen: true, onBusy: 'queue' } as const;
+      await Promise.all(['one', 'two'].map((text) => engine.send(talk, text, options)));
+      await engine.idle(talk);
+    },
+  },
+  {
     name: 'steered-and-interrupted',
     model: () =>
       script(calls('customer.ask', { question: 'A?' }), says('both'), says('never'), says('last')),
