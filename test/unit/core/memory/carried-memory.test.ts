@@ -27,7 +27,14 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { judgeIn, judgeInbox, takeInboxEvent } from '../../../support/builders/verbs.js';
+import {
+  judgeIn,
+  judgeInbox,
+  resolveBySignal,
+  sendMessageBySignal,
+  takeInboxEvent,
+  takeInboxSignal,
+} from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import {
@@ -188,6 +195,27 @@ describe('the memory of a conversation', () => {
       ['', 'invalid'],
     ] as const)
       expect(m.resolve('c', DENY, { requestId: 'no', argsDigest }).verdict).toBe(verdict);
+  });
+
+  it('recognises after a roll-over what is sent again as a signal by hand, and records nothing', {
+    ...promise('G202'),
+  }, () => {
+    const message = { text: 'go', requestId: 'job' };
+    const approval = { toolCallId: 'c', resolution: APPROVE, actor: { id: 'ops' } };
+    const event = { eventId: 'e', kind: 'news', payload: 1 };
+    const m = aMachine();
+    sendMessageBySignal(m.machine, message);
+    m.model(modelCalls([gatedCall('c')]));
+    resolveBySignal(m.machine, approval);
+    takeInboxSignal(m.machine, event);
+    for (let run = 0; run < 2; run += 1) {
+      m.rollOver();
+      m.mark();
+      sendMessageBySignal(m.machine, message);
+      expect(resolveBySignal(m.machine, approval)).toMatchObject({ verdict: 'duplicate' });
+      takeInboxSignal(m.machine, event);
+      expect(m.types()).toEqual([]);
+    }
   });
 
   it('distinguishes other content under a known id from a repeat', () => {
