@@ -48,7 +48,7 @@ import {
   toFailure,
 } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
-import { equipped } from '../shared/listed-tools.js';
+import { withListedTools } from '../shared/listed-tools.js';
 import { type LiveOutputFields, liveOutputFields } from '../shared/live-output.js';
 import type { ModelStream } from '../shared/model-stream.js';
 import { awaitedAgent } from '../shared/other-workers.js';
@@ -163,7 +163,7 @@ async function asked(
 ): Promise<FormAnswer & { readonly agent: AnyAgent; readonly messages: readonly Message[] }> {
   const unusable = unusableForm(input.output);
   if (unusable !== undefined) throw failureOf('invalid_request', unusable);
-  const agent = await equipped(tools, agentOf(tools, input.agent));
+  const agent = await withListedTools(tools, agentOf(tools, input.agent));
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);

@@ -9,7 +9,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ActivityTools } from './deps.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
-export async function equipped(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
+export async function withListedTools(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
   if (agent.mcpServers === undefined) return agent;
   return await Promise.race([tools.mcp.equip(agent), Context.current().cancelled]);
 }

@@ -9,7 +9,7 @@ import { planCalls } from '../../tools/plan/plan.js';
 import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import { agentOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
-import { equipped } from '../shared/listed-tools.js';
+import { withListedTools } from '../shared/listed-tools.js';
 
 /** An unknown agent is failure `unknown_agent`, retried; problems of the call are in its plan. */
 export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
@@ -18,7 +18,7 @@ export async function planCall(tools: ActivityTools, input: PlanCallInput): Prom
   const calls = [{ id: toolCallId, name, argumentsJson }];
   const deps = policyDeps(tools, input);
   const [planned] = await withHeartbeat(async () => {
-    const planning = planCalls({ agent: await equipped(tools, agent), calls, deps });
+    const planning = planCalls({ agent: await withListedTools(tools, agent), calls, deps });
     return Promise.race([planning, Context.current().cancelled]);
   });
   if (planned === undefined) throw new Error('unreachable: one call has one plan');

@@ -39,7 +39,7 @@ export interface Diagnosis {
 }
 
 /** The installation to check. Each part is opened by its check, so that a failure to open it is a finding. */
-export interface Patient {
+export interface Installation {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
@@ -55,7 +55,7 @@ const MAX_NAMED = 100;
 const POLLED_MS = 70_000;
 
 /** Never throws: failures are findings. */
-export async function diagnose(patient: Patient): Promise<Diagnosis> {
+export async function diagnose(installation: Installation): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const check = async <Found>(
     name: CheckName,
@@ -71,18 +71,20 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
     }
   };
   const server = await check('temporal', async () => ({
-    said: { status: 'ok', text: `Temporal answers at ${patient.address}` },
-    found: await patient.connect(),
+    said: { status: 'ok', text: `Temporal answers at ${installation.address}` },
+    found: await installation.connect(),
   }));
   if (server !== undefined) {
-    await check('namespace', async () => ({ said: await namespaceOf(server.client, patient) }));
-    await check('search_attributes', async () => ({
-      said: await attributesOf(server.client, patient),
+    await check('namespace', async () => ({
+      said: await namespaceOf(server.client, installation),
     }));
-    await check('workers', async () => ({ said: await workersOf(server.client, patient) }));
+    await check('search_attributes', async () => ({
+      said: await attributesOf(server.client, installation),
+    }));
+    await check('workers', async () => ({ said: await workersOf(server.client, installation) }));
   }
   const log = await check('store', async () => {
-    const opened = await patient.openStore();
+    const opened = await installation.openStore();
     await opened.list({ limit: 1 });
     return { said: { status: 'ok', text: 'The event log can be read' }, found: opened };
   });
@@ -103,7 +105,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
 
 async function namespaceOf(
   client: Client,
-  { namespace }: Patient,
+  { namespace }: Installation,
 ): Promise<Omit<Finding, 'check'>> {
   await client.withDeadline(Date.now() + DEADLINE_MS, () =>
     client.workflowService.describeNamespace({ namespace }),
@@ -113,7 +115,7 @@ async function namespaceOf(
 
 async function attributesOf(
   client: Client,
-  { searchAttributes }: Patient,
+  { searchAttributes }: Installation,
 ): Promise<Omit<Finding, 'check'>> {
   if (!searchAttributes) return { status: 'skipped', text: 'Search attributes are switched off' };
   await client.withDeadline(Date.now() + DEADLINE_MS, () => requireSearchAttributes(client));
@@ -122,7 +124,7 @@ async function attributesOf(
 
 async function workersOf(
   client: Client,
-  { taskQueue, namespace }: Patient,
+  { taskQueue, namespace }: Installation,
 ): Promise<Omit<Finding, 'check'>> {
   const { pollers } = await client.withDeadline(Date.now() + DEADLINE_MS, () =>
     client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),

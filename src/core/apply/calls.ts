@@ -20,7 +20,7 @@ import type { Json } from '../../protocol/values/json.js';
 import { entersOnDecline } from '../calls/ask.js';
 import { withoutClaim } from '../calls/claim.js';
 import { endingCode } from '../calls/definitions.js';
-import { askerOf, keptInBackground, lateCall, takesLate } from '../calls/detached.js';
+import { keptInBackground, lateCall, requestedByOf, takesLate } from '../calls/detached.js';
 import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
@@ -51,7 +51,7 @@ export function toolCalled(
     status: 'running',
     since: seq,
     ...(call.timeouts.totalMs === undefined ? {} : { askedAt: event.at }),
-    ...askerOf(call, state.turn),
+    ...requestedByOf(call, state.turn),
   };
   if (event.executed === true)
     return { ...state, calls: { ...state.calls, [call.toolCallId]: { ...entry, executed: true } } };
@@ -294,7 +294,7 @@ export function detached(
   const { suspension } = call;
   return withCall(state, plan.toolCallId, (entry) => ({
     ...entry,
-    ...(entry.asker === undefined ? askerOf(plan, state.turn) : {}),
+    ...(entry.requestedBy === undefined ? requestedByOf(plan, state.turn) : {}),
     ...(suspension === undefined ? {} : { suspension: { ...suspension, detached: true } }),
     plan,
     background: 'detached',

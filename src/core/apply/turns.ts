@@ -29,8 +29,8 @@ export function queued(
 ): ConversationState {
   const { turnId, messageId, parts, actor, requestId, seq, onBusy, output } = event;
   const form = output === undefined ? {} : { output };
-  const patience = onBusy === 'queue' ? { patient: true as const } : {};
-  const message = { turnId, messageId, parts, actor, ...form, ...patience };
+  const mayWait = onBusy === 'queue' ? { mayWait: true as const } : {};
+  const message = { turnId, messageId, parts, actor, ...form, ...mayWait };
   const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
   const ahead = onBusy === undefined || onBusy === 'queue' ? waiting : 0;
@@ -45,7 +45,7 @@ export function queued(
     ...(isSteering ? { steers: true } : {}),
   });
   if (isSteering)
-    return withTurn(withAsker(noted, turnId, actor.id), (turn) => ({
+    return withTurn(withRequester(noted, turnId, actor.id), (turn) => ({
       ...turn,
       steering: [...(turn.steering ?? []), message],
       ...(output === undefined ? {} : { outputSchema: output }),
@@ -59,18 +59,23 @@ export function queued(
 }
 
 /** Adds an actor who joins the turn to the requesters of its calls that may outlive it, also of those made before. */
-function withAsker(state: ConversationState, turnId: string, userId: string): ConversationState {
+function withRequester(
+  state: ConversationState,
+  turnId: string,
+  userId: string,
+): ConversationState {
   const calls = Object.entries(state.calls).map(([id, call]) => {
-    const { asker } = call;
-    if (asker === undefined || call.turnId !== turnId) return [id, call] as const;
-    return [id, { ...call, asker: { ...asker, ...joinedBy(asker, userId) } }] as const;
+    const { requestedBy } = call;
+    if (requestedBy === undefined || call.turnId !== turnId) return [id, call] as const;
+    const requesters = { ...requestedBy, ...joinedBy(requestedBy, userId) };
+    return [id, { ...call, requestedBy: requesters }] as const;
   });
   return { ...state, calls: Object.fromEntries(calls) };
 }
 
 /** Lists no actor twice, and not the requester who began the turn. */
 function joinedBy(
-  { joined = [], requester }: NonNullable<CallState['asker']>,
+  { joined = [], requester }: NonNullable<CallState['requestedBy']>,
   userId: string,
 ): Pick<TurnState, 'joined'> {
   return userId === requester.id || joined.includes(userId) ? {} : { joined: [...joined, userId] };

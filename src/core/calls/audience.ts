@@ -51,8 +51,8 @@ export function excludesRequester({ exclude, also }: Audience): boolean {
 
 /** Ids of all actors that sent a message of the turn that asked for the call, also after that turn has ended. */
 export function requestersOf({ turn }: ConversationState, call: CallState): readonly string[] {
-  const asker = turn?.turnId === call.turnId ? turn : (call.asker ?? turn);
-  return asker === undefined ? [] : [asker.requester.id, ...(asker.joined ?? [])];
+  const requesters = turn?.turnId === call.turnId ? turn : (call.requestedBy ?? turn);
+  return requesters === undefined ? [] : [requesters.requester.id, ...(requesters.joined ?? [])];
 }
 
 /**

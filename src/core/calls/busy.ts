@@ -61,5 +61,7 @@ export function dueInBackground(state: ConversationState): readonly CallState[] 
 }
 
 function isMessageWaiting({ turn, queue }: ConversationState): boolean {
-  return (turn?.steering?.length ?? 0) > 0 || queue.some(({ patient }) => patient !== true);
+  return (
+    (turn?.steering?.length ?? 0) > 0 || queue.some(({ mayWait: patient }) => patient !== true)
+  );
 }

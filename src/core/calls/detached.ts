@@ -30,11 +30,14 @@ export function keptInBackground(state: ConversationState): Calls {
 }
 
 /** Requesters of the turn, for calls that may outlive it. */
-export function askerOf(plan: PlannedCall, turn: TurnState | undefined): Pick<CallState, 'asker'> {
+export function requestedByOf(
+  plan: PlannedCall,
+  turn: TurnState | undefined,
+): Pick<CallState, 'requestedBy'> {
   const outlives = plan.mode === 'detach' || plan.lateResult === 'inbox';
   if (!outlives || turn === undefined) return {};
   const { requester, joined } = turn;
-  return { asker: { requester, ...(joined === undefined ? {} : { joined }) } };
+  return { requestedBy: { requester, ...(joined === undefined ? {} : { joined }) } };
 }
 
 /**

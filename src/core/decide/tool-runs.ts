@@ -44,10 +44,10 @@ export function attemptsOf({ reruns = 0 }: CallState): number {
 /** The requester of a call; a detached call may have outlived its turn. */
 export function requesterOf(
   { turn }: ConversationState,
-  { asker }: Pick<CallState, 'asker'>,
+  { requestedBy }: Pick<CallState, 'requestedBy'>,
 ): StampedActor {
   const unknown = { id: 'unknown', verified: false, channel: 'system' } as const;
-  return asker?.requester ?? turn?.requester ?? unknown;
+  return requestedBy?.requester ?? turn?.requester ?? unknown;
 }
 
 /** The input of a run of the call, wherever it runs. */

@@ -39,7 +39,7 @@ export function turnEndedEvent(
  * recorded only once.
  */
 export function backgroundResultEvent(call: CallState, result: ToolResult): InboxEvent {
-  const { plan, turnId, asker, background } = call;
+  const { plan, turnId, requestedBy, background } = call;
   const { toolCallId, name, mode } = plan;
   const suffix = background === 'late' && mode === 'detach' ? ':late' : '';
   const actor: StampedActor = result.actor ?? SYSTEM_ACTOR;
@@ -52,6 +52,6 @@ export function backgroundResultEvent(call: CallState, result: ToolResult): Inbo
     originTurnId: turnId,
     result,
     actor,
-    ...(asker === undefined ? {} : { requester: asker.requester }),
+    ...(requestedBy === undefined ? {} : { requester: requestedBy.requester }),
   };
 }

@@ -33,7 +33,7 @@ export interface QueuedMessage {
   /** Form of the final answer of its turn. */
   readonly output?: JsonSchema | false;
   /** The sender allows that the message waits for the current turn. */
-  readonly patient?: true;
+  readonly mayWait?: true;
 }
 
 export interface AcceptedAnswer {
@@ -87,7 +87,7 @@ export interface CallState {
    * The requester of the turn, and the ids of those whose messages joined it; kept for calls that may outlive their
    * turn.
    */
-  readonly asker?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
+  readonly requestedBy?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
   /** The expired suspension, kept where a late result is accepted. */
   readonly closedWait?: Suspension;
   /** The provider has run the call: the call belongs to no step, and the core decides nothing about it. */

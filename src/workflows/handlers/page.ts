@@ -66,8 +66,8 @@ function waitingParts(
 
 function callPart(state: ConversationState, call: PendingCall, target: string): string {
   const { kind, name, toolCallId, turnId, deadline, claimBy, reason, prompt } = call;
-  const asker = state.calls[toolCallId];
-  const sample = sampleAnswer(call, asker === undefined ? [] : requestersOf(state, asker));
+  const open = state.calls[toolCallId];
+  const sample = sampleAnswer(call, open === undefined ? [] : requestersOf(state, open));
   const facts = [
     `until ${deadline}${claimBy === undefined ? '' : `; unclaimed, until ${claimBy}`}`,
     `who may answer: ${whoMayAnswer(call)}`,
