@@ -26,7 +26,7 @@ function pure(name: string) {
       isolate: false,
       maxWorkers: PURE_FILES_AT_ONCE,
       include: [`test/${name}/**/*.test.ts`],
-      testTimeout: 60_000 * PATIENCE,
+      testTimeout: 180_000 * PATIENCE,
       sequence: { groupOrder: GROUP.pure },
     },
   };

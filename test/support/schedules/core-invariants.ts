@@ -79,7 +79,8 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
 function keepsWaiting({ settings, turn, queue, calls }: ConversationState): boolean {
   if (settings.whileWaiting !== 'detach') return false;
   if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
-  const isWaiting = (turn.steering ?? []).length > 0 || queue.some(({ mayWait: patient }) => !patient);
+  const isWaiting =
+    (turn.steering ?? []).length > 0 || queue.some(({ mayWait: patient }) => !patient);
   const isAsked = ({ background, suspension }: CallState): boolean =>
     background === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
   return isWaiting && Object.values(calls).some(isAsked);
