@@ -74,6 +74,14 @@ export async function waitingShop(
   });
   const read = pending.find(({ name }) => name === 'read');
   await talk.claim(read?.toolCallId ?? '', { actor: { id: 'tab-1' } });
+  // A list reads the store alone, which the worker writes after the claim was confirmed.
+  await until('the list shows the claim', () => engine.client.list({ status: 'awaiting_input' }), {
+    holds: ({ conversations }) =>
+      conversations.some(
+        ({ conversationId, pending }) =>
+          conversationId === talk.id && pending.some(({ claim }) => claim !== undefined),
+      ),
+  });
   return { engine, talk };
 }
 
