@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './cells.js';
 import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './cells.js';
-import { type GrowthCell, growthSummary, measureGrowth } from './growth.js';
-import { inlineReport, measureInlineReads } from './inline.js';
-import { growthBars, growthTable, parkedTable, streamingTable } from './long-report.js';
-import { measureParked, type ParkedCell, parkedSummary } from './parked.js';
+import { type GrowthCell, growthSummary, measureGrowth } from './measures/growth.js';
+import { measureInlineReads } from './measures/inline.js';
+import { measureParked, type ParkedCell, parkedSummary } from './measures/parked.js';
+import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
 import { type Bench, startBench } from './processes.js';
+import { inlineReport } from './report/inline-report.js';
+import { growthBars, growthTable, parkedTable, streamingTable } from './report/long-report.js';
 import {
   cpuTable,
   legend,
@@ -22,10 +24,9 @@ import {
   type Shape,
   shapeTable,
   speedTable,
-} from './report.js';
-import { measureResolutions, resolutionSummaries } from './resolution.js';
+} from './report/report.js';
 import { type Cell, type Pair, strictest, summaryOf } from './stats.js';
-import { measureStreaming } from './streaming.js';
+import { measureStreaming } from './stream/streaming.js';
 import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]

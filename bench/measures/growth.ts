@@ -4,9 +4,9 @@ import {
   type GrowthRequest,
   type GrowthResult,
   type GrowthSample,
-} from './long-cells.js';
-import type { Bench } from './processes.js';
-import { median } from './stats.js';
+} from '../long-cells.js';
+import type { Bench } from '../processes.js';
+import { median } from '../stats.js';
 
 /** Last turns against first ones, history against new content, and the replay of the longest run. */
 export const GROWTH_BAR = {

@@ -3,16 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CellResult,
   INLINE_CASES,
-  INLINE_TITLES,
   type InlineCase,
   type InlineRequest,
   type InlineResult,
   type ShapeResult,
-} from './cells.js';
-import type { Bench } from './processes.js';
-import { tableOf } from './report.js';
-import { median } from './stats.js';
-import { undisturbed } from './undisturbed.js';
+} from '../cells.js';
+import type { Bench } from '../processes.js';
+import { undisturbed } from '../undisturbed.js';
 
 /** The required throughput of inline reads relative to activities, in the case with a bar. */
 export const INLINE_BAR = { case: 'c', throughput: 1.2 } as const;
@@ -87,64 +84,4 @@ async function measureRound(
   const line = `${request.case} x ${request.lanes}: inline and plain ${speeds.join(', ')}`;
   console.error([line, ...notes].join('; '));
   return result;
-}
-
-export function inlineReport({ cells, shapes }: InlineMeasured): string {
-  const titles = INLINE_CASES.map((which) => `${which}: ${INLINE_TITLES[which]}`);
-  const bar = `bar: turns/s with inline reads >= ${INLINE_BAR.throughput} of those without, in ${INLINE_BAR.case}`;
-  return [...titles, bar, '', speeds(cells), '', costs(shapes)].join('\n');
-}
-
-function speeds(cells: readonly InlineCell[]): string {
-  const rows = cells.map(({ case: which, lanes, rounds }) => {
-    const of = (value: (round: InlineResult) => number): number => median(rounds.map(value));
-    const ratio = of(({ plain, inline }) => inline.turnsPerSecond / plain.turnsPerSecond);
-    return [
-      which,
-      String(lanes),
-      of(({ inline }) => inline.turnsPerSecond).toFixed(1),
-      of(({ plain }) => plain.turnsPerSecond).toFixed(1),
-      ratio.toFixed(2),
-      of(({ inline }) => inline.latency.p50).toFixed(1),
-      of(({ plain }) => plain.latency.p50).toFixed(1),
-      of(({ plain, inline }) => inline.latency.p50 / plain.latency.p50).toFixed(2),
-      of(({ inline }) => inline.cpu['worker'] ?? 0).toFixed(1),
-      of(({ plain }) => plain.cpu['worker'] ?? 0).toFixed(1),
-      which === INLINE_BAR.case ? (ratio >= INLINE_BAR.throughput ? 'met' : 'missed') : '-',
-    ];
-  });
-  return tableOf(
-    [
-      ...['case', 'at once', 'turns/s inline', 'plain', 'ratio', 'p50 ms inline', 'plain'],
-      ...['ratio', 'worker ms inline', 'plain', 'bar'],
-    ],
-    rows,
-  );
-}
-
-/** The operations of a turn in these cases that Temporal Cloud bills as actions. */
-const ACTIONS = [
-  'activityTaskScheduled',
-  'timerStarted',
-  'workflowExecutionUpdateAccepted',
-  'upsertWorkflowSearchAttributes',
-];
-
-function costs(shapes: readonly InlineShape[]): string {
-  const rows = shapes.flatMap(({ case: which, ...shape }) =>
-    (['plain', 'inline'] as const).map((way) => {
-      const { eventsPerTurn, bytesPerTurn, types } = shape[way];
-      return [
-        which,
-        way,
-        eventsPerTurn.toFixed(1),
-        bytesPerTurn.toFixed(0),
-        (types['workflowTaskCompleted'] ?? 0).toFixed(1),
-        (types['activityTaskScheduled'] ?? 0).toFixed(1),
-        ACTIONS.reduce((sum, type) => sum + (types[type] ?? 0), 0).toFixed(1),
-      ];
-    }),
-  );
-  const head = ['case', 'reads', 'events', 'bytes', 'workflow tasks', 'activities', 'actions'];
-  return tableOf(head, rows);
 }

@@ -16,9 +16,9 @@ import { startStack } from 'colloquy/dev';
 import { openEventLog } from 'colloquy/log';
 import { OpenAI } from 'openai';
 import { ModelStream } from '#dist/activities/shared/model-stream.js';
-import { startDevServer } from '../test/support/servers/dev-server.js';
-import { median } from './stats.js';
-import { type Asked, nowMs, stampIn } from './stream/server.js';
+import { startDevServer } from '../../test/support/servers/dev-server.js';
+import { median } from '../stats.js';
+import { type Asked, nowMs, stampIn } from './server.js';
 
 const SHORT: Asked = { tokens: 5, paceMs: 2 };
 const LONG: Asked = { tokens: 2_000, paceMs: 0 };
@@ -28,8 +28,7 @@ const BAR = { addedMs: 10, cpuRatio: 1.2 } as const;
 const APIS = ['chat', 'responses'] as const;
 type Api = (typeof APIS)[number];
 
-const script = (name: string): string =>
-  fileURLToPath(new URL(`./stream/${name}.js`, import.meta.url));
+const script = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 
 async function started(
   name: string,

@@ -1,8 +1,8 @@
 /** Tables of the long measurements. */
-import type { GrowthSummary } from './growth.js';
-import type { ParkedSummary } from './parked.js';
+import type { GrowthSummary } from '../measures/growth.js';
+import type { ParkedSummary } from '../measures/parked.js';
+import type { StreamingResult } from '../stream/streaming.js';
 import { tableOf } from './report.js';
-import type { StreamingResult } from './streaming.js';
 
 const CPU_OF = ['worker', 'server', 'api', 'load'] as const;
 
