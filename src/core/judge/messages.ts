@@ -1,22 +1,32 @@
-/** Reads and judges messages. Pure; never throws. */
+/**
+ * Reads and judges new input: messages, and inbox events, which enter the transcript before the next model call of a
+ * turn; when no turn runs, they start one. Pure; never throws.
+ */
 
 import { outputSchemaProblem } from '../../json-schema/output-format.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
+import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
+import { inboxFieldProblems } from '../../protocol/conversation/inbox.js';
 import { messageFieldProblems } from '../../protocol/conversation/message-fields.js';
 import { textOf, type UserPart } from '../../protocol/conversation/messages.js';
-import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../protocol/limits/limits.js';
+import {
+  MAX_INBOX_EVENTS,
+  MAX_MESSAGE_BYTES,
+  MAX_QUEUED_MESSAGES,
+} from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { onBusyOf } from '../calls/busy.js';
 import { messageDigest, messageParts } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { REUSED } from '../memory/duplicates.js';
-import { rememberedMessage } from '../memory/memory.js';
+import { contentDigest, REUSED } from '../memory/duplicates.js';
+import { rememberedInboxEvent, rememberedMessage } from '../memory/memory.js';
 import { isSameDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import type { Judged, Parsed, Refusal } from './judged.js';
 
 export type MessageRefusal = Refusal<SendMessageReply>;
+export type InboxRefusal = Refusal<InboxEventReply>;
 
 /** Limit of the text that may wait behind a turn. Roll-overs carry the queue in one payload of at most 2 MiB. */
 const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
@@ -31,10 +41,7 @@ function problemsOf(input: unknown): readonly FieldProblem[] {
 }
 
 export function parseMessage(input: unknown): Parsed<PlainRecord, MessageRefusal> {
-  const problems = problemsOf(input);
-  return problems.length > 0 || !isRecord(input)
-    ? { refusal: { code: 'invalid_request', message: 'The message breaks a rule', problems } }
-    : { request: input };
+  return fieldsOf(input, MESSAGE, problemsOf(input));
 }
 
 export function judgeMessage(
@@ -49,7 +56,10 @@ function messageRefusal(state: ConversationState, input: PlainRecord): MessageRe
   const { requestId, output } = input;
   if (typeof requestId === 'string') {
     const known = rememberedMessage(state, requestId);
-    if (known !== undefined) return knownRefusal(known, messageDigest(messageParts(input), output));
+    if (known !== undefined) {
+      const digest = messageDigest(messageParts(input), output);
+      return knownRefusal(known, digest, invalidRequest(MESSAGE, [REUSED]));
+    }
   }
   const misplaced = misplacedRefusal(state, input['agent']);
   if (misplaced !== undefined) return misplaced;
@@ -69,15 +79,6 @@ function messageRefusal(state: ConversationState, input: PlainRecord): MessageRe
   return undefined;
 }
 
-function knownRefusal(
-  known: { readonly digest: string; readonly reply: SendMessageReply },
-  digest: string,
-): MessageRefusal {
-  return isSameDigest(known.digest, digest)
-    ? { code: 'duplicate', message: 'Accepted before', reply: known.reply }
-    : { code: 'invalid_request', message: 'The message breaks a rule', problems: [REUSED] };
-}
-
 function queuedBytes(state: ConversationState): number {
   const waiting = [...state.queue, ...(state.turn?.steering ?? [])];
   return waiting.reduce((sum, { parts, output }) => sum + bytesOf(parts, output), 0);
@@ -87,6 +88,66 @@ function bytesOf(parts: readonly UserPart[], output: unknown): number {
   const others = parts.filter(({ type }) => type !== 'text');
   const beside = [...others, ...(output === undefined ? [] : [output])];
   return utf8Bytes(textOf(parts)) + (beside.length === 0 ? 0 : utf8Bytes(JSON.stringify(beside)));
+}
+
+export function parseInboxEvent(input: unknown): Parsed<PlainRecord, InboxRefusal> {
+  return fieldsOf(input, EVENT, inboxFieldProblems(input));
+}
+
+export function judgeInboxEvent(
+  state: ConversationState,
+  input: PlainRecord,
+): Judged<PlainRecord, InboxRefusal> {
+  const refusal = inboxRefusal(state, input);
+  return refusal === undefined ? { accepted: input } : { refusal };
+}
+
+function inboxRefusal(state: ConversationState, input: PlainRecord): InboxRefusal | undefined {
+  const { eventId, kind, payload, agent } = input;
+  const known = rememberedInboxEvent(state, String(eventId));
+  if (known !== undefined) {
+    const message = 'was used before for an event with other content';
+    const reused = invalidRequest(EVENT, [{ path: '/eventId', message }]);
+    return knownRefusal(known, contentDigest(String(kind), payload), reused);
+  }
+  const misplaced = misplacedRefusal(state, agent);
+  if (misplaced !== undefined) return misplaced;
+  const waiting = state.inbox ?? [];
+  const bytes = waiting.reduce((sum, entry) => sum + utf8Bytes(entry.text), 0);
+  if (waiting.length >= MAX_INBOX_EVENTS || bytes > MAX_QUEUED_BYTES)
+    return { code: 'queue_full', message: `${waiting.length} events wait already` };
+  return undefined;
+}
+
+const MESSAGE = 'The message breaks a rule';
+const EVENT = 'The event breaks a rule';
+
+function fieldsOf(
+  input: unknown,
+  message: string,
+  problems: readonly FieldProblem[],
+): Parsed<PlainRecord, Refusal<never>> {
+  return problems.length > 0 || !isRecord(input)
+    ? { refusal: invalidRequest(message, problems) }
+    : { request: input };
+}
+
+function invalidRequest(message: string, problems: readonly FieldProblem[]): Refusal<never> {
+  return { code: 'invalid_request', message, problems };
+}
+
+/**
+ * The refusal of input under a known id: a repeat, or `reused` for other content, which is a mistake of the sender and
+ * must be reported.
+ */
+function knownRefusal<Reply>(
+  known: { readonly digest: string; readonly reply: Reply },
+  digest: string,
+  reused: Refusal<never>,
+): Refusal<Reply> {
+  return isSameDigest(known.digest, digest)
+    ? { code: 'duplicate', message: 'Accepted before', reply: known.reply }
+    : reused;
 }
 
 /** Why the conversation cannot accept new input of any kind, or undefined. */
