@@ -126,6 +126,17 @@ const FLOORS = {
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };
 
+/** No folder of code has more files side by side: a reader can take in a dozen names at a glance. */
+const MAX_FILES = 12;
+for (const root of ['src', 'test', 'examples', 'scripts', 'bench'])
+  for (const folder of [root, ...foldersUnder(root).map((path) => `${root}/${path}`)]) {
+    const files = codeFilesIn(folder).length;
+    if (files > MAX_FILES)
+      throw new Error(
+        `${folder} has ${files} files of code, more than ${MAX_FILES}: sort them into folders by subject`,
+      );
+  }
+
 /** The only folder that may import files of Temporal's packages which those do not export. */
 const SDK_INTERNALS = 'worker/sdk-workarounds';
 const noDeepImport = {
@@ -186,7 +197,13 @@ const imports = foldersUnder('src').flatMap((path) => {
 function foldersUnder(root) {
   return readdirSync(root, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isDirectory())
-    .map(({ name, parentPath }) => posix.relative(root, posix.join(parentPath, name)));
+    .map(({ name, parentPath }) => posix.relative(root, posix.join(parentPath, name)))
+    .filter((path) => !path.split('/').includes('node_modules'));
+}
+
+/** The files of code directly in a folder. */
+function codeFilesIn(folder) {
+  return readdirSync(folder).filter((name) => /\.(?:m?[jt]s|py|sh)$/.test(name));
 }
 
 /** Folders in the same tree that the folder may import. */
