@@ -29,8 +29,8 @@ export interface LogOptions {
 
 /**
  * Options of `new ConversationClient`, wired as `colloquy serve` wires them: reads include the writes of this process
- * even if the store does not have them yet, a closed conversation is opened again with the whole of its log, leases are
- * renewed without history. `opened` stays the caller's, who closes it. Sends no request.
+ * even if the store does not have them yet, and leases are renewed without history. `opened` stays the caller's, who
+ * closes it. Sends no request.
  */
 export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions {
   const { log, live, blobs } = opened;

@@ -176,7 +176,10 @@ class Shell {
     this.#log.hold();
     this.#takeWaiting();
     const isRefused = this.#waiting.length > 0 && !admitted();
-    if (isRefused) await condition(allHandlersFinished);
+    if (isRefused) {
+      this.#attributes.closed();
+      await condition(allHandlersFinished);
+    }
     if (isRefused || !(await condition(admitted, EMPTY_RUN_CLOSE_MS)))
       throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
     this.#log.release();

@@ -34,6 +34,7 @@ import {
 import { turnErrorOf } from '../activities/activity-losses.js';
 import { provideDetails } from '../activities/details.js';
 import { activities, RESTORE_STATE_OPTIONS } from '../activities/schedule.js';
+import { SearchAttributes } from '../log/live-output.js';
 import type { InputHandlers } from './input-handlers.js';
 
 /** Pauses between tries, in milliseconds. */
@@ -128,6 +129,7 @@ export class Reopening {
       }
     } catch (error) {
       if (isCancellation(error)) await this.#refuse(cancelled());
+      new SearchAttributes(this.#input.searchAttributes !== false, new Set()).closed();
       throw error;
     }
   }

@@ -1,6 +1,10 @@
 /** A closed conversation that is reopened: the run restores its state by an activity while inputs wait. */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+} from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { says, script } from '../../../src/model/scripted/scripted.js';
@@ -16,6 +20,8 @@ import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
+
+const STATUS = defineSearchAttributeKey('ColloquyStatus', SearchAttributeType.KEYWORD);
 
 interface Stores {
   readonly engine: Engine;
@@ -56,6 +62,12 @@ async function hasStatus(engine: Engine, talk: Conversation, wanted: string): Pr
   await until(`its run is ${wanted}`, () => statusOf(engine, talk), {
     holds: (status) => status === wanted,
   });
+}
+
+/** The status that the Temporal UI shows for the newest run. */
+async function shownStatus(engine: Engine, talk: Conversation): Promise<unknown> {
+  const { typedSearchAttributes } = await engine.handle(talk).describe();
+  return typedSearchAttributes.get(STATUS);
 }
 
 /** Closes the conversation, and waits for its run and for the log. */
@@ -155,6 +167,7 @@ test('while the store is down a reopening fails with a retryable error, and the 
   });
   await hasStatus(engine, talk, 'FAILED');
   await replays(engine, talk);
+  expect(await shownStatus(engine, talk)).toBe('closed');
   outage.isDown = false;
   await expect(talk.send('second')).rejects.toMatchObject({ code: 'conversation_closed' });
   expect(await stored(engine, talk)).toBe(seq);
@@ -240,6 +253,7 @@ test('a message that was admitted before the close is a duplicate, and leaves no
     seq: first.seq,
   });
   await hasStatus(engine, talk, 'FAILED');
+  expect(await shownStatus(engine, talk)).toBe('closed');
   expect(await stored(engine, talk)).toBe(seq);
   await replays(engine, talk);
   expect(await engine.say(talk, 'second', { reopen: true })).toMatchObject({ text: 'two' });
