@@ -49,6 +49,8 @@ export interface ContextParts {
   readonly injections?: readonly UserMessage[];
   /** Bytes of transcript that the conversation can hold. @defaultValue `MAX_CARRIED_TRANSCRIPT_BYTES` */
   readonly heldBytes?: number | undefined;
+  /** Bytes of a message as JSON. @defaultValue measures it at each call */
+  readonly sizeOf?: (message: Message) => number;
   /** The provider has refused a context of this many tokens, so the new one is limited to a share of them. */
   readonly refusedAt?: number;
 }
@@ -177,7 +179,8 @@ class View {
       readonly stubs: number;
     },
   ): ModelContext {
-    const { policy, messages, refusedAt, heldBytes = MAX_CARRIED_TRANSCRIPT_BYTES } = this.#parts;
+    const { policy, messages, refusedAt, sizeOf } = this.#parts;
+    const { heldBytes = MAX_CARRIED_TRANSCRIPT_BYTES } = this.#parts;
     const { before, tokens, stubs } = known;
     const dropped = this.#spans.filter(({ from }) => from < cut.from).length;
     const isBudgets = cut.from > this.#windowFrom;
@@ -190,7 +193,7 @@ class View {
     const isDue =
       isBudgets ||
       tokens > policy.budget * COMPACTION_SHARE ||
-      bytesOf(messages) > heldBytes * COMPACTION_SHARE;
+      bytesOf(messages, sizeOf) > heldBytes * COMPACTION_SHARE;
     return {
       tokens,
       budget: policy.budget,

@@ -119,7 +119,7 @@ export function offloadPlan(
   // Messages that the roll-over drops in any case are not offloaded first.
   const kept = headLength(transcript) + droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES);
   const from = Math.max(offloadedItems(transcript), kept);
-  let left = bytesOf(transcript.slice(from));
+  let left = state.transcriptBytes - bytesOf(transcript.slice(0, from));
   if (left <= bounds.fromBytes) return undefined;
   const chunks: number[] = [];
   let leftInChunk = 0;

@@ -3,8 +3,13 @@
 import type { OffloadBounds } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
-import { countMessages, isOffloaded, type TranscriptItem } from '../state/transcript.js';
-import { messageBytes } from './transcript.js';
+import {
+  countMessages,
+  isOffloaded,
+  type TranscriptItem,
+  wholeMessages,
+} from '../state/transcript.js';
+import { bytesOf, inlineBytes, messageBytes } from './transcript.js';
 import { headLength, messagesFrom, turnSpans } from './turn-spans.js';
 
 type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes'>;
@@ -24,7 +29,9 @@ const LEFT_AFTER_LEAP = 0.5;
  * transcript alone.
  */
 export function visibleFrom(state: Visible): number {
-  return state.transcriptBytes <= MAX_TRANSCRIPT_BYTES ? 0 : leapingFrom(state.transcript);
+  const references = state.transcript.filter(isOffloaded).length * REFERENCE_BYTES;
+  const fits = inlineBytes(state) + references <= MAX_TRANSCRIPT_BYTES;
+  return fits ? 0 : leapingFrom(state.transcript);
 }
 
 /** The messages of the next model call, and the number of those before them. */
@@ -68,7 +75,8 @@ function leapingFrom(transcript: readonly TranscriptItem[]): number {
 
 /** True when the turn in progress alone is larger than a conversation may be. */
 export function turnTooLong(state: ConversationState): boolean {
-  return isTurnOver(state, MAX_STORED_TRANSCRIPT_BYTES);
+  const most = MAX_STORED_TRANSCRIPT_BYTES;
+  return state.transcriptBytes > most && bytesOf(itemsOfTurn(state)) > most;
 }
 
 /**
@@ -78,44 +86,33 @@ export function turnTooLong(state: ConversationState): boolean {
 export function needsOffload(state: ConversationState): boolean {
   const { turn } = state;
   const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
-  return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, inlineBytes);
+  return goesOn && isInlineOver(state, MAX_TRANSCRIPT_BYTES);
 }
 
 /** True when finished steps of the turn in progress should be offloaded soon. */
 export function isCrowded(state: ConversationState, bounds: OffloadBounds | undefined): boolean {
   const { turnBytes = Infinity } = bounds ?? {};
-  if (state.turn?.phase !== 'model') return false;
-  return isTurnOver(state, turnBytes, inlineBytes);
+  return state.turn?.phase === 'model' && isInlineOver(state, turnBytes);
 }
 
 export function turnTooLongText(state: ConversationState): string {
-  const have = `The messages of the turn have ${turnBytes(state)} bytes`;
+  const have = `The messages of the turn have ${bytesOf(itemsOfTurn(state))} bytes`;
   if (turnTooLong(state))
     return `${have}; a conversation holds at most ${MAX_STORED_TRANSCRIPT_BYTES}`;
   return `${have}; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call, and the others could not be stored`;
 }
 
-function isTurnOver(
-  state: ConversationState,
-  bound: number,
-  sizeOf?: (item: TranscriptItem) => number,
-): boolean {
-  return state.transcriptBytes > bound && turnBytes(state, sizeOf) > bound;
+/**
+ * True when the messages of the turn in progress that are not offloaded exceed a bound. Each decision asks this, so
+ * messages are measured only where those of the whole transcript exceed it.
+ */
+function isInlineOver(state: ConversationState, bound: number): boolean {
+  return inlineBytes(state) > bound && bytesOf(wholeMessages(itemsOfTurn(state))) > bound;
 }
 
-/** Bytes of the messages of the turn in progress. */
-function turnBytes({ turn, transcript }: ConversationState, sizeOf = messageBytes): number {
-  let bytes = 0;
-  for (let index = transcript.length - 1; index >= 0; index -= 1) {
-    const item = transcript[index];
-    if (item === undefined || item.turnId !== turn?.turnId) break;
-    bytes += sizeOf(item);
-  }
-  return bytes;
-}
-
-function inlineBytes(item: TranscriptItem): number {
-  return isOffloaded(item) ? 0 : messageBytes(item);
+/** The items of the turn in progress. */
+function itemsOfTurn({ turn, transcript }: ConversationState): readonly TranscriptItem[] {
+  return transcript.slice(transcript.findLastIndex((item) => item.turnId !== turn?.turnId) + 1);
 }
 
 /** Bytes that an item takes in the input of a model call. */

@@ -19,8 +19,19 @@ export function messageBytes(item: TranscriptItem): number {
   return isOffloaded(item) ? item.bytes : utf8Bytes(JSON.stringify(item));
 }
 
+/** Bytes of the messages that are not offloaded, without measuring them. */
+export function inlineBytes({
+  transcript,
+  transcriptBytes,
+}: Pick<ConversationState, 'transcript' | 'transcriptBytes'>): number {
+  return transcriptBytes - bytesOf(transcript.filter(isOffloaded));
+}
+
 /** The sum for these items. @defaultValue `sizeOf` is `messageBytes` */
-export function bytesOf(items: readonly TranscriptItem[], sizeOf = messageBytes): number {
+export function bytesOf<Item extends TranscriptItem>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number = messageBytes,
+): number {
   return items.reduce((sum, item) => sum + sizeOf(item), 0);
 }
 

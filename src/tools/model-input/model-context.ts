@@ -7,6 +7,7 @@ import {
   assembleContext,
   type ContextParts,
 } from '../../core/context/assemble.js';
+import { messageBytes } from '../../core/context/transcript.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
 import type {
@@ -122,10 +123,22 @@ async function partsOf(question: ModelQuestion): Promise<ContextParts> {
     policy,
     mark,
     heldBytes,
+    sizeOf,
     countTokens: (message) => tokensOf(message, count),
     fixedTokens: count(fixed),
     ...(isFar ? { rough: true } : {}),
   };
+}
+
+/** Messages never change, so each is measured once. */
+const sizes = new WeakMap<Message, number>();
+
+function sizeOf(message: Message): number {
+  const known = sizes.get(message);
+  if (known !== undefined) return known;
+  const bytes = messageBytes(message);
+  sizes.set(message, bytes);
+  return bytes;
 }
 
 function sumOf(messages: readonly Message[], count: CountText): number {

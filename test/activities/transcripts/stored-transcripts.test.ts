@@ -120,7 +120,7 @@ describe('a transcript with its oldest turns stored by roll-overs', () => {
     await transcripts.whole(RUN, first);
     expect(read.length).toBeGreaterThan(0);
     window.cameBack();
-    state = { ...state, transcript: [...state.transcript, ...turns(1, 11)] };
+    state = turns(1, 11).reduce(withMessage, state);
     const before = read.length;
     const second = window.next(state);
     expect(second).not.toHaveProperty('stored');

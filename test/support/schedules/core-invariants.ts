@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyAll } from '../../../src/core/apply/apply.js';
 import { backgroundCalls } from '../../../src/core/calls/detached.js';
+import { bytesOf } from '../../../src/core/context/transcript.js';
 import { decide } from '../../../src/core/decide/decide.js';
 import { effectKey, isInternal } from '../../../src/core/decide/effects.js';
 import type { CallState, ConversationState } from '../../../src/core/state/state.js';
@@ -238,6 +239,8 @@ function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'even
 
 /** Calls are followed by their results, in call order, in as many messages as needed, before any other message. */
 function expectTranscript(state: ConversationState): void {
+  const { transcript, transcriptBytes } = state;
+  hold('the bytes of the transcript are counted', transcriptBytes, bytesOf(transcript));
   let asked: string[] = [];
   for (const message of state.transcript) {
     if (isOffloaded(message)) {

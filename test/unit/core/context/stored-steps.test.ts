@@ -3,7 +3,7 @@
  * offloading is due.
  */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   carriedBytes,
   carriedMemory,
@@ -19,6 +19,7 @@ import {
 } from '../../../../src/core/context/request-window.js';
 import { bytesOf, withMessage } from '../../../../src/core/context/transcript.js';
 import { turnResults } from '../../../../src/core/context/turn-results.js';
+import { decide } from '../../../../src/core/decide/decide.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import { isOffloaded } from '../../../../src/core/state/transcript.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
@@ -140,6 +141,15 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     expect([isCrowded(next, OFFLOAD_BOUNDS), needsOffload(next)]).toEqual([false, false]);
     expect([droppedAtRollOver(next), visibleFrom(next)]).toEqual([0, 0]);
     expect(carriedBytes(next)).toBeLessThan(64 * KB);
+    // Decisions measure no message, as long as those that are not offloaded are few.
+    const turnId = next.turn?.turnId ?? '';
+    const parts = [{ type: 'text', text: 'and quickly' }] as const;
+    const steered = withMessage(next, { role: 'user', id: 'steered', turnId, parts });
+    const measure = vi.spyOn(JSON, 'stringify');
+    const types = decide(steered).map(({ type }) => type);
+    expect([types, isCrowded(steered, OFFLOAD_BOUNDS)]).toEqual([['call_model'], false]);
+    expect(measure).not.toHaveBeenCalled();
+    measure.mockRestore();
     // A stop of the turn does not wait for a store.
     cancelTurn(over.machine, { actor: { id: 'ann' }, requestId: 'stop' });
     expect(over.effectTypes()).toEqual(['abort_model']);

@@ -14,7 +14,7 @@ import {
   visibleTranscript,
 } from '../../../../src/core/context/request-window.js';
 import { summarizable } from '../../../../src/core/context/summaries.js';
-import { bytesOf } from '../../../../src/core/context/transcript.js';
+import { bytesOf, withMessage } from '../../../../src/core/context/transcript.js';
 import { turnResults } from '../../../../src/core/context/turn-results.js';
 import { turnSpans } from '../../../../src/core/context/turn-spans.js';
 import { takenCallIds } from '../../../../src/core/memory/memory.js';
@@ -121,9 +121,7 @@ describe('the oldest turns that a roll-over offloads', () => {
     for (let run = 0; run < 5; run += 1) state = shelf.rolledOver(state, BOUNDS);
     expect(shelf.stored).toBe(offloadedEnd(state.transcript));
     const before = shelf.stored;
-    for (const message of aTurn(21, [3], 3_000))
-      state = { ...state, transcript: [...state.transcript, message] };
-    state = shelf.rolledOver(state, BOUNDS);
+    state = shelf.rolledOver(aTurn(21, [3], 3_000).reduce(withMessage, state), BOUNDS);
     expect(shelf.stored).toBeGreaterThan(before);
     expect(shelf.stored).toBe(offloadedEnd(state.transcript));
   });
