@@ -44,6 +44,7 @@ Environment:
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
   COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: forever); for workers
   COLLOQUY_AUDIT              off | records | full (default: off): log every model call; full stores request and answer, too
+  COLLOQUY_SDK_GUARDS         on | off (default: off): the SDK's time limit and stack traces for workflows; 3 ms of CPU a turn
   COLLOQUY_COMPRESSION        on | off (default: on): compress payloads of more than 8 KB; compressed ones are always read
   COLLOQUY_PATIENCE           number from 1 to 100 (default: 1): factor for every wait of the API for Temporal and its workers; for slow machines
   COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas

@@ -130,7 +130,7 @@ async function assemble<Services>(
 ): Promise<ColloquyWorker> {
   const { client, opened, logger } = parts;
   const { log, live } = opened;
-  const { tuning, taskQueue = DEFAULT_TASK_QUEUE } = options;
+  const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, serverWatch(parts)];
@@ -155,11 +155,11 @@ async function assemble<Services>(
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       ...deploymentOptions(options),
       ...withSlots(tuning),
-      workflowBundle: tuning?.workflowBundle ?? (await workflowCode({ logger })),
+      workflowBundle: tuning?.workflowBundle ?? (await workflowCode({ logger, sdkGuards })),
       identity,
       dataConverter: common.dataConverter,
     },
-    { over: (creator) => withQueryGuard(creator, history.isSettled) },
+    { over: (creator) => withQueryGuard(creator, history.isSettled), sdkGuards },
   );
   let begun: Promise<unknown> | undefined;
   const close = async (): Promise<void> => {

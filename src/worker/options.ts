@@ -47,6 +47,12 @@ export interface ColloquyWorkerOptions<Services> {
   readonly transcriptCacheBytes?: number | undefined;
   /** Running model calls and tools get this long at SIGTERM. @defaultValue 60 s */
   readonly shutdownGraceMs?: number | undefined;
+  /**
+   * Runs workflows with the SDK's time limit around each step, and with the stack traces of promises that "Call stack"
+   * in the Temporal UI shows. Costs about 3 ms of CPU a turn, and some seconds at start, in which the workflow bundle is
+   * built. @defaultValue false
+   */
+  readonly sdkGuards?: boolean | undefined;
   /** Any other option of Temporal's worker; overrides the engine's own. */
   readonly tuning?: Partial<WorkerOptions> | undefined;
 }

@@ -71,6 +71,11 @@ const EnvironmentSchema = z.object({
     .describe(
       'Records of model requests: none, a log line each (`records`), or request and answer as stored values (`full`).',
     ),
+  COLLOQUY_SDK_GUARDS: oneOf('on', 'off')
+    .default('off')
+    .describe(
+      'Run workflows with the time limit and the promise stack traces of the SDK; costs about 3 ms of CPU a turn.',
+    ),
   COLLOQUY_UI_ORIGINS: origins
     .prefault(DEV_UI_ORIGINS)
     .describe(
@@ -108,6 +113,8 @@ export interface Config {
   /** Factor for every wait of the API for Temporal and its workers. */
   readonly patience: number;
   readonly audit: 'off' | 'records' | 'full';
+  /** Run workflows with the time limit and the promise stack traces of the SDK. */
+  readonly sdkGuards: boolean;
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
   readonly host: string;
@@ -194,6 +201,7 @@ export function readConfig(
     compression: values.COLLOQUY_COMPRESSION === 'on',
     patience: values.COLLOQUY_PATIENCE,
     audit: values.COLLOQUY_AUDIT,
+    sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,

@@ -36,6 +36,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     searchAttributes: config.searchAttributes,
     compression: config.compression,
     audit: config.audit,
+    sdkGuards: config.sdkGuards,
     retryForMs: flags.retry * 1_000,
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),

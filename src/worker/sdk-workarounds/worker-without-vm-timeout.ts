@@ -33,6 +33,8 @@ export interface Surroundings {
   readonly watch?: StuckWatch;
   /** Wraps the creator of the workflows. */
   readonly over?: (creator: WorkflowCreator) => WorkflowCreator;
+  /** Keeps the SDK's time limit. @defaultValue false */
+  readonly sdkGuards?: boolean;
 }
 
 /**
@@ -41,9 +43,9 @@ export interface Surroundings {
  */
 export async function createWatchedWorker(
   options: WorkerOptions,
-  { watch = new StuckWatch(), over = (creator) => creator }: Surroundings = {},
+  { watch = new StuckWatch(), over = (creator) => creator, sdkGuards = false }: Surroundings = {},
 ): Promise<{ readonly worker: Worker; readonly stuck: Promise<never> }> {
-  class WatchedWorker extends UnguardedWorker {
+  class WatchedWorker extends (sdkGuards ? Worker : UnguardedWorker) {
     protected static override async createWorkflowCreator(
       ...given: Creation
     ): Promise<WorkflowCreator> {

@@ -21,6 +21,8 @@ export const PREBUILT = {
   record: at('workflow-bundle.json'),
 } as const;
 
+const DISABLE_PROMISE_STACKS = at('workflows/sandbox/disable-promise-stacks.js');
+
 /** Options of the bundler, for the build and for a worker that builds. */
 export const BUNDLE_OPTIONS = {
   workflowsPath: at('workflows/index.js'),
@@ -28,7 +30,7 @@ export const BUNDLE_OPTIONS = {
   payloadConverterPath: PAYLOAD_CONVERTER_PATH,
   // Evaluated once in a worker thread, not once in a workflow: modules without state, and what must come before any workflow.
   preloadModules: [
-    at('workflows/sandbox/disable-promise-stacks.js'),
+    DISABLE_PROMISE_STACKS,
     at('core/machine/machine.js'),
     at('core/machine/opening.js'),
   ],
@@ -45,32 +47,41 @@ export interface WorkflowCodeOptions {
   readonly logger?: Pick<Logger, 'warn' | 'error'> | undefined;
   /** @defaultValue the installed one */
   readonly sdk?: string;
+  /** A bundle in which promises have stack traces, as without the engine. @defaultValue false */
+  readonly sdkGuards?: boolean;
 }
 
-/** Bundles that this process has built, by the version of the SDK. */
+/** Bundles that this process has built, by version and options. */
 const built = new Map<string, Promise<WorkflowBundleOption>>();
 
 /**
  * The bundle of the build, if it contains the version of the SDK that is installed: it costs nothing, and is the same
- * for all workers. Otherwise builds one, once in a process, which takes some seconds, and logs a warning. Rejects when
- * the bundler fails.
+ * for all workers. Otherwise builds one, once in a process, which takes some seconds, and logs a warning where the
+ * version differs. Rejects when the bundler fails.
  */
 export async function workflowCode({
   logger,
   sdk = installedSdk(),
+  sdkGuards = false,
 }: WorkflowCodeOptions = {}): Promise<WorkflowBundleOption> {
   const prebuilt = prebuiltWith();
-  if (prebuilt === sdk) return { codePath: PREBUILT.code };
-  const known = built.get(sdk);
+  if (prebuilt === sdk && !sdkGuards) return { codePath: PREBUILT.code };
+  const name = `${sdk} ${sdkGuards}`;
+  const known = built.get(name);
   if (known !== undefined) return await known;
   const why =
     prebuilt === undefined ? 'is missing' : `was built with version ${prebuilt} of Temporal's SDK`;
-  logger?.warn(
-    `The workflow bundle of colloquy ${why}; it is built anew with version ${sdk}, at each start of a worker`,
+  if (prebuilt !== sdk)
+    logger?.warn(
+      `The workflow bundle of colloquy ${why}; it is built anew with version ${sdk}, at each start of a worker`,
+    );
+  const preloadModules = BUNDLE_OPTIONS.preloadModules.filter(
+    (module) => !sdkGuards || module !== DISABLE_PROMISE_STACKS,
   );
-  const building = bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger: bundlerLogger(logger) });
-  built.set(sdk, building);
-  building.catch(() => built.delete(sdk));
+  const options = { ...BUNDLE_OPTIONS, preloadModules, logger: bundlerLogger(logger) };
+  const building = bundleWorkflowCode(options);
+  built.set(name, building);
+  building.catch(() => built.delete(name));
   return await building;
 }
 

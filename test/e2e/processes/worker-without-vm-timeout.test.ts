@@ -10,6 +10,7 @@ import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 import { type Command, start } from '../support/processes.js';
+import { startWorld } from '../support/world.js';
 
 const WORKER = new URL('../fixtures/broken/odd-worker.ts', import.meta.url).pathname;
 
@@ -24,14 +25,16 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function oddWorker(): Promise<Command> {
-  const worker = start(process.execPath, [WORKER], { env: { TEMPORAL_ADDRESS: server.address } });
+async function oddWorker(env: Readonly<Record<string, string>> = {}): Promise<Command> {
+  const worker = start(process.execPath, [WORKER], {
+    env: { TEMPORAL_ADDRESS: server.address, ...env },
+  });
   await worker.prints(/ready/);
   return worker;
 }
 
-const begin = (type: string) =>
-  client.workflow.start(type, { taskQueue: 'odd', workflowId: `${type}-${randomUUID()}` });
+const begin = (type: string, taskQueue = 'odd') =>
+  client.workflow.start(type, { taskQueue, workflowId: `${type}-${randomUUID()}` });
 
 it('a failed task reports its stack trace; promises have none', {
   ...promise('G19'),
@@ -62,4 +65,35 @@ it('a workflow that never yields ends its worker, which names the run', {
   expect(worker.stdout()).toMatch(
     new RegExp(`WorkflowStuck: A step of run ${firstExecutionRunId} has not come to an end in 2 s`),
   );
+});
+
+it("with the SDK's guards promises have traces, and a workflow that never yields fails its task alone", {
+  ...promise('G19'),
+}, async () => {
+  const worker = await oddWorker({ SDK_GUARDS: 'on' });
+  const loop = await begin('loops', 'odd-guarded');
+  const history = new EngineHistory(client);
+  await until('a task of the loop has failed', async () => {
+    const failed = await history.failedTasks(loop.workflowId, loop.firstExecutionRunId);
+    return failed.length;
+  });
+  await loop.terminate();
+  const waiting = await begin('waits', 'odd-guarded');
+  expect(await waiting.query('__stack_trace')).toMatch(/waits .*odd-workflows\.ts/);
+  expect(worker.stdout()).not.toMatch(/WorkflowStuck/);
+});
+
+it("`colloquy worker` keeps the SDK's guards where the environment wants them", {
+  ...promise('G19'),
+}, async () => {
+  const world = await startWorld({ env: { COLLOQUY_SDK_GUARDS: 'on' } });
+  try {
+    const talk = world.talk('guarded');
+    await talk.begin('support', 'refund me, please');
+    await talk.waitingCalls(3);
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    expect(await handle.query('__stack_trace')).toMatch(/at .*conversation/);
+  } finally {
+    await world.stop();
+  }
 });

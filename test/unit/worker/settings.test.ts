@@ -22,6 +22,7 @@ it.each<[unknown, string]>([
     'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
   ],
   [{ ...good, audit: 'all' }, 'audit must be "off", "records" or "full", got "all"'],
+  [{ ...good, sdkGuards: 'on' }, 'sdkGuards must be true or false, got "on"'],
 ])(
   'a worker with the settings %j is refused before anything is opened',
   async (options, message) => {
