@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectClient } from '../../../../src/client/temporal/connection.js';
+import { clientConnection, connectClient } from '../../../../src/client/temporal/connection.js';
 import { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
 import { promise } from '../../../support/promise.js';
@@ -31,7 +31,9 @@ async function freeAddress(): Promise<string> {
 }
 
 function gatewayTo(address: string): TemporalGateway {
-  const connection = Connection.lazy({ address });
+  const connection = Connection.lazy(
+    clientConnection({ address, namespace: 'default', options: {} }),
+  );
   onTestFinished(() => connection.close());
   const temporal = new Client({ connection });
   return new TemporalGateway({ temporal, taskQueue: 'q', searchAttributes: false });
