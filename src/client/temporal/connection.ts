@@ -90,10 +90,11 @@ export async function connectClient(
   payloadCodecs: readonly PayloadCodec[] = [new CompressionCodec()],
 ): Promise<Client> {
   const { namespace } = settings;
-  const connection = await retrying(settings, policy, () =>
-    Connection.connect(clientConnection(settings)),
-  );
-  await requireNamespace(connection, settings);
+  const { connection, notFound } = await retrying(settings, policy, () => connected(settings));
+  if (notFound !== undefined) {
+    await connection.close();
+    throw new NamespaceUnknown(settings, notFound);
+  }
   const { identity } = policy;
   return new Client({
     connection,
@@ -103,18 +104,31 @@ export async function connectClient(
   });
 }
 
-/** Any other answer than "not found" is taken as a yes: not every credential may describe its namespace. */
-async function requireNamespace(connection: Connection, settings: TemporalSettings): Promise<void> {
-  const { namespace } = settings;
+/** Both requests of a connect are sent together: so a server that does not answer costs one deadline. */
+async function connected(settings: TemporalSettings) {
+  const connection = Connection.lazy(clientConnection(settings));
+  try {
+    const [notFound] = await Promise.all([
+      namespaceNotFound(connection, settings.namespace),
+      connection.ensureConnected(),
+    ]);
+    return { connection, notFound };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** The server's "not found"; any other answer counts as a yes: not every credential may describe its namespace. */
+async function namespaceNotFound(connection: Connection, namespace: string): Promise<unknown> {
   try {
     await connection.withDeadline(Date.now() + CONNECT_TIMEOUT_MS, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
   } catch (error) {
-    if (grpcCodeOf(error) !== GRPC.notFound) return;
-    await connection.close();
-    throw new NamespaceUnknown(settings, error);
+    if (grpcCodeOf(error) === GRPC.notFound) return error;
   }
+  return undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
