@@ -7,7 +7,7 @@
  * S2  A process that is slow or gone costs the hub 2 MB at most: further lines for it are dropped.
  */
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -25,6 +25,8 @@ const MAX_SILENT_CHECKS = 3;
 const RECONNECT_MS = 50;
 /** Milliseconds after which a new hub checks for the first time whether its socket file is still in place. */
 const RECHECK_MS = 100;
+/** Ends the name of a socket file that is not in place yet. */
+const NEW_SUFFIX = '.new';
 /** A peer with this much unread data is slow. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 /** A longer line does not come from this channel. */
@@ -130,20 +132,33 @@ class SocketBus implements Bus {
       if (this.#server === server) this.#resign();
     });
     // Created under another name, renamed once it listens: so its inode is known, and no process finds it too early.
-    const path = join(this.#directory, `${process.pid}-${randomBytes(4).toString('hex')}.new`);
+    const path = join(
+      this.#directory,
+      `${process.pid}-${randomBytes(4).toString('hex')}${NEW_SUFFIX}`,
+    );
     server.listen({ path, exclusive: true }, () => {
       if (this.#server !== server || this.#closed) return;
       try {
-        this.#inode = inodeOf(path);
-        renameSync(path, this.#path);
         // Another process may do the same at this moment.
         setTimeout(this.#check, RECHECK_MS).unref();
+        this.#inode = inodeOf(path);
+        renameSync(path, this.#path);
+        this.#removeLeftovers();
         this.#events.onConnected();
       } catch {
         this.#resign();
       }
     });
     server.unref();
+  }
+
+  /**
+   * Removes sockets of processes that were killed before they renamed them. A living process that is about to rename
+   * its own finds this hub instead.
+   */
+  #removeLeftovers(): void {
+    for (const name of readdirSync(this.#directory))
+      if (name.endsWith(NEW_SUFFIX)) rmSync(join(this.#directory, name), { force: true });
   }
 
   #resign(): void {

@@ -258,6 +258,14 @@ describe('live channel and its folder', () => {
     await until('they are connected', () => publisher.watched(KEY));
   });
 
+  it('loses the sockets that killed processes left before they were in place', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    makeLiveDirectory(liveDirectoryFor(file));
+    writeFileSync(join(liveDirectoryFor(file), '17-0123abcd.new'), '');
+    await hubAt(file);
+    expect(readdirSync(liveDirectoryFor(file))).toEqual([HUB_SOCKET]);
+  });
+
   it('is open to this user only', () => {
     const file = join(temporaryFolder(), 'log.db');
     mkdirSync(`${file}.live`);
