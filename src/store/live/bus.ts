@@ -17,6 +17,8 @@ export interface BusEvents {
   readonly onLine: (line: Line) => void;
   /** Connected, for the first time or again; lines sent until then were lost, in both directions. */
   readonly onConnected: () => void;
+  /** Sent for this process when it ends without `close`, by a bus that notices. */
+  readonly will: Line;
 }
 
 /** No call throws. Nothing in a bus keeps a process alive. */

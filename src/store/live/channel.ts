@@ -44,9 +44,12 @@ class BusChannel implements LiveChannel {
         this.#receive(line);
       },
       onConnected: () => {
+        // A process may have ended meanwhile; the others report again.
+        this.#interests.clear();
         if (this.#publishes) this.#ask();
         if (this.#reports !== undefined) this.#reportAll();
       },
+      will: this.#lineOf({ all: [] }),
     });
   }
 
@@ -117,7 +120,11 @@ class BusChannel implements LiveChannel {
   }
 
   #report(notice: Notice): void {
-    this.#bus.send([{ topic: 'watch', text: `${this.#id} ${JSON.stringify(notice)}` }]);
+    this.#bus.send([this.#lineOf(notice)]);
+  }
+
+  #lineOf(notice: Notice): Line {
+    return { topic: 'watch', text: `${this.#id} ${JSON.stringify(notice)}` };
   }
 
   #receive({ topic, text }: Line): void {

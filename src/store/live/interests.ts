@@ -50,6 +50,10 @@ export class Interests {
     if (typeof unwatch === 'string') process.watches.delete(unwatch);
   }
 
+  clear(): void {
+    this.#processes.clear();
+  }
+
   watchOf(keyText: string): Watch | undefined {
     let found: Watch | undefined;
     for (const [from, { watches, heardAt }] of this.#processes) {

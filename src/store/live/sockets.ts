@@ -102,6 +102,7 @@ class SocketBus implements Bus {
     let isAbsent = false;
     socket.on('connect', () => {
       wasConnected = true;
+      socket.write(`-${frameOf(this.#events.will)}`);
       for (const topic of this.#topics) socket.write(`+${topic}\n`);
       this.#events.onConnected();
     });
@@ -174,15 +175,23 @@ class SocketBus implements Bus {
 
   #accept(peer: Socket): void {
     const topics = new Set<string>();
+    let will: Line[] = [];
     this.#peers.set(peer, topics);
     peer.unref();
     peer.on('error', () => undefined);
-    peer.on('close', () => this.#peers.delete(peer));
+    peer.on('close', () => {
+      this.#peers.delete(peer);
+      pass(will);
+    });
+    const pass = (lines: readonly Line[]): void => {
+      this.#receive(lines);
+      this.#relay(lines, peer);
+    };
     onLines(peer, (lines) => {
-      for (const line of lines) if (line.startsWith('+')) topics.add(line.slice(1));
-      const passed = lines.filter((line) => !line.startsWith('+')).map(lineOf);
-      this.#receive(passed);
-      this.#relay(passed, peer);
+      for (const line of lines)
+        if (line.startsWith('+')) topics.add(line.slice(1));
+        else if (line.startsWith('-')) will = [lineOf(line.slice(1))];
+      pass(lines.filter((line) => !/^[+-]/.test(line)).map(lineOf));
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * The live channel port: hints and live events between workers and API processes. Any message may be lost; no code may
- * depend on its arrival. Adapters: in process, local sockets beside the sqlite file for several processes, and Postgres
+ * depend on its arrival. Adapters: in process, one socket beside the sqlite file for several processes, and Postgres
  * for several machines.
  */
 

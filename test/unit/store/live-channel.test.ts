@@ -77,6 +77,19 @@ it('a live channel forgets the interests of a process that was killed', () => {
   expect(publisher.channel.watched(KEY)).toBeUndefined();
 });
 
+it('a live channel forgets at its next connection what was reported before, and hears it again', () => {
+  const [publisher, killed, subscriber] = [started(), started(), started()];
+  const other = { ...KEY, conversationId: 'another' };
+  killed.channel.subscribe(other, { live: true }, () => undefined);
+  listening(subscriber);
+  expect(publisher.channel.watched(other)).toEqual({ live: true });
+  killed.disconnect();
+  publisher.disconnect();
+  publisher.connect();
+  expect(publisher.channel.watched(other)).toBeUndefined();
+  expect(publisher.channel.watched(KEY)).toEqual({ live: true });
+});
+
 it('a live channel remembers the interests of a process that is alive but has nothing new to report', () => {
   const [publisher, subscriber] = [started(), started()];
   listening(subscriber, false);

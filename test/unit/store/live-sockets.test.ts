@@ -180,6 +180,19 @@ describe('live channel between processes', () => {
     await until('there is a subscriber', () => channel.watched(KEY)?.live === true);
   });
 
+  it.each(['a peer', 'the hub'])(
+    'forgets %s that was killed, long before its silence shows it',
+    async (role) => {
+      const file = join(temporaryFolder(), 'log.db');
+      const channel = role === 'a peer' ? await hubAt(file) : opened(file);
+      const watcher = startChild(PROGRAM, ['watch', file]);
+      await until('there is a hub', () => existsSync(hubOf(file)));
+      await until('there is a subscriber', () => channel.watched(KEY));
+      watcher.kill('SIGKILL');
+      await until('there is none', () => channel.watched(KEY) === undefined, { timeoutMs: 5_000 });
+    },
+  );
+
   it('never keeps a process alive', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const other = opened(file);
@@ -362,14 +375,8 @@ describe('live channel and faulty peers', () => {
     publisher.subscribe(KEY, { live: true }, (message) => heard.push(message));
     connectedTo(file, [
       ...['no json', 'watch', 'watch a', 'watch a null', 'watch a [1]', 'watch a {"watch":7}', '+'],
-      ...[
-        'live',
-        'live a',
-        'live a default/c1',
-        'live a default/c1 {"type":"live"}',
-        'other a b',
-        'ask',
-      ],
+      ...['live', 'live a', 'live a default/c1', 'other a b', 'ask', '-', '-watch'],
+      'live a default/c1 {"type":"live"}',
       ...[
         'watch a {"all":[7,["default/c1",true]]}',
         'watch a {"all":[["default/c1"],["default/c2",false]]}',
