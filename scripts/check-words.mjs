@@ -1,6 +1,6 @@
-// Checks the words of comments and messages: standard English of the field, with a thing in the code as the subject of
-// each sentence.
-// Without arguments it checks the folders in CHECKED; `node scripts/check-words.mjs src/core` checks the given ones.
+// Checks the words of comments, messages, documents and promises: standard English of the field, with a thing in the code
+// as the subject of each sentence.
+// Without arguments it checks the paths in CHECKED; `node scripts/check-words.mjs src/core` checks the given ones.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,13 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Folders whose texts follow the rules. A folder in this list is never removed. */
+/** Paths whose texts follow the rules. No path is taken from this list. */
 const CHECKED = [
+  'AGENTS.md',
+  'CHANGELOG.md',
+  'README.md',
   'bench',
+  'docs',
   'examples',
   'scripts',
   'src/activities',
@@ -38,6 +42,7 @@ const CHECKED = [
   'test/e2e',
   'test/http',
   'test/postgres',
+  'test/promises',
   'test/real-model',
   'test/replay',
   'test/storm',
@@ -47,8 +52,9 @@ const CHECKED = [
   'test/workflows',
 ];
 
-/** Files with texts. */
-const SOURCE = /\.(?:ts|mjs|mts|sh)$/;
+/** Files with texts. The pages of docs/generated repeat texts of other files. */
+const SOURCE =
+  /^(?!.*(?:node_modules|docs\/generated)\/).*\.(?:ts|mjs|mts|sh|md)$|^test\/promises\/.*\.json$/;
 /** Sentences with these starts have no subject, or a person instead of a thing in the code. */
 const SENTENCE_STARTS = /^(?:What|Who|Whoever|Whose|Whatever|Of|Nobody|Somebody|Everybody)\b/;
 /** At the start of a comment these words have no antecedent. */
@@ -62,16 +68,16 @@ const folders = named.length > 0 ? named : CHECKED;
 let problems = 0;
 for (const file of folders.flatMap((folder) => filesIn(folder))) checkFile(file);
 console.error(
-  problems === 0 ? `words: ${folders.length} folders checked` : `words: ${problems} problems`,
+  problems === 0 ? `words: ${folders.length} paths checked` : `words: ${problems} problems`,
 );
 process.exitCode = problems === 0 ? 0 : 1;
 
 function filesIn(path) {
   if (SOURCE.test(path)) return [path];
   return readdirSync(join(root, path), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && SOURCE.test(entry.name))
+    .filter((entry) => entry.isFile())
     .map(({ name, parentPath }) => relative(root, join(parentPath, name)))
-    .filter((file) => !file.includes('node_modules'));
+    .filter((file) => SOURCE.test(file));
 }
 
 function checkFile(file) {
@@ -85,9 +91,42 @@ function checkFile(file) {
     for (const comment of shellComments(text)) checkComment(comment, report);
     return;
   }
+  if (/\.(?:md|json)$/.test(file)) {
+    const parts = file.endsWith('.md') ? blocksOf(text) : valuesOf(text);
+    for (const part of parts) checkProse(part, report);
+    return;
+  }
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   for (const comment of commentsOf(source, text)) checkComment(comment, report);
   checkStrings(source, report, file.startsWith('test/') ? isTitle : isText);
+}
+
+/** Paragraphs, items, headings and rows of a Markdown file, without its code blocks. */
+function blocksOf(text) {
+  const prose = text.replaceAll(/^ *(```|~~~)[\s\S]*?^ *\1.*$/gm, (code) =>
+    code.replaceAll(/\S/g, ' '),
+  );
+  return [...prose.matchAll(/^[ \t]*\S.*(?:\n(?![ \t]*(?:[-*|#>]|\d+\. |$)).*)*/gm)].map(
+    ({ 0: block, index }) => ({
+      words: withoutCode(
+        block
+          .replace(/^\W+/, '')
+          .replaceAll(/\]\([^)]*\)/g, ']')
+          .replaceAll('**', '')
+          .replaceAll(/[A-Z][^.?|]*\?/g, 'Question?'),
+      ),
+      pos: index,
+      isHeading: /^#/.test(block),
+    }),
+  );
+}
+
+/** The texts of a file of promises. */
+function valuesOf(text) {
+  return [...text.matchAll(/: ("(?:[^"\\]|\\.)*")/g)].map(({ 1: value, index }) => ({
+    words: withoutCode(JSON.parse(value)),
+    pos: index,
+  }));
 }
 
 /** Comments of a shell script on lines of their own; adjacent ones are one. */
@@ -134,11 +173,17 @@ function commentsOf(source, text) {
 
 /** The text of a comment without its marks, and without code and URLs. */
 function plain(comment) {
-  return comment
-    .replaceAll(/^\/\*\*?|\*\/$|^\s*\*\s?|^\s*\/\/\s?/gm, '')
+  return withoutCode(
+    comment
+      .replaceAll(/^\/\*\*?|\*\/$|^\s*\*\s?|^\s*\/\/\s?/gm, '')
+      .replaceAll(/@\w+(?:\s+\{[^}]*\})?/g, '.'),
+  );
+}
+
+function withoutCode(text) {
+  return text
     .replaceAll(/`[^`]*`/g, 'code')
     .replaceAll(/https?:\S+/g, 'address')
-    .replaceAll(/@\w+(?:\s+\{[^}]*\})?/g, '.')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }
@@ -147,9 +192,13 @@ function checkComment({ words, pos }, report) {
   if (/^(?:biome-ignore|eslint-|@ts-|v8 ignore)/.test(words)) return;
   const start = COMMENT_STARTS.exec(words);
   if (start !== null) report(pos, `a comment starts with "${start[0]}", which refers to nothing`);
-  for (const sentence of words.split(/(?<=[.:;?!])\s+/)) {
+  checkProse({ words, pos }, report);
+}
+
+function checkProse({ words, pos, isHeading = false }, report) {
+  for (const sentence of words.split(/(?<=[.:;?!|])\s+/)) {
     const first = SENTENCE_STARTS.exec(sentence);
-    if (first !== null)
+    if (first !== null && !isHeading)
       report(pos, `a sentence starts with "${first[0]}": make a thing of the code its subject`);
   }
   const word = PRIVATE_WORDS.exec(words);

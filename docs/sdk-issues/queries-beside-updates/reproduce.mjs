@@ -14,7 +14,7 @@ const { enums, update } = proto.temporal.api;
 const address = process.env.TEMPORAL_ADDRESS ?? '127.0.0.1:7233';
 const TRIES = 20;
 const QUERIES = 8;
-/** What a worker still polls for when it stops, and a query goes to the worker that held the run first. */
+/** A worker that stops still polls for a while, and a query goes to the worker that held the run first. */
 const SETTLE_MS = 1_500;
 
 Runtime.install({

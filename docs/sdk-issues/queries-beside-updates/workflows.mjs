@@ -10,7 +10,7 @@ export const note = defineSignal('note');
 export const add = defineUpdate('add');
 export const entriesOf = defineQuery('entries');
 
-/** Takes down what it is told. */
+/** Records the texts of its signals and updates. */
 export async function recorder() {
   const entries = [];
   setHandler(entriesOf, () => entries);
