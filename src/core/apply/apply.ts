@@ -5,6 +5,7 @@
  * I1  The state is a function of the events alone.
  * I2  A step's results enter the transcript together, in the model's call order, when its last call has ended.
  * I3  Every ended call leaves a tombstone; every accepted request leaves its id.
+ * I4  An event that does not fit the phase of its call leaves the call as it is.
  */
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';

@@ -2,7 +2,7 @@
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
-import type { CallStatus, ToolResult } from '../../protocol/calls/results.js';
+import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ToolResultPart } from '../../protocol/conversation/messages.js';
 import { MAX_SHOWN_REASONS, MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
@@ -24,19 +24,20 @@ import { keptInBackground, lateCall, requestedByOf, takesLate } from '../calls/d
 import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
+import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../state/calls.js';
+import { isOpen } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
-import type { CallState, ConversationState, Tombstone } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import type { ConversationState, Tombstone } from '../state/state.js';
+import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall, withTurn } from '../state/update.js';
 import { nextStep } from './turns.js';
 
-const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
+const AWAITING: Readonly<Record<Exclude<SuspensionKind, 'outcome'>, WaitingCall['status']>> = {
   approval: 'awaiting_approval',
   elicitation: 'awaiting_answer',
   client_execution: 'awaiting_client',
   external_execution: 'awaiting_external',
-  outcome: 'outcome_unknown',
 };
 
 export function toolCalled(
@@ -75,18 +76,16 @@ export function suspended(
   state: ConversationState,
   event: Stamped<SuspensionEvent>,
 ): ConversationState {
-  const { suspension } = event;
-  return withCall(
-    state,
-    suspension.toolCallId,
-    ({ reopenUntil: _used, reverted: _shown, ...call }) => ({
-      ...call,
-      suspension,
-      status: call.background === 'detached' ? 'detached' : AWAITING[suspension.kind],
-      since: event.seq,
-      ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
-    }),
-  );
+  const { suspension, seq } = event;
+  return withCall(state, suspension.toolCallId, (call) => {
+    if (!isOpen(call)) return call;
+    const { reopenUntil: _used, reverted: _shown, ...rest } = call;
+    const waited = suspension.kind === 'approval' ? { gateWaited: true as const } : {};
+    const waits = { ...rest, ...waited, suspension, since: seq };
+    if (waits.background === 'detached') return { ...waits, status: 'detached' };
+    if (suspension.kind === 'outcome') return waits.status === 'outcome_unknown' ? waits : call;
+    return { ...waits, status: AWAITING[suspension.kind] };
+  });
 }
 
 export function resolved(
@@ -95,10 +94,10 @@ export function resolved(
 ): ConversationState {
   const { toolCallId, resolution, actor, requestId, seq, at, executionMs } = event;
   const next = withCall(state, toolCallId, (call) => {
+    if (!isOpen(call) && call.background !== 'late') return call;
     const { suspension: closed, ...rest } = call;
-    return {
+    const answered = {
       ...rest,
-      status: call.background === undefined ? 'running' : call.status,
       since: seq,
       resolvedBy: actor.id,
       resolvedAt: at,
@@ -119,6 +118,7 @@ export function resolved(
         : {}),
       ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
     };
+    return answered.background === undefined ? { ...answered, status: 'running' } : answered;
   });
   // A resolution without a digest comes from a remembered rule: no client sent a request that it could repeat.
   if (event.digest === undefined) return next;
@@ -159,33 +159,36 @@ export function reverted(
   state: ConversationState,
   { toolCallId, run, problems }: ResolutionReverted,
 ): ConversationState {
-  const { answer, edit } = state.calls[toolCallId] ?? {};
-  const taken = answer ?? edit;
-  if (taken === undefined) return state;
+  const call = callOf(state, toolCallId);
+  const taken = call?.answer ?? call?.edit;
+  if (call === undefined || taken === undefined || call.suspension !== undefined) return state;
   const { requestId, deadline } = taken;
   const key = requestKey(requestId, toolCallId);
   const requests = state.requests.filter(
     (row) => row.operation !== 'resolution' || row.key !== key,
   );
-  return withCall({ ...state, requests }, toolCallId, (call) => {
-    const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
-    const ended = run === undefined ? {} : { runsEnded: run };
-    const shown = problems.slice(0, MAX_SHOWN_REASONS);
-    return { ...rest, ...ended, reopenUntil: deadline, reverted: { requestId, problems: shown } };
-  });
+  const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
+  const shown = problems.slice(0, MAX_SHOWN_REASONS);
+  const reopening: CallState = {
+    ...rest,
+    ...(run === undefined ? {} : { runsEnded: run }),
+    reopenUntil: deadline,
+    reverted: { requestId, problems: shown },
+  };
+  return { ...state, requests, calls: { ...state.calls, [toolCallId]: reopening } };
 }
 
 export function expired(state: ConversationState, event: Stamped<Expired>): ConversationState {
   return withCall(state, event.toolCallId, (call) => {
+    if (call.suspension === undefined) return call;
     const { suspension: closed, ...rest } = call;
-    const late = closed !== undefined && takesLate(call, closed.kind);
     return {
       ...rest,
       status: 'expired',
       since: event.seq,
       resolvedAt: event.deadline,
       // The claim ends with the wait: the first valid result is accepted, from any client.
-      ...(late ? { closedWait: withoutClaim(closed) } : {}),
+      ...(takesLate(call, closed.kind) ? { closedWait: withoutClaim(closed) } : {}),
     };
   });
 }
@@ -194,9 +197,11 @@ export function toolResult(
   state: ConversationState,
   event: Stamped<ToolResultEvent>,
 ): ConversationState {
-  const call = state.calls[event.toolCallId];
-  if (call === undefined || call.result !== undefined) return state;
-  if (event.result.status === 'detached') return stepSettled(detached(state, call, event.result));
+  const call = callOf(state, event.toolCallId);
+  if (call === undefined || call.background !== undefined || call.result !== undefined)
+    return state;
+  if (event.result.status === 'detached')
+    return isOpen(call) ? stepSettled(detached(state, call, event.result)) : state;
   const { suspension, ...rest } = call;
   const deadline =
     suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
@@ -286,19 +291,21 @@ export function withFailure(
 /** The model continues with the result `pending`; the call stays open. */
 export function detached(
   state: ConversationState,
-  call: CallState,
+  call: AttendedCall,
   ack: ToolResult,
 ): ConversationState {
   // A call that was awaited until now keeps its suspension, and is treated as if it had been detached from the start.
   const plan: PlannedCall = { ...call.plan, mode: 'detach' };
-  const { suspension } = call;
-  return withCall(state, plan.toolCallId, (entry) => ({
-    ...entry,
-    ...(entry.requestedBy === undefined ? requestedByOf(plan, state.turn) : {}),
-    ...(suspension === undefined ? {} : { suspension: { ...suspension, detached: true } }),
+  const detachment = {
     plan,
     background: 'detached',
     status: 'detached',
     ack,
-  }));
+    ...(call.requestedBy === undefined ? requestedByOf(plan, state.turn) : {}),
+  } as const;
+  const entry: DetachedCall =
+    call.suspension === undefined
+      ? { ...call, ...detachment }
+      : { ...call, ...detachment, suspension: { ...call.suspension, detached: true } };
+  return { ...state, calls: { ...state.calls, [plan.toolCallId]: entry } };
 }

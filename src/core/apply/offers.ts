@@ -2,7 +2,8 @@
 import type { AnswerOffer, SuspensionChanged } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { withOffer } from '../calls/definitions.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
 
@@ -12,10 +13,13 @@ export function suspensionChanged(
 ): ConversationState {
   const { offer, argsDigest } = event;
   return withCall(state, event.toolCallId, (call) => {
-    const { suspension } = call;
-    const shown = suspension === undefined ? {} : { suspension: withOffer(suspension, event) };
-    if (offer === undefined) return { ...call, ...askedAs(call, event), ...shown };
-    return { ...call, ...shown, plan: planWith(call.plan, offer), offerDigest: argsDigest };
+    const offered =
+      offer === undefined
+        ? askedAs(call, event)
+        : { plan: planWith(call.plan, offer), offerDigest: argsDigest };
+    return call.suspension === undefined
+      ? { ...call, ...offered }
+      : { ...call, ...offered, suspension: withOffer(call.suspension, event) };
   });
 }
 

@@ -7,7 +7,9 @@ import type {
   ToolReconciledEvent,
 } from '../../protocol/log/events.js';
 import { attemptsOf } from '../decide/tool-runs.js';
-import type { AskState, ConversationState } from '../state/state.js';
+import type { AskState, CallState } from '../state/calls.js';
+import { isOpen } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
 
@@ -15,11 +17,11 @@ export function toolLost(
   state: ConversationState,
   event: Stamped<ToolLostEvent>,
 ): ConversationState {
-  return withCall(state, event.toolCallId, (call) => ({
-    ...call,
-    status: 'outcome_unknown',
-    lost: {},
-  }));
+  return withCall(state, event.toolCallId, (call) =>
+    isOpen(call) && call.suspension === undefined
+      ? { ...call, status: 'outcome_unknown', lost: {} }
+      : call,
+  );
 }
 
 export function toolReconciled(
@@ -28,6 +30,7 @@ export function toolReconciled(
 ): ConversationState {
   const { toolCallId, outcome, run } = event;
   return withCall(state, toolCallId, (call) => {
+    if (call.status !== 'outcome_unknown' || call.suspension !== undefined) return call;
     const attempts = attemptsOf(call);
     if (outcome !== 'not_happened' || attempts >= call.plan.maxAttempts)
       return { ...call, lost: { outcome } };
@@ -40,13 +43,16 @@ export function toolAsked(
   state: ConversationState,
   event: Stamped<ToolAskedEvent>,
 ): ConversationState {
-  const { toolCallId, run, ask: ordinal, argsDigest, question, recheck } = event;
-  return withCall(state, toolCallId, (call) => {
-    const { answer: _used, declined: _done, warned: _before, reopenUntil: _old, ...rest } = call;
-    const earlier = call.ask === undefined ? [] : [...call.ask.earlier, call.ask.argsDigest];
-    const ask: AskState = { ordinal, argsDigest, question, earlier, ...(recheck && { recheck }) };
-    return { ...rest, runsEnded: run, ask };
-  });
+  return withCall(state, event.toolCallId, (call) => askedCall(call, event));
+}
+
+/** The call with the next question of its tool. */
+export function askedCall(call: CallState, event: ToolAskedEvent): CallState {
+  const { run, ask: ordinal, argsDigest, question, recheck } = event;
+  const { answer: _used, declined: _done, warned: _before, reopenUntil: _old, ...rest } = call;
+  const earlier = call.ask === undefined ? [] : [...call.ask.earlier, call.ask.argsDigest];
+  const ask: AskState = { ordinal, argsDigest, question, earlier, ...(recheck && { recheck }) };
+  return { ...rest, runsEnded: run, ask };
 }
 
 export function answerChecked(state: ConversationState, event: AnswerChecked): ConversationState {

@@ -7,7 +7,7 @@ import type { Suspension, SuspensionKind } from '../../protocol/calls/suspension
 import type { Audience } from '../../protocol/values/audience.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
-import type { AskState, CallState } from '../state/state.js';
+import type { AskState, CallState } from '../state/calls.js';
 
 /** Prefix of a digest; the ordinal of the question and the fingerprint of its content follow. */
 export const DIGEST = 'ask:';

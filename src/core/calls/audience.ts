@@ -11,7 +11,8 @@ import type { EventBody, InboxEvent } from '../../protocol/log/events.js';
 import type { JudgedActor, StampedActor } from '../../protocol/values/actors.js';
 import type { Audience } from '../../protocol/values/audience.js';
 import { REQUESTER } from '../../protocol/values/audience.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { askAudience } from './ask.js';
 
 /**

@@ -9,14 +9,15 @@
  *     itself allows waiting.
  */
 
-import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { CallStatus } from '../../protocol/calls/results.js';
 import { MAX_DETACHED_CALLS } from '../../protocol/limits/limits.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 import { detachedCalls } from './detached.js';
 
-/** Suspensions that wait for people; browsers and backends answer soon, or not at all. */
-const OF_PEOPLE: readonly SuspensionKind[] = ['approval', 'elicitation'];
+/** Calls that wait for people; browsers and backends answer soon, or not at all. */
+const OF_PEOPLE: readonly CallStatus[] = ['awaiting_approval', 'awaiting_answer'];
 
 type MessageFields = Readonly<Record<string, unknown>>;
 
@@ -45,10 +46,7 @@ function questionsOpen(state: ConversationState): readonly CallState[] {
   const { turn, settings } = state;
   const isGoingOn = turn?.phase === 'tools' && turn.cancel === undefined && turn.stop === undefined;
   if (settings.whileWaiting !== 'detach' || !isGoingOn) return [];
-  return stepCalls(state).filter(
-    ({ background, suspension }) =>
-      background === undefined && suspension !== undefined && OF_PEOPLE.includes(suspension.kind),
-  );
+  return stepCalls(state).filter(({ status }) => OF_PEOPLE.includes(status));
 }
 
 /**

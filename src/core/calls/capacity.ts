@@ -8,7 +8,8 @@ import type { Suspension } from '../../protocol/calls/suspensions.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_WAITING_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 
 /**
  * The error result of a call that would have to wait but exceeds the capacity; undefined when it fits. A single call
@@ -16,7 +17,7 @@ import type { CallState, ConversationState } from '../state/state.js';
  */
 export function noCapacityResult(
   state: ConversationState,
-  call: Pick<CallState, 'plan'> & Partial<CallState>,
+  call: CallState,
   suspension?: Suspension,
 ): ToolResult | undefined {
   if (isKept(call)) return undefined;
@@ -42,7 +43,7 @@ function isWaiting({ suspension, background }: CallState): boolean {
  * Calls that already count against the limit keep their place, also when they open again. Approved calls and calls of
  * unknown outcome are never rejected for capacity.
  */
-function isKept({ suspension, approver, reopenUntil, lost, ask }: Partial<CallState>): boolean {
+function isKept({ suspension, approver, reopenUntil, lost, ask }: CallState): boolean {
   const isApproved = approver !== undefined && ask === undefined;
   return isApproved || [suspension, reopenUntil, lost].some((found) => found !== undefined);
 }
@@ -52,7 +53,7 @@ function carriedBytesOf(call: CallState): number {
 }
 
 /** The content of a suspension that is not open yet; once open, the call holds this content twice. */
-function toBeShownOf({ prepared, plan }: Pick<CallState, 'plan'> & Partial<CallState>): unknown {
+function toBeShownOf({ prepared, plan }: CallState): unknown {
   return [prepared?.payload, plan];
 }
 

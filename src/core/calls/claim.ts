@@ -10,7 +10,7 @@ import type { Claim, Suspension, SuspensionKind } from '../../protocol/calls/sus
 import { MAX_LEASE_MS } from '../../protocol/limits/limits.js';
 import type { Claimed, Extended } from '../../protocol/log/events.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 import { isoOf } from '../state/time.js';
 import type { Stamped } from '../state/update.js';
 import { needsPreflight } from './preflight.js';
@@ -55,10 +55,12 @@ export function claimTimeoutOf(
  * The claim timeout after the deadline has moved. The timeout is independent of the deadline: it ends later only where
  * the old deadline had cut it short.
  */
-export function claimDeadlineAfter(call: CallState, deadline: string): Pick<Suspension, 'claimBy'> {
-  const { suspension } = call;
-  if (suspension?.claimBy === undefined) return {};
-  const { kind, openedAt, claimBy } = suspension;
+export function claimDeadlineAfter(
+  call: CallState,
+  { kind, openedAt, claimBy }: Suspension,
+  deadline: string,
+): Pick<Suspension, 'claimBy'> {
+  if (claimBy === undefined) return {};
   const grace = claimTimeoutOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
   return grace.claimBy === claimBy ? {} : grace;
 }

@@ -3,7 +3,7 @@
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
-import type { CallState } from '../state/state.js';
+import type { CallState, SuspendedCall } from '../state/calls.js';
 import { isoOf } from '../state/time.js';
 import { askTimeoutMs } from './ask.js';
 
@@ -50,9 +50,9 @@ function finiteWaitMs(milliseconds: number): number {
 /**
  * When the end of the open wait is to be announced; undefined when it already was, or the wait is too short for that.
  */
-export function warningAt(call: CallState): string | undefined {
+export function warningAt(call: SuspendedCall): string | undefined {
   const { suspension, plan, warned } = call;
-  if (suspension === undefined || plan.warnBeforeMs === undefined) return undefined;
+  if (plan.warnBeforeMs === undefined) return undefined;
   const { deadline, openedAt } = suspension;
   const atMs = Date.parse(deadline) - finiteWaitMs(plan.warnBeforeMs);
   return warned === deadline || atMs <= Date.parse(openedAt) ? undefined : isoOf(atMs);

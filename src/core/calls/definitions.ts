@@ -9,7 +9,7 @@ import type { Suspension, SuspensionKind } from '../../protocol/calls/suspension
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 import type { Loss } from './results.js';
 
 /**

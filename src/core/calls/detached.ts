@@ -3,7 +3,8 @@ import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { MAX_DETACHED_CALLS, MAX_LATE_CALLS } from '../../protocol/limits/limits.js';
-import type { CallState, ConversationState, TurnState } from '../state/state.js';
+import type { CallState, EndedCall, LateCall } from '../state/calls.js';
+import type { ConversationState, TurnState } from '../state/state.js';
 import { noCapacityResult } from './capacity.js';
 
 type Calls = ConversationState['calls'];
@@ -22,11 +23,14 @@ export function detachedCalls(state: ConversationState): readonly CallState[] {
  */
 export function keptInBackground(state: ConversationState): Calls {
   const kept = Object.entries(state.calls).filter(([, call]) => call.background !== undefined);
-  const isDue = ({ background, answer }: CallState): boolean =>
-    background === 'late' && answer === undefined;
-  const late = kept.filter(([, call]) => isDue(call)).map(([, call]) => call.since);
+  const late = kept.filter(([, call]) => isOpenLate(call)).map(([, call]) => call.since);
   const oldest = late.sort((left, right) => right - left)[MAX_LATE_CALLS - 1] ?? 0;
-  return Object.fromEntries(kept.filter(([, call]) => !isDue(call) || call.since >= oldest));
+  return Object.fromEntries(kept.filter(([, call]) => !isOpenLate(call) || call.since >= oldest));
+}
+
+/** Whether the call has expired, and no late answer was accepted yet. */
+export function isOpenLate(call: CallState): call is LateCall & { readonly answer?: never } {
+  return call.background === 'late' && call.answer === undefined;
 }
 
 /** Requesters of the turn, for calls that may outlive it. */
@@ -51,17 +55,18 @@ export function takesLate(call: CallState, kind: SuspensionKind): boolean {
 }
 
 /** An expired call that may still be answered, without the fields that it no longer needs. */
-export function lateCall(call: CallState): CallState {
-  const { closedWait, plan } = call;
-  if (closedWait === undefined || call.status !== 'expired') return call;
+export function lateCall(call: EndedCall): EndedCall | LateCall {
+  const { closedWait, plan, status } = call;
+  if (closedWait === undefined || status !== 'expired') return call;
   const { input: _input, raw: _raw, ...rest } = plan;
-  return { ...call, plan: rest, background: 'late', closedWait: { ...closedWait, prompt: null } };
+  const kept = { ...closedWait, prompt: null };
+  return { ...call, plan: rest, status, background: 'late', closedWait: kept };
 }
 
 /** The immediate result of a detached call, or the error when the capacity for detached calls is used up. */
-export function detachResult(state: ConversationState, plan: PlannedCall): ToolResult {
-  const { toolCallId } = plan;
-  const noRoom = noCapacityResult(state, state.calls[toolCallId] ?? { plan });
+export function detachResult(state: ConversationState, call: CallState): ToolResult {
+  const { toolCallId } = call.plan;
+  const noRoom = noCapacityResult(state, call);
   if (noRoom !== undefined) return noRoom;
   if (detachedCalls(state).length >= MAX_DETACHED_CALLS)
     return {

@@ -1,6 +1,6 @@
 /** Whether a call needs its preflight, and whether an edit fits the prepared payload. Pure. */
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 
 /** True until the preflight has made the payload. */
 export function needsPreflight(call: Pick<CallState, 'plan' | 'prepared'>): boolean {

@@ -10,7 +10,8 @@ import {
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { Json } from '../../protocol/values/json.js';
 import { canonicalJson, isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { outsideReason, requestersOf } from './audience.js';
 
 const PATH = '/resolution/remember';

@@ -4,7 +4,7 @@ import type { ResultFiles } from '../../protocol/calls/resolutions.js';
 import type { ToolErrorCode, ToolResult } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 
 /** Adds the warning beside the result, so that the tool's own result is unchanged. */
 export function withNotice({ name, repeats }: PlannedCall, result: ToolResult): ToolResult {

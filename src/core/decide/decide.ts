@@ -16,14 +16,16 @@ import type { Json } from '../../protocol/values/json.js';
 import { dueInBackground } from '../calls/busy.js';
 import { warningAt } from '../calls/clocks.js';
 import { isToBeChecked } from '../calls/definitions.js';
-import { backgroundCalls, detachResult } from '../calls/detached.js';
+import { backgroundCalls, detachResult, isOpenLate } from '../calls/detached.js';
 import { needsPreflight } from '../calls/preflight.js';
 import { ruleFor } from '../calls/remembered-decisions.js';
 import { answeredResult } from '../calls/results.js';
 import { limitOf, turnDeadline } from '../calls/turn-limits.js';
 import { needsOffload } from '../context/request-window.js';
-import type { CallState, ConversationState, TurnState } from '../state/state.js';
-import { isFinal, stepCalls } from '../state/state.js';
+import type { CallState, SuspendedCall } from '../state/calls.js';
+import { hasEnded } from '../state/calls.js';
+import type { ConversationState, TurnState } from '../state/state.js';
+import { stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
 import { decideSummary } from './summaries.js';
 import { decidePreflight, decideServerCall } from './tool-runs.js';
@@ -95,7 +97,7 @@ function stepEffects(state: ConversationState, call: CallState): readonly Effect
   if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
     return ruledCall(state, call) ?? decideCall(call);
   const { toolCallId } = plan;
-  return [{ type: 'record_result', toolCallId, result: detachResult(state, plan) }];
+  return [{ type: 'record_result', toolCallId, result: detachResult(state, call) }];
 }
 
 function ruledCall(state: ConversationState, call: CallState): readonly Effect[] | undefined {
@@ -107,21 +109,10 @@ function ruledCall(state: ConversationState, call: CallState): readonly Effect[]
 
 /** The effects that one call needs now. */
 export function decideCall(call: CallState): readonly Effect[] {
-  const isAnsweredLate = call.background === 'late' && call.answer !== undefined;
-  if (isFinal(call.status) && call.result !== undefined && !isAnsweredLate) return [];
-  const { plan, suspension } = call;
+  if (hasEnded(call) || isOpenLate(call)) return [];
+  if (call.suspension !== undefined) return decideWait(call);
+  const { plan } = call;
   const { toolCallId } = plan;
-  if (suspension !== undefined) {
-    const { kind, name, deadline } = suspension;
-    const wait = { toolCallId, kind, name };
-    const warnAt = warningAt(call);
-    return [
-      endTimer(suspension),
-      ...(warnAt === undefined
-        ? []
-        : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
-    ];
-  }
   if (plan.unplanned !== undefined) return [{ type: 'plan_call', toolCallId }];
   if (plan.error !== undefined)
     return [
@@ -139,6 +130,14 @@ export function decideCall(call: CallState): readonly Effect[] {
     return [{ type: 'open_suspension', toolCallId, kind: 'approval' }];
   }
   return decideExecution(call);
+}
+
+function decideWait(call: SuspendedCall): readonly Effect[] {
+  const { toolCallId, kind, name, deadline } = call.suspension;
+  const end = endTimer(call.suspension);
+  const warnAt = warningAt(call);
+  if (warnAt === undefined) return [end];
+  return [end, { type: 'await_warning', toolCallId, kind, name, deadline: warnAt, ends: deadline }];
 }
 
 /** The result for an error of the plan. The actor of a policy's denial is the system. */
@@ -225,7 +224,7 @@ export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): b
 /** Whether the resolution that was accepted under a request id still waits for a worker's check. */
 export function awaitsCheck(call: CallState, requestId: string): boolean {
   const { answer, edit, ask } = call;
-  if (call.result !== undefined && call.background !== 'late') return false;
+  if (hasEnded(call)) return false;
   if (edit !== undefined) return edit.requestId === requestId;
   if (answer?.requestId !== requestId) return false;
   const isChecked = answer.checked === true && ask?.question.byCode !== true;

@@ -10,7 +10,8 @@
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { INLINE_READS_BESIDE_MS, INLINE_READS_MS } from '../../protocol/limits/limits.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { decide } from './decide.js';
 
 export interface DueReads {

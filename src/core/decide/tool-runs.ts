@@ -7,7 +7,8 @@ import { idempotencyKeyFor } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { entryOf, runOf } from '../calls/ask.js';
 import { errorResult } from '../calls/results.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import type { Effect } from './effects.js';
 
 /** The effects of a call that has been approved or needs no approval. */

@@ -11,7 +11,7 @@ import type { AnswerRefused } from '../../protocol/workflow/activities.js';
 import { DIGEST, runOf } from '../calls/ask.js';
 import { errorResult } from '../calls/results.js';
 import { questionProblem } from '../input/question.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 import { resultEvent } from './results.js';
 
 /**
@@ -59,14 +59,6 @@ export function askedEvents(call: CallState, question: Question): readonly Event
   const recheck = isRelaxed(form) ? { recheck: true as const } : {};
   const asked = { turnId, toolCallId, run: runOf(call), ask, argsDigest, question, ...recheck };
   return [{ type: 'tool_asked', ...asked }];
-}
-
-/** Records that a worker has checked the answer against its whole form. */
-export function askCheckedEvents(call: CallState): readonly EventBody[] {
-  const { turnId, plan, answer } = call;
-  if (answer === undefined) return [];
-  const { requestId } = answer;
-  return [{ type: 'answer_checked', turnId, toolCallId: plan.toolCallId, requestId }];
 }
 
 /** Reverts an answer that the tool's own code has refused: the question is open again, under its old deadline. */

@@ -24,7 +24,8 @@ import type { Loss } from '../calls/results.js';
 import { errorResult } from '../calls/results.js';
 import { decideOffer, plannedErrorResult } from '../decide/decide.js';
 import { isInternal } from '../decide/effects.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { internalEvents } from './internal.js';
 import { resultEvent } from './results.js';
 

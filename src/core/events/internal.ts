@@ -42,12 +42,12 @@ export function internalEvents(
       if (call === undefined) return [];
       // Judged again: calls of the same step may have used the capacity in the meantime.
       const { result } = effect;
-      const now = result.status === 'detached' ? detachResult(state, call.plan) : result;
+      const now = result.status === 'detached' ? detachResult(state, call) : result;
       return [resultEvent(call, now)];
     }
     case 'move_to_background': {
       const call = state.calls[effect.toolCallId];
-      return call === undefined ? [] : [resultEvent(call, detachResult(state, call.plan))];
+      return call === undefined ? [] : [resultEvent(call, detachResult(state, call))];
     }
     case 'stop_at_limit':
       return state.turn === undefined

@@ -22,8 +22,8 @@ import { answeredResult, errorResult } from '../calls/results.js';
 import { isUnchecked } from '../decide/decide.js';
 import { decideAsk } from '../decide/tool-runs.js';
 import { PATH } from '../judge/resolution-fields.js';
-import type { CallState, ConversationState } from '../state/state.js';
-import { askCheckedEvents } from './asks.js';
+import type { CallState, SuspendedCall } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { resultEvent } from './results.js';
 
 /**
@@ -128,9 +128,8 @@ function resultOfResolution(accepted: {
 }
 
 /** Events of an unanswered wait. Expiry has the system as its actor, and is neither a denial nor a cancel. */
-export function expiryEvents(call: CallState): readonly EventBody[] {
+export function expiryEvents(call: SuspendedCall): readonly EventBody[] {
   const { suspension, plan, turnId } = call;
-  if (suspension === undefined) return [];
   const { toolCallId } = plan;
   const { kind, limitedBy, claimBy } = suspension;
   const isUnclaimed = claimBy !== undefined;
@@ -187,20 +186,17 @@ export function answerCheckedEvents(
   call: CallState,
   outcome: CheckAnswerResult,
 ): readonly EventBody[] {
-  const asked = call.plan.executor === 'server';
+  const { plan, turnId, answer } = call;
+  if (answer === undefined) return [];
+  const asked = plan.executor === 'server';
   if (asked && decideAsk(call)?.type !== 'check_answer') return [];
-  if (outcome.ok && asked) return askCheckedEvents(call);
+  const about = { turnId, toolCallId: plan.toolCallId, requestId: answer.requestId };
+  if (outcome.ok && asked) return [{ type: 'answer_checked', ...about }];
   if (outcome.ok) return [resultEvent(call, answeredResult(call, outcome.value))];
   if ('ended' in outcome) return [resultEvent(call, errorResult('errored', outcome.ended))];
   const { problems, offer } = outcome;
   return [
-    {
-      type: 'resolution_reverted',
-      requestId: call.answer?.requestId ?? '',
-      turnId: call.turnId,
-      toolCallId: call.plan.toolCallId,
-      problems,
-    },
+    { type: 'resolution_reverted', ...about, problems },
     ...(offer === undefined || asked ? [] : [offerChangedEvent(call, offer)]),
   ];
 }

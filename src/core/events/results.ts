@@ -6,7 +6,8 @@ import type { EventBody, InboxEvent, TurnEnded } from '../../protocol/log/events
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { withNotice } from '../calls/results.js';
-import type { CallState, TurnState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { TurnState } from '../state/state.js';
 
 /** The only result of a call; for a detached or late call it is an inbox event. */
 export function resultEvent(call: CallState, result: ToolResult): EventBody {

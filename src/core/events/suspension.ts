@@ -10,7 +10,7 @@ import { audienceOf } from '../calls/audience.js';
 import { CLAIMABLE, claimTimeoutOf } from '../calls/claim.js';
 import { waitEndOf } from '../calls/clocks.js';
 import { offeredDefinition } from '../calls/definitions.js';
-import type { CallState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
 import { isoOf } from '../state/time.js';
 
 export function suspensionEvent(

@@ -16,7 +16,7 @@ import type {
   RunToolResult,
   ToolEnded,
 } from '../../protocol/workflow/activities.js';
-import { toolAsked } from '../apply/tool-runs.js';
+import { askedCall } from '../apply/tool-runs.js';
 import { runOf } from '../calls/ask.js';
 import { noCapacityResult } from '../calls/capacity.js';
 import { isToolChanged } from '../calls/definitions.js';
@@ -24,8 +24,8 @@ import type { Loss } from '../calls/results.js';
 import { errorResult, isHeld, ranResult } from '../calls/results.js';
 import { withinBounds } from '../calls/turn-limits.js';
 import { mayHaveReads, wantedReads } from '../decide/reads.js';
-import type { CallState, ConversationState } from '../state/state.js';
-import { isoOf } from '../state/time.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { answerRefusedEvents, askedEvents } from './asks.js';
 import { changedEvent } from './definitions.js';
 import { resultEvent } from './results.js';
@@ -71,9 +71,8 @@ function withCapacity(
 ): readonly EventBody[] {
   const [event] = events;
   if (event?.type !== 'tool_asked') return events;
+  const asked = askedCall(call, event);
   // The size of the suspension does not depend on the time, so any time serves.
-  const then = { seq: 0, at: isoOf(0) };
-  const asked = toolAsked(state, { ...event, ...then }).calls[event.toolCallId] ?? call;
   const { suspension } = suspensionEvent(asked, 'elicitation', 0);
   const noRoom = noCapacityResult(state, asked, suspension);
   return noRoom === undefined ? events : [resultEvent(call, noRoom)];

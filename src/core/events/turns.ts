@@ -19,8 +19,9 @@ import { detachedCalls } from '../calls/detached.js';
 import { errorResult } from '../calls/results.js';
 import { limitText } from '../calls/turn-limits.js';
 import { messageParts } from '../input/attachments.js';
+import { isOpen } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { isFinal, stepCalls } from '../state/state.js';
+import { stepCalls } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 
@@ -49,7 +50,7 @@ export function cancelledResults(
   actor: StampedActor,
 ): readonly EventBody[] {
   return stepCalls(state)
-    .filter((call) => call.background === undefined && !isFinal(call.status))
+    .filter((call) => call.background === undefined && isOpen(call))
     .map((call) => resultEvent(call, cancelledResult(actor)));
 }
 

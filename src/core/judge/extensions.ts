@@ -47,7 +47,7 @@ const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
         turnId: call.turnId,
         toolCallId,
         ...end,
-        ...claimDeadlineAfter(call, end.deadline),
+        ...claimDeadlineAfter(call, suspension, end.deadline),
         previousDeadline: suspension.deadline,
         requestId:
           typeof requestId === 'string' ? requestId : `unnamed:${toolCallId}:${state.lastSeq + 1}`,

@@ -24,7 +24,8 @@ import { rememberOf, rememberProblems } from '../calls/remembered-decisions.js';
 import { filesOf } from '../calls/results.js';
 import { answerProblems } from '../input/answer.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 
 export function resolutionTypeOf(resolution: unknown): ResolutionType | undefined {
   const type = isRecord(resolution) ? resolution['type'] : undefined;

@@ -9,12 +9,13 @@ import { requestIdProblem } from '../../protocol/values/ids.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { askPart, isOfEarlierAsk } from '../calls/ask.js';
 import { endOfWait, isHeldByOther } from '../calls/claim.js';
-import { takesLate } from '../calls/detached.js';
+import { isOpenLate, takesLate } from '../calls/detached.js';
 import { preparedEditProblems } from '../calls/preflight.js';
 import { stampedMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { repeatVerdict } from '../memory/duplicates.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import {
   type AtCall,
   byAt,
@@ -152,9 +153,4 @@ function staleVerdict({
   const sent = { type, actor, claimId: fields['claimId'] };
   if (claim === undefined || !isHeldByOther(suspension, sent)) return undefined;
   return { verdict: 'stale', why: 'not_holder', status, by: claim.by, at: claim.at };
-}
-
-/** Whether the call has expired and no late answer was accepted yet. */
-function isOpenLate(call: CallState): boolean {
-  return call.background === 'late' && call.answer === undefined;
 }

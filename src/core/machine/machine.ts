@@ -33,7 +33,9 @@ import { offeredReads, readEvents } from '../events/tool-runs.js';
 import { closeEvents } from '../events/turns.js';
 import { plainInput } from '../input/plain-input.js';
 import { isRecorded } from '../memory/refusals.js';
-import type { CallState, ConversationState, TurnState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import { hasEnded } from '../state/calls.js';
+import type { ConversationState, TurnState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import {
   type RefusalOf,
@@ -212,9 +214,9 @@ export class ConversationMachine {
    */
   deadlinePassed(callId: string, deadline?: string): void {
     this.#forOpenCall(callId, (call) => {
-      const { suspension } = call;
-      if (suspension === undefined) return [];
-      return deadline === undefined || suspension.deadline === deadline ? expiryEvents(call) : [];
+      if (call.suspension === undefined) return [];
+      const isDue = deadline === undefined || call.suspension.deadline === deadline;
+      return isDue ? expiryEvents(call) : [];
     });
   }
 
@@ -242,7 +244,7 @@ export class ConversationMachine {
 
   #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
     const call = callOf(this.state, callId);
-    if (call === undefined || (call.result !== undefined && call.background !== 'late')) return;
+    if (call === undefined || hasEnded(call)) return;
     this.#log.commit(events(call));
     this.#log.settle();
   }

@@ -28,7 +28,8 @@ function claimTimedOut(
   { toolCallId, deadline }: Timer<'await_claim'>,
 ): void {
   const call = callOf(machine.state, toolCallId);
-  if (call?.suspension?.claimBy === deadline) machine.record(expiryEvents(call));
+  if (call?.suspension !== undefined && call.suspension.claimBy === deadline)
+    machine.record(expiryEvents(call));
 }
 
 /** Announces the end of a wait; none is announced twice for the same end. */
@@ -37,9 +38,9 @@ function warningDue(
   { toolCallId, ends }: Timer<'await_warning'>,
 ): void {
   const call = callOf(machine.state, toolCallId);
-  const { suspension, turnId, warned } = call ?? {};
-  if (suspension === undefined || turnId === undefined) return;
-  const { kind, deadline } = suspension;
+  if (call?.suspension === undefined) return;
+  const { turnId, warned } = call;
+  const { kind, deadline } = call.suspension;
   if (deadline !== ends || warned === deadline) return;
   // No worker ran when the warning was due, and the deadline has passed since.
   if (machine.nowMs >= Date.parse(deadline)) {

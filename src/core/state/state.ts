@@ -3,14 +3,9 @@
  * roll-over can carry it as it is. Only core reads it; all other code sees snapshots.
  */
 
-import type { PlannedCall } from '../../protocol/calls/plan.js';
-import type { Question } from '../../protocol/calls/questions.js';
-import type { ResultFiles } from '../../protocol/calls/resolutions.js';
 import type {
-  CallStatus,
   FinalCallStatus,
   ToolErrorCode,
-  ToolResult,
   ToolResultError,
 } from '../../protocol/calls/results.js';
 import type { Rule } from '../../protocol/calls/rules.js';
@@ -22,6 +17,7 @@ import type { SpentCalls, TurnLimit, Usage } from '../../protocol/conversation/t
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
+import type { CallState } from './calls.js';
 import type { RequestRow } from './requests.js';
 import type { TranscriptItem } from './transcript.js';
 
@@ -34,102 +30,6 @@ export interface QueuedMessage {
   readonly output?: JsonSchema | false;
   /** The sender allows that the message waits for the current turn. */
   readonly mayWait?: true;
-}
-
-export interface AcceptedAnswer {
-  readonly value: Json;
-  readonly files?: ResultFiles;
-  readonly actor: StampedActor;
-  readonly requestId: string;
-  /** Deadline of the suspension that it answered. */
-  readonly deadline: string;
-  /** As reported by the client. */
-  readonly executionMs?: number;
-  /** A worker has accepted the answer; read for questions of tools only. */
-  readonly checked?: true;
-}
-
-/** The last question that the code of a tool asked. */
-export interface AskState {
-  /** Counts from 1. */
-  readonly ordinal: number;
-  readonly argsDigest: string;
-  readonly question: Question;
-  /** The workflow alone cannot check answers to the question. */
-  readonly recheck?: true;
-  /** Digests of the questions before it: an answer that names one of them came too late. */
-  readonly earlier: readonly string[];
-}
-
-export interface AcceptedEdit extends Omit<AcceptedAnswer, 'value'> {
-  readonly input: Json;
-}
-
-/** A call of the step in progress, or a detached or late one beside it. */
-export interface CallState {
-  readonly plan: PlannedCall;
-  readonly turnId: TurnId;
-  readonly step: number;
-  readonly status: CallStatus;
-  /**
-   * `seq` of the event that led to the current status (asked, suspended, resolved); readers list calls in this order.
-   */
-  readonly since: number;
-  /** When the model asked for the call; kept for calls with a limit on their total time. */
-  readonly askedAt?: string;
-  /** The deadline for which `suspension_expiring` was recorded. */
-  readonly warned?: string;
-  /** The model has a result already, and the outcome of the call becomes new input: see `calls/detached.ts`. */
-  readonly background?: 'detached' | 'late';
-  /** The immediate result of a detached call. */
-  readonly ack?: ToolResult;
-  /**
-   * The requester of the turn, and the ids of those whose messages joined it; kept for calls that may outlive their
-   * turn.
-   */
-  readonly requestedBy?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
-  /** The expired suspension, kept where a late result is accepted. */
-  readonly closedWait?: Suspension;
-  /** The provider has run the call: the call belongs to no step, and the core decides nothing about it. */
-  readonly executed?: true;
-  /** Present exactly while the call waits for an answer from outside. */
-  readonly suspension?: Suspension;
-  readonly approver?: StampedActor;
-  /** An accepted answer that a worker still has to check. */
-  readonly answer?: AcceptedAnswer;
-  /** Stays while the tool runs on with the answer, until the tool asks the next question. */
-  readonly ask?: AskState;
-  /** The question was declined, and the tool is run again with the refusal. */
-  readonly declined?: { readonly reason?: string; readonly actor: StampedActor };
-  /** An accepted approval whose edit a worker still has to check. */
-  readonly edit?: AcceptedEdit;
-  /** An approval was requested for the call, so workers may have been replaced since it was planned. */
-  readonly gateWaited?: true;
-  /** A worker has found that the tool changed before the call ran; the call is now judged by this definition. */
-  readonly changed?: { readonly definition: string };
-  /** The call was carried over to another definition. */
-  readonly revised?: true;
-  /**
-   * Digest under which the call is offered, where that differs from the digest of the definition that it was planned
-   * by.
-   */
-  readonly offerDigest?: string;
-  /** The payload that a preflight made, and its digest. */
-  readonly prepared?: { readonly payload: Json; readonly argsDigest: string };
-  /** Runs of the tool that ended without a result; absent before the first. */
-  readonly runsEnded?: number;
-  /** A run was lost that may not be repeated; `outcome` is what the tool has reported about it since. */
-  readonly lost?: { readonly outcome?: 'happened' | 'not_happened' | 'unknown' };
-  /** How often the call was run again after a loss that had no effect; absent = never. */
-  readonly reruns?: number;
-  /** Why an answer was reverted; shown with the suspension that opens again. */
-  readonly reverted?: NonNullable<Suspension['reverted']>;
-  /** Set when an answer was reverted: the call opens again, with the same deadline as before. */
-  readonly reopenUntil?: string;
-  /** The actor of the last resolution and its time; a `stale` verdict returns both. */
-  readonly resolvedBy?: string;
-  readonly resolvedAt?: string;
-  readonly result?: ToolResult;
 }
 
 export interface TurnState {
@@ -237,18 +137,12 @@ export interface ConversationState {
   };
 }
 
-const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];
-
 /** The open call with this id. Ids come from outside, so names such as `constructor` must not be found. */
 export function callOf(
   { calls }: Pick<ConversationState, 'calls'>,
   toolCallId: string,
 ): CallState | undefined {
   return Object.hasOwn(calls, toolCallId) ? calls[toolCallId] : undefined;
-}
-
-export function isFinal(status: CallStatus): status is FinalCallStatus {
-  return FINAL.includes(status);
 }
 
 /** The calls of the step in progress, in the model's order. */

@@ -2,8 +2,9 @@
 
 import { MAX_REMEMBERED_REQUESTS } from '../../protocol/limits/limits.js';
 import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
+import type { CallState } from './calls.js';
 import type { RequestRow } from './requests.js';
-import type { CallState, ConversationState, TurnState } from './state.js';
+import type { ConversationState, TurnState } from './state.js';
 
 /** An event's body with its place in the log. */
 export type Stamped<Body> = Body & {

@@ -6,7 +6,8 @@ import { isUnchecked } from '../decide/decide.js';
 import { resolutionEvents } from '../events/resolutions.js';
 import { type AcceptableBatch, acceptedBatch } from '../judge/batches.js';
 import type { AcceptableResolution } from '../judge/resolutions.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import type { Recorded } from './verb.js';
 

@@ -23,7 +23,8 @@ import {
   toolFinishedEvents,
   toolLostEvents,
 } from '../events/tool-runs.js';
-import type { CallState, ConversationState } from '../state/state.js';
+import type { CallState } from '../state/calls.js';
+import type { ConversationState } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 
 /** The activity of each kind of work. */

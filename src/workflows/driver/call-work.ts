@@ -2,7 +2,8 @@
 import { type ActivityOptions, isCancellation } from '@temporalio/workflow';
 import { planForRun, totalEndOf } from '../../core/calls/clocks.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
-import { type CallState, callOf } from '../../core/state/state.js';
+import { type CallState } from '../../core/state/calls.js';
+import { callOf } from '../../core/state/state.js';
 import {
   CALL_WORK,
   type CallEffect,

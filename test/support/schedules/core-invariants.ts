@@ -5,11 +5,13 @@ import { backgroundCalls } from '../../../src/core/calls/detached.js';
 import { bytesOf } from '../../../src/core/context/transcript.js';
 import { decide } from '../../../src/core/decide/decide.js';
 import { effectKey, isInternal } from '../../../src/core/decide/effects.js';
-import type { CallState, ConversationState } from '../../../src/core/state/state.js';
+import type { CallState } from '../../../src/core/state/calls.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
 import { openSuspensions } from '../../../src/core/state/state.js';
 import { isOffloaded } from '../../../src/core/state/transcript.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import { foldView } from '../../../src/core/view/view.js';
+import type { CallStatus } from '../../../src/protocol/calls/results.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
 import {
   MAX_DETACHED_CALLS,
@@ -56,6 +58,8 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
   );
   hold('what is gated runs after its approval only', ungated, []);
+  const misshapen = Object.values(state.calls).filter((call) => !hasFieldsOfPhase(call));
+  hold('a call has the fields of its phase, and no others', misshapen, []);
   hold('no person keeps a message waiting', keepsWaiting(state), false);
   hold('a turn that runs, or a call beside it, has something under way', keys.length > 0, works);
   hold(
@@ -86,6 +90,45 @@ function keepsWaiting({ settings, turn, queue, calls }: ConversationState): bool
     background === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
   return isWaiting && Object.values(calls).some(isAsked);
 }
+
+/** The fields of a call that belong to phases, as its JSON has them. */
+interface CallJson extends Readonly<Partial<Record<PhaseField, unknown>>> {
+  readonly status: CallStatus;
+}
+
+type PhaseField =
+  | 'suspension'
+  | 'result'
+  | 'background'
+  | 'ack'
+  | 'lost'
+  | 'closedWait'
+  | 'reopenUntil'
+  | 'reverted';
+
+/** Whether the call is one of the union; a wait that has expired has its result by now. */
+function hasFieldsOfPhase(call: CallJson): boolean {
+  const { status, suspension, result, background, closedWait } = call;
+  const waits = suspension !== undefined;
+  const isDetached = background === 'detached' && call.ack !== undefined;
+  if (waits && (call.reopenUntil !== undefined || call.reverted !== undefined)) return false;
+  if (result !== undefined && background === 'late')
+    return status === 'expired' && !waits && closedWait !== undefined;
+  if (result !== undefined) return FINAL.includes(status) && !waits && background === undefined;
+  if (closedWait !== undefined || !(background === undefined || isDetached)) return false;
+  switch (status) {
+    case 'running':
+      return !waits;
+    case 'detached':
+      return isDetached;
+    case 'outcome_unknown':
+      return call.lost !== undefined && !(waits && isDetached);
+    default:
+      return status.startsWith('awaiting_') && waits && background === undefined;
+  }
+}
+
+const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];
 
 /** S50: holds for every input from every source. */
 function mayRun(call: CallState | undefined): boolean {
