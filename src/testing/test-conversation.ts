@@ -3,7 +3,7 @@
  * Tools really run; the test plays people and clients.
  */
 import type { Refusal } from '../core/judge/judged.js';
-import { verdictOf } from '../core/verbs/table.js';
+import { verdictOf } from '../core/verbs/verb.js';
 import { snapshotOf } from '../core/view/snapshot.js';
 import type { Agent } from '../define/define-agent.js';
 import type { Pending } from '../define/tool/pending.js';
@@ -54,7 +54,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
    */
   async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
     const { requestId = this.#nextRequestId(), actor, onBusy, attachments, output } = options;
-    const taken = this.#driver.machine.take('sendMessage', {
+    const outcome = this.#driver.machine.take('sendMessage', {
       text,
       requestId,
       actor: { ...TESTER, ...actor },
@@ -62,7 +62,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       ...(attachments === undefined ? {} : { attachments }),
       ...(output === undefined ? {} : { output: outputSchemaOf(output) }),
     });
-    return await this.#replyTo(taken);
+    return await this.#replyTo(outcome);
   }
 
   /**
@@ -75,7 +75,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     options: TestResolveOptions = {},
   ): Promise<Verdict> {
     const { argsDigest, claimId } = options;
-    const taken = this.#driver.machine.take('resolveToolCall', {
+    const outcome = this.#driver.machine.take('resolveToolCall', {
       toolCallId: this.#callIdOf(target),
       resolution,
       ...this.#request(options),
@@ -83,7 +83,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       ...(claimId === undefined ? {} : { claimId }),
     });
     await this.settle();
-    return verdictOf(taken);
+    return verdictOf(outcome);
   }
 
   /** Approves a call; `options` may edit the input, or remember the decision. @throws {ResolutionRefused} */
@@ -131,9 +131,9 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   ): Promise<BatchVerdict> {
     const stepId = this.snapshot.turn?.stepId ?? '';
     const batch = { stepId, results, ...this.#request(options) };
-    const taken = this.#driver.machine.take('resolveBatch', batch);
+    const outcome = this.#driver.machine.take('resolveBatch', batch);
     await this.settle();
-    return verdictOf(taken);
+    return verdictOf(outcome);
   }
 
   /**
@@ -153,13 +153,13 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     options: Pick<TestResolveOptions, 'requestId' | 'actor'> = {},
   ): ExtendVerdict {
     const { requestId = this.#nextRequestId(), actor } = options;
-    const taken = this.#driver.machine.take('extendToolCall', {
+    const outcome = this.#driver.machine.take('extendToolCall', {
       toolCallId: this.#callIdOf(target),
       ...('by' in to ? { by: durationMs(to.by) } : { until: to.until.toISOString() }),
       requestId,
       actor: { ...TESTER, ...actor },
     });
-    return verdictOf(taken);
+    return verdictOf(outcome);
   }
 
   /**
@@ -178,9 +178,9 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   async cancel(): Promise<boolean> {
-    const taken = this.#driver.machine.take('cancelTurn', { actor: TESTER });
+    const outcome = this.#driver.machine.take('cancelTurn', { actor: TESTER });
     await this.settle();
-    return taken.accepted && taken.reply.cancelled;
+    return outcome.accepted && outcome.reply.cancelled;
   }
 
   close(): void {
@@ -245,13 +245,13 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
 
   /** The reply to an accepted input, or to the first attempt of a repeated one. @throws {MessageRefused} */
   async #replyTo<Reply>(
-    taken:
+    outcome:
       | { readonly accepted: true; readonly reply: Reply }
       | { readonly accepted: false; readonly refusal: Refusal<Reply> },
   ): Promise<Reply> {
     await this.settle();
-    if (taken.accepted) return taken.reply;
-    const { refusal } = taken;
+    if (outcome.accepted) return outcome.reply;
+    const { refusal } = outcome;
     if (refusal.reply === undefined) throw new MessageRefused(refusal);
     return refusal.reply;
   }

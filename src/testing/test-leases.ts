@@ -1,7 +1,7 @@
 /** Leases of claims on the virtual clock: the test's counterpart of the store and its watch. */
 import type { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
-import { verdictOf } from '../core/verbs/table.js';
+import { verdictOf } from '../core/verbs/verb.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { Claim, PendingCall } from '../protocol/calls/suspensions.js';
 import type { StampedActor } from '../protocol/values/actors.js';

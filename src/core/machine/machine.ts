@@ -38,19 +38,16 @@ import { hasEnded } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import {
+  type OutcomeOf,
   type RefusalOf,
-  type SignalVerb,
-  type Taken,
+  type ReplyOf,
+  type SignalName,
   VERBS,
   type VerbName,
 } from '../verbs/table.js';
-import type { Verb, Weighed } from '../verbs/verb.js';
+import type { Outcome, Verb } from '../verbs/verb.js';
 import { type CallEffect, type CallWorkEnd, callEndedEvents } from '../work/calls.js';
 import { Committer, type MachineOptions } from './committer.js';
-
-type TakenBy<Reply, Refused> =
-  | { readonly accepted: true; readonly reply: Reply }
-  | { readonly accepted: false; readonly refusal: Refused };
 
 type StepOf = Pick<TurnState, 'turnId' | 'step'>;
 
@@ -96,18 +93,13 @@ export class ConversationMachine {
 
   /** Why a request cannot be accepted now, or undefined. Changes nothing. */
   refusalOf<Name extends VerbName>(name: Name, input: unknown): RefusalOf<Name> | undefined {
-    const weighed: Weighed<unknown, unknown> = VERBS[name].weigh(
-      this.state,
-      plainInput(input),
-      this.nowMs,
-    );
-    return 'refusal' in weighed ? (weighed.refusal as RefusalOf<Name>) : undefined;
+    const judged = VERBS[name].judge(this.state, plainInput(input), this.nowMs);
+    return 'refusal' in judged ? judged.refusal : undefined;
   }
 
   /** Judges a request and, where it is accepted, records it with all that follows. */
-  take<Name extends VerbName>(name: Name, input: unknown): Taken<Name> {
-    const verb: Verb<unknown, unknown> = VERBS[name];
-    return this.#take(verb, plainInput(input)) as Taken<Name>;
+  take<Name extends VerbName>(name: Name, input: unknown): OutcomeOf<Name> {
+    return this.#take(VERBS[name], plainInput(input));
   }
 
   /**
@@ -115,20 +107,21 @@ export class ConversationMachine {
    * is dropped. A late answer expires its call first, so that the order in which the platform delivers timers does not
    * matter.
    */
-  takeSignal<Name extends SignalVerb>(name: Name, input: unknown): Taken<Name> {
+  takeSignal<Name extends SignalName>(name: Name, input: unknown): OutcomeOf<Name> {
     const plain = plainInput(input);
-    const verb: Verb<unknown, unknown> = VERBS[name];
-    const taken = this.#take(verb, plain);
-    const refused = taken.accepted ? undefined : verb.refusedSignal(plain, taken.refusal);
+    const verb: Verb<ReplyOf<Name>, RefusalOf<Name>> = VERBS[name];
+    const outcome = this.#take(verb, plain);
+    const refused = outcome.accepted ? undefined : verb.refusedSignal?.(plain, outcome.refusal);
     if (refused !== undefined) this.#refuse(refused);
-    return taken as Taken<Name>;
+    return outcome;
   }
 
-  #take<Reply, Refused>(verb: Verb<Reply, Refused>, plain: unknown): TakenBy<Reply, Refused> {
-    const weighed = verb.weigh(this.state, plain, this.nowMs);
-    if ('refusal' in weighed) return { accepted: false, refusal: weighed.refusal };
-    if (weighed.expires !== undefined) this.deadlinePassed(weighed.expires);
-    const { events, reply: replyTo } = weighed.record(this.state, this.#log.turnToken);
+  #take<Reply, Refused>(verb: Verb<Reply, Refused>, plain: unknown): Outcome<Reply, Refused> {
+    const judged = verb.judge(this.state, plain, this.nowMs);
+    if ('refusal' in judged) return { accepted: false, refusal: judged.refusal };
+    const { accepted } = judged;
+    if (accepted.expires !== undefined) this.deadlinePassed(accepted.expires);
+    const { events, reply: replyTo } = accepted.record(this.state, this.#log.turnToken);
     const seq = this.state.lastSeq + 1;
     this.#log.commit(events);
     const reply = replyTo(this.state, seq);

@@ -1,6 +1,6 @@
 /** Applies inputs from a part of history that a reset discarded. Pure; the workflow shell decides when. */
 import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
-import { SIGNAL_VERBS, VERBS, type VerbName } from '../verbs/table.js';
+import { isSignal, isVerb } from '../verbs/table.js';
 import type { ConversationMachine } from './machine.js';
 
 type Input = Extract<RecoveredEntry, { type: 'input' }>;
@@ -13,8 +13,6 @@ export function applyRecoveredInput(
   machine: ConversationMachine,
   { by, name, input }: Input,
 ): void {
-  const signal = SIGNAL_VERBS.find((known) => known === name);
-  if (by === 'signal') {
-    if (signal !== undefined) machine.takeSignal(signal, input);
-  } else if (Object.hasOwn(VERBS, name)) machine.take(name as VerbName, input);
+  if (by === 'signal' && isSignal(name)) machine.takeSignal(name, input);
+  else if (by === 'update' && isVerb(name)) machine.take(name, input);
 }

@@ -27,20 +27,20 @@ import { judgeRevocation } from '../judge/rules.js';
 import { recordInboxEvent, recordMessage } from './messages.js';
 import { refusedInboxEvent, refusedMessage, refusedResolution } from './refused-signals.js';
 import { recordBatch, recordResolution } from './resolutions.js';
-import { verb } from './verb.js';
+import { type Outcome, signalVerb, type Verb, verb } from './verb.js';
 
 /** Reads nothing: the judge takes the whole input. */
 const whole = (input: unknown): { readonly request: unknown } => ({ request: input });
 
-export const VERBS = {
-  sendMessage: verb({
+const ROWS = {
+  sendMessage: signalVerb({
     description: 'Start or continue the conversation with a message: {text, requestId, actor}',
     parse: parseMessage,
     judge: judgeMessage,
     record: recordMessage,
     refusedSignal: refusedMessage,
   }),
-  resolveToolCall: verb({
+  resolveToolCall: signalVerb({
     description: 'Answer a waiting call: {toolCallId, resolution, actor, requestId}',
     parse: parseResolution,
     judge: judgeResolution,
@@ -48,7 +48,7 @@ export const VERBS = {
     expires: ({ late, call }) => (late === true ? call.plan.toolCallId : undefined),
     refusedSignal: refusedResolution,
   }),
-  cancelTurn: verb({
+  cancelTurn: signalVerb({
     description: 'Stop the running turn: {turnId?, reason?, actor}',
     parse: whole,
     judge: (state, input): Judged<JudgedCancel, never> => ({ accepted: judgeCancel(state, input) }),
@@ -119,7 +119,7 @@ export const VERBS = {
     judge: judgeBatch,
     record: recordBatch,
   }),
-  inboxEvent: verb({
+  inboxEvent: signalVerb({
     description: 'Input of another system: {eventId, kind, payload, actor}',
     parse: parseInboxEvent,
     judge: judgeInboxEvent,
@@ -137,32 +137,32 @@ export const VERBS = {
   }),
 };
 
-export type VerbName = keyof typeof VERBS;
+export type VerbName = keyof typeof ROWS;
 
 /** Verbs whose requests may also come as signals. */
-export const SIGNAL_VERBS = ['sendMessage', 'resolveToolCall', 'cancelTurn', 'inboxEvent'] as const;
+export type SignalName = {
+  [Name in VerbName]: (typeof ROWS)[Name] extends { readonly refusedSignal: unknown }
+    ? Name
+    : never;
+}[VerbName];
 
-export type SignalVerb = (typeof SIGNAL_VERBS)[number];
+/** The types of a verb; each member of a union is taken by itself. */
+type TypesOf<Row> =
+  Row extends Verb<infer Reply, infer Refused>
+    ? { readonly reply: Reply; readonly refusal: Refused }
+    : never;
 
-type WeighedBy<Name extends VerbName> = ReturnType<(typeof VERBS)[Name]['weigh']>;
+export type ReplyOf<Name extends VerbName> = TypesOf<(typeof ROWS)[Name]>['reply'];
+export type RefusalOf<Name extends VerbName> = TypesOf<(typeof ROWS)[Name]>['refusal'];
+export type OutcomeOf<Name extends VerbName> = Outcome<ReplyOf<Name>, RefusalOf<Name>>;
 
-export type RefusalOf<Name extends VerbName> = Extract<
-  WeighedBy<Name>,
-  { readonly refusal: unknown }
->['refusal'];
+/** The rows; the type of each follows from its name. */
+export const VERBS: { readonly [Name in VerbName]: Verb<ReplyOf<Name>, RefusalOf<Name>> } = ROWS;
 
-export type ReplyOf<Name extends VerbName> = ReturnType<
-  ReturnType<Extract<WeighedBy<Name>, { readonly record: unknown }>['record']>['reply']
->;
+export function isVerb(name: string): name is VerbName {
+  return Object.hasOwn(ROWS, name);
+}
 
-/** The outcome of a request. */
-export type Taken<Name extends VerbName> =
-  | { readonly accepted: true; readonly reply: ReplyOf<Name> }
-  | { readonly accepted: false; readonly refusal: RefusalOf<Name> };
-
-/** The verdict of a verb whose replies and refusals are verdicts. */
-export function verdictOf<Name extends VerbName>(
-  taken: Taken<Name>,
-): ReplyOf<Name> | RefusalOf<Name> {
-  return taken.accepted ? taken.reply : taken.refusal;
+export function isSignal(name: string): name is SignalName {
+  return isVerb(name) && 'refusedSignal' in ROWS[name];
 }

@@ -14,55 +14,82 @@ export interface Recorded<Reply> {
 /** Makes the part of a turn's id that differs after a reset; see `MachineOptions.turnToken`. */
 export type TurnToken = (() => string) | undefined;
 
-export interface VerbRow<Request, Accepted, Reply, Refused> {
-  /** For the Temporal UI: what a request does, with its fields. */
-  readonly description: string;
-  /** Reads a plain copy of the request. */
-  parse(input: unknown): Parsed<Request, Refused>;
-  judge(state: ConversationState, request: Request, nowMs: number): Judged<Accepted, Refused>;
-  record(state: ConversationState, accepted: Accepted, token: TurnToken): Recorded<Reply>;
+/** A request that was accepted and has to be recorded. */
+export interface Acceptance<Reply> {
+  record(state: ConversationState, token: TurnToken): Recorded<Reply>;
   /** The call whose deadline has to be recorded as passed before the request is. */
-  expires?(accepted: Accepted): ToolCallId | undefined;
+  readonly expires: ToolCallId | undefined;
+}
+
+/** A kind of request as the machine uses it. */
+export interface Verb<Reply, Refused> {
+  /** For the Temporal UI: the effect of a request, with its fields. */
+  readonly description: string;
+  /** Reads and judges a plain copy of the request. */
+  judge(
+    state: ConversationState,
+    input: unknown,
+    nowMs: number,
+  ): Judged<Acceptance<Reply>, Refused>;
   /**
    * Present where the request may also come as a signal: the event that records the refusal of one, because signals
    * have no reply. Undefined for a repeated request, which is dropped.
    */
-  refusedSignal?(
-    input: unknown,
-    refusal: NoInfer<Refused>,
-  ): MessageRefused | ResolutionRefused | undefined;
+  readonly refusedSignal?: RefusedSignal<Refused>;
 }
 
-/** A verb as the machine uses it. */
-export interface Verb<Reply, Refused> {
+export type RefusedSignal<Refused> = (
+  input: unknown,
+  refusal: Refused,
+) => MessageRefused | ResolutionRefused | undefined;
+
+/** The steps of a verb, each with the result of the one before it. */
+export interface VerbSteps<Request, Accepted, Reply, Refused> {
   readonly description: string;
-  weigh(state: ConversationState, input: unknown, nowMs: number): Weighed<Reply, Refused>;
-  refusedSignal(input: unknown, refusal: Refused): MessageRefused | ResolutionRefused | undefined;
+  parse(input: unknown): Parsed<Request, Refused>;
+  judge(state: ConversationState, request: Request, nowMs: number): Judged<Accepted, Refused>;
+  record(state: ConversationState, accepted: Accepted, token: TurnToken): Recorded<Reply>;
+  /** See `Acceptance.expires`. */
+  expires?(accepted: Accepted): ToolCallId | undefined;
 }
-
-export type Weighed<Reply, Refused> =
-  | { readonly refusal: Refused }
-  | {
-      readonly record: (state: ConversationState, token: TurnToken) => Recorded<Reply>;
-      readonly expires: ToolCallId | undefined;
-    };
 
 export function verb<Request, Accepted, Reply, Refused>(
-  row: VerbRow<Request, Accepted, Reply, Refused>,
+  steps: VerbSteps<Request, Accepted, Reply, Refused>,
 ): Verb<Reply, Refused> {
   return {
-    description: row.description,
-    refusedSignal: (input, refusal) => row.refusedSignal?.(input, refusal),
-    weigh: (state, input, nowMs) => {
-      const parsed = row.parse(input);
+    description: steps.description,
+    judge: (state, input, nowMs) => {
+      const parsed = steps.parse(input);
       if ('refusal' in parsed) return parsed;
-      const judged = row.judge(state, parsed.request, nowMs);
+      const judged = steps.judge(state, parsed.request, nowMs);
       if ('refusal' in judged) return judged;
       const { accepted } = judged;
       return {
-        record: (at, token) => row.record(at, accepted, token),
-        expires: row.expires?.(accepted),
+        accepted: {
+          record: (at, token) => steps.record(at, accepted, token),
+          expires: steps.expires?.(accepted),
+        },
       };
     },
   };
+}
+
+/** A verb whose requests may also come as signals. */
+export function signalVerb<Request, Accepted, Reply, Refused>(
+  steps: VerbSteps<Request, Accepted, Reply, Refused> & {
+    readonly refusedSignal: RefusedSignal<NoInfer<Refused>>;
+  },
+) {
+  const { refusedSignal } = steps;
+  return { ...verb(steps), refusedSignal };
+}
+
+/** The outcome of a request. */
+export type Outcome<Reply, Refused> =
+  | { readonly accepted: true; readonly reply: Reply }
+  | { readonly accepted: false; readonly refusal: Refused };
+
+/** The verdict of a verb whose replies and refusals are verdicts. */
+export function verdictOf<Reply, Refused>(outcome: Outcome<Reply, Refused>): Reply | Refused {
+  return outcome.accepted ? outcome.reply : outcome.refusal;
 }

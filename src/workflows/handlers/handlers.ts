@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, log, setHandler } from '@temporalio/workflow';
 import type { Refusal } from '../../core/judge/judged.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
-import { type RefusalOf, SIGNAL_VERBS, VERBS, type VerbName } from '../../core/verbs/table.js';
+import { isSignal, isVerb, type RefusalOf, VERBS, type VerbName } from '../../core/verbs/table.js';
 import { snapshotOf, toolCallView } from '../../core/view/snapshot.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { isRecord } from '../../protocol/values/json.js';
@@ -34,7 +34,7 @@ export interface HandlerOptions {
  */
 export function registerHandlers(options: HandlerOptions): InputHandlers {
   const handlers = new InputHandlers();
-  for (const name of Object.keys(VERBS)) registerVerb(handlers, name as VerbName, options);
+  for (const name of Object.keys(VERBS).filter(isVerb)) registerVerb(handlers, name, options);
   registerSignals(handlers, options);
   registerQueries(options);
   return handlers;
@@ -50,10 +50,10 @@ function registerVerb(
     UPDATES[name],
     (input) => {
       countUpdate();
-      const taken = machine.take(name, input);
-      if (!taken.accepted) return throwRefusal(taken.refusal);
+      const outcome = machine.take(name, input);
+      if (!outcome.accepted) return throwRefusal(outcome.refusal);
       wake();
-      return taken.reply;
+      return outcome.reply;
     },
     {
       description: VERBS[name].description,
@@ -86,7 +86,7 @@ function registerSignals(handlers: InputHandlers, options: HandlerOptions): void
     };
     handlers.signal(name, handler, description);
   };
-  for (const name of SIGNAL_VERBS)
+  for (const name of Object.keys(VERBS).filter(isSignal))
     signal(SIGNALS[name], 'The same as the update, with no reply', (input) => {
       machine.takeSignal(name, input);
     });

@@ -2,13 +2,13 @@
 import { ConversationMachine } from '../../../src/core/machine/machine.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import {
+  type OutcomeOf,
   type RefusalOf,
   type ReplyOf,
-  type SignalVerb,
-  type Taken,
+  type SignalName,
   type VerbName,
-  verdictOf,
 } from '../../../src/core/verbs/table.js';
+import { verdictOf } from '../../../src/core/verbs/verb.js';
 
 type Take<Result> = (machine: ConversationMachine, input: unknown) => Result;
 
@@ -16,20 +16,20 @@ function verdicts<Name extends VerbName>(name: Name): Take<ReplyOf<Name> | Refus
   return (machine, input) => verdictOf(machine.take(name, input));
 }
 
-function outcomes<Name extends VerbName>(name: Name): Take<Taken<Name>> {
+function outcomes<Name extends VerbName>(name: Name): Take<OutcomeOf<Name>> {
   return (machine, input) => machine.take(name, input);
 }
 
 /** The reply of a verb that never refuses. */
 function replies<Name extends VerbName>(name: Name): Take<ReplyOf<Name>> {
   return (machine, input) => {
-    const taken = machine.take(name, input);
-    if (!taken.accepted) throw new Error(`${name} was refused`);
-    return taken.reply;
+    const outcome = machine.take(name, input);
+    if (!outcome.accepted) throw new Error(`${name} was refused`);
+    return outcome.reply;
   };
 }
 
-function signals<Name extends SignalVerb>(name: Name): Take<ReplyOf<Name> | RefusalOf<Name>> {
+function signals<Name extends SignalName>(name: Name): Take<ReplyOf<Name> | RefusalOf<Name>> {
   return (machine, input) => verdictOf(machine.takeSignal(name, input));
 }
 
@@ -39,10 +39,8 @@ function refusals<Name extends VerbName>(name: Name): Take<RefusalOf<Name> | und
 
 export const sendMessage = outcomes('sendMessage');
 export const sendMessageBySignal = signals('sendMessage');
-export const refuseMessage = refusals('sendMessage');
 export const resolve = verdicts('resolveToolCall');
 export const resolveBySignal = signals('resolveToolCall');
-export const judgeResolution = refusals('resolveToolCall');
 export const cancelTurn = replies('cancelTurn');
 export const extendToolCall = verdicts('extendToolCall');
 export const refuseExtension = refusals('extendToolCall');
@@ -53,12 +51,10 @@ export const refuseLeaseLoss = refusals('leaseLost');
 export const resolveBatch = verdicts('resolveBatch');
 export const refuseBatch = refusals('resolveBatch');
 export const changeSuspension = verdicts('changeSuspension');
-export const refuseOffer = refusals('changeSuspension');
 export const takeInboxEvent = outcomes('inboxEvent');
 export const takeInboxSignal = signals('inboxEvent');
 export const judgeInbox = refusals('inboxEvent');
 export const revokeRule = outcomes('revokeRule');
-export const refuseRevocation = refusals('revokeRule');
 
 export function closeConversation(
   machine: ConversationMachine,

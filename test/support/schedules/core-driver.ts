@@ -10,7 +10,7 @@ import { ConversationMachine, startedState } from '../../../src/core/machine/mac
 import { timerFired } from '../../../src/core/machine/timers.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import { wholeMessages } from '../../../src/core/state/transcript.js';
-import type { Taken } from '../../../src/core/verbs/table.js';
+import type { OutcomeOf } from '../../../src/core/verbs/table.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
@@ -90,7 +90,7 @@ export class MachineUnderTest {
     );
   }
 
-  trySend(text: string, fields: Record<string, unknown> = {}): Taken<'sendMessage'> {
+  trySend(text: string, fields: Record<string, unknown> = {}): OutcomeOf<'sendMessage'> {
     this.#requests += 1;
     const requestId = `message-${this.#requests}`;
     return sendMessage(this.machine, { text, requestId, actor: actor('ann'), ...fields });
