@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { plainInput } from '../../../../src/core/input/plain-input.js';
+import { isSignal, isVerb, VERBS } from '../../../../src/core/verbs/table.js';
 import { actorFrom } from '../../../../src/protocol/values/actors.js';
 import { UNDECODABLE } from '../../../../src/protocol/workflow/messaging.js';
 import {
@@ -11,22 +12,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
-import {
-  cancelTurn,
-  closeConversation,
-  judgeResolution,
-  refuseBatch,
-  refuseClaim,
-  refuseExtension,
-  refuseLeaseLoss,
-  refuseMessage,
-  refuseOffer,
-  refuseRevocation,
-  resolve,
-  resolveBySignal,
-  sendMessage,
-  sendMessageBySignal,
-} from '../../../support/builders/verbs.js';
+import { closeConversation, resolve } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -201,26 +187,18 @@ const machines: readonly [string, () => MachineUnderTest][] = [
   ],
 ];
 
+const verbs = Object.keys(VERBS).filter(isVerb);
 const entries: readonly [string, (m: MachineUnderTest, input: unknown) => unknown][] = [
-  ['sendMessage', (m, input) => sendMessage(m.machine, input)],
-  [
-    'sendMessageBySignal',
-    (m, input) => {
-      sendMessageBySignal(m.machine, input);
-    },
-  ],
-  ['refuseMessage', (m, input) => refuseMessage(m.machine, input)],
-  ['resolve', (m, input) => resolve(m.machine, input)],
-  ['judgeResolution', (m, input) => judgeResolution(m.machine, input)],
-  ['resolveBySignal', (m, input) => resolveBySignal(m.machine, input)],
-  ['cancelTurn', (m, input) => cancelTurn(m.machine, input)],
-  ['close', (m, input) => closeConversation(m.machine, input)],
-  ['refuseClaim', (m, input) => refuseClaim(m.machine, input)],
-  ['refuseExtension', (m, input) => refuseExtension(m.machine, input)],
-  ['refuseBatch', (m, input) => refuseBatch(m.machine, input)],
-  ['refuseOffer', (m, input) => refuseOffer(m.machine, input)],
-  ['refuseLeaseLoss', (m, input) => refuseLeaseLoss(m.machine, input)],
-  ['refuseRevocation', (m, input) => refuseRevocation(m.machine, input)],
+  ...verbs.flatMap((name): typeof entries => [
+    [name, (m, input) => m.machine.take(name, input)],
+    [`the validator of ${name}`, (m, input) => m.machine.refusalOf(name, input)],
+  ]),
+  ...verbs
+    .filter(isSignal)
+    .map((name): (typeof entries)[number] => [
+      `the signal ${name}`,
+      (m, input) => m.machine.takeSignal(name, input),
+    ]),
 ];
 
 describe('a conversation that is', () => {
