@@ -13,7 +13,7 @@ import type { ConversationState } from '../core/state/state.js';
 import { callOf } from '../core/state/state.js';
 import { isoOf } from '../core/state/time.js';
 import { snapshotOf } from '../core/view/snapshot.js';
-import { CALL_WORK, type CallEffect } from '../core/work/calls.js';
+import { CALL_WORK, type CallEffect, type CallWorkType } from '../core/work/calls.js';
 import type { Agent } from '../define/define-agent.js';
 import { onHang } from '../model/scripted/scripted.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
@@ -23,7 +23,7 @@ import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import { type LocalDeps, localDeps } from './local/local-deps.js';
 import { LocalModel } from './local/local-model.js';
-import { type LocalActivity, LocalWork } from './local/local-work.js';
+import { type CallActivities, LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
 
@@ -218,14 +218,17 @@ export class TestDriver<Services> {
     }
   }
 
-  async #workOnCall(effect: CallEffect, signal: AbortSignal): Promise<void> {
+  async #workOnCall<Type extends CallWorkType>(
+    effect: CallEffect<Type>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { state } = this.#machine;
     const call = callOf(state, effect.toolCallId);
     const work = CALL_WORK[effect.type];
     const input = call && work.input({ state, call, nowMs: this.#nowMs });
     if (call === undefined || input === undefined) return;
-    const run = this.#work[work.activity].bind(this.#work) as LocalActivity;
-    const result = await run(input as never, signal).catch((error: unknown) => {
+    const activities: CallActivities = this.#work;
+    const result = await activities[work.activity](input, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
     // The call has its result already, so the outcome is not needed.

@@ -46,7 +46,12 @@ import {
   type VerbName,
 } from '../verbs/table.js';
 import type { Outcome, Verb } from '../verbs/verb.js';
-import { type CallEffect, type CallWorkEnd, callEndedEvents } from '../work/calls.js';
+import {
+  type CallEffect,
+  type CallWorkEnd,
+  type CallWorkType,
+  callEndedEvents,
+} from '../work/calls.js';
 import { Committer, type MachineOptions } from './committer.js';
 
 type StepOf = Pick<TurnState, 'turnId' | 'step'>;
@@ -194,7 +199,7 @@ export class ConversationMachine {
   }
 
   /** Records the end of work on a call. Ignored unless the call still wants just that work. */
-  callEnded(effect: CallEffect, end: CallWorkEnd): void {
+  callEnded<Type extends CallWorkType>(effect: CallEffect<Type>, end: CallWorkEnd<Type>): void {
     this.#forOpenCall(effect.toolCallId, (call) =>
       wants(call, effect)
         ? callEndedEvents(effect, { state: this.state, call, nowMs: this.nowMs }, end)

@@ -39,14 +39,20 @@ interface ActivityOf {
 }
 
 export type CallWorkType = keyof ActivityOf;
-export type CallEffect = Extract<ExternalEffect, { readonly type: CallWorkType }>;
+/** The decision that asks for the work, of the given kind or of any. */
+export type CallEffect<Type extends CallWorkType = CallWorkType> = Extract<
+  ExternalEffect,
+  { readonly type: CallWorkType }
+> & { readonly type: Type };
 
-type Activity<Type extends CallWorkType> = ConversationActivities[ActivityOf[Type]];
-export type CallWorkInput<Type extends CallWorkType> = Parameters<Activity<Type>>[0];
-export type CallWorkResult<Type extends CallWorkType> = Awaited<ReturnType<Activity<Type>>>;
+export type CallActivity = ActivityOf[CallWorkType];
+export type InputOf<Name extends CallActivity> = Parameters<ConversationActivities[Name]>[0];
+export type ResultOf<Name extends CallActivity> = Awaited<ReturnType<ConversationActivities[Name]>>;
+export type CallWorkInput<Type extends CallWorkType> = InputOf<ActivityOf[Type]>;
+export type CallWorkResult<Type extends CallWorkType> = ResultOf<ActivityOf[Type]>;
 
 /** The end of the work: the result of its activity, or how that was lost. */
-export type CallWorkEnd<Type extends CallWorkType = CallWorkType> =
+export type CallWorkEnd<Type extends CallWorkType> =
   | { readonly result: CallWorkResult<Type> }
   | { readonly loss: Loss };
 
@@ -161,13 +167,12 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
   },
 };
 
-export function callEndedEvents(
-  { type }: CallEffect,
+export function callEndedEvents<Type extends CallWorkType>(
+  { type }: CallEffect<Type>,
   at: CallAt,
-  end: CallWorkEnd,
+  end: CallWorkEnd<Type>,
 ): readonly EventBody[] {
-  // The result is that of the row's own activity, which the type system cannot relate over a union.
-  const work = CALL_WORK[type] as CallWork<CallWorkType>;
+  const work = CALL_WORK[type];
   return 'loss' in end ? work.lost(at, end.loss) : work.completed(at, end.result);
 }
 

@@ -1,10 +1,10 @@
 /** The activities for single calls, without Temporal: plans, runs and checks of a test conversation. */
-import type { CallWorkInput, CallWorkResult, CallWorkType } from '../../core/work/calls.js';
+import type { CallActivity, InputOf, ResultOf } from '../../core/work/calls.js';
 import type { Tool } from '../../define/tool/types.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import type { ConversationActivities, RunToolInput } from '../../protocol/workflow/activities.js';
+import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { checkAnswer, checkForm, goneTool } from '../../tools/definition/answers.js';
 import { checkCall, offerOf } from '../../tools/definition/check.js';
 import { checkEdit } from '../../tools/definition/edits.js';
@@ -22,12 +22,15 @@ import { LocalResults } from './local-results.js';
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
-type Work = Pick<
-  ConversationActivities,
-  'planCall' | 'preflightTool' | 'reconcileTool' | 'checkAnswer' | 'checkEdit'
->;
+/** Carries out the work on calls. */
+export type CallActivities = {
+  readonly [Name in CallActivity]: (
+    input: InputOf<Name>,
+    signal: AbortSignal,
+  ) => Promise<ResultOf<Name>>;
+};
 
-export class LocalWork<Services> implements Work {
+export class LocalWork<Services> implements CallActivities {
   readonly #local: LocalDeps<Services>;
   readonly #results: LocalResults;
 
@@ -37,7 +40,7 @@ export class LocalWork<Services> implements Work {
   }
 
   /** Plans a call of a sequential step, when its turn has come. */
-  async planCall(input: CallWorkInput<'plan_call'>): Promise<PlannedCall> {
+  async planCall(input: InputOf<'planCall'>): Promise<PlannedCall> {
     const { toolCallId, name, argumentsJson } = input.call;
     const [planned] = await planCalls({
       agent: this.#local.agent,
@@ -49,7 +52,7 @@ export class LocalWork<Services> implements Work {
   }
 
   /** @throws the reason of `signal` once that fires */
-  async runTool(input: RunToolInput, signal: AbortSignal): Promise<CallWorkResult<'run_tool'>> {
+  async runTool(input: RunToolInput, signal: AbortSignal): Promise<ResultOf<'runTool'>> {
     const { call, run = 1 } = input;
     const tool = this.#toolOf(call.name);
     if (tool === undefined) {
@@ -75,7 +78,7 @@ export class LocalWork<Services> implements Work {
     }
   }
 
-  async preflightTool(input: RunToolInput): Promise<CallWorkResult<'preflight_tool'>> {
+  async preflightTool(input: RunToolInput): Promise<ResultOf<'preflightTool'>> {
     const { call } = input;
     const tool = this.#toolOf(call.name);
     if (tool === undefined) {
@@ -87,7 +90,7 @@ export class LocalWork<Services> implements Work {
     return preflightToolCall({ ...this.#runOf(input, 1), tool });
   }
 
-  async reconcileTool(input: RunToolInput): Promise<CallWorkResult<'reconcile_tool'>> {
+  async reconcileTool(input: RunToolInput): Promise<ResultOf<'reconcileTool'>> {
     const { call } = input;
     const tool = this.#toolOf(call.name);
     if (tool === undefined)
@@ -105,7 +108,7 @@ export class LocalWork<Services> implements Work {
     }
   }
 
-  async checkAnswer(input: CallWorkInput<'check_answer'>): Promise<CallWorkResult<'check_answer'>> {
+  async checkAnswer(input: InputOf<'checkAnswer'>): Promise<ResultOf<'checkAnswer'>> {
     const { name, value, form, answerDefinition } = input;
     if (form !== undefined) return checkForm(form, value);
     const tool = this.#toolOf(name);
@@ -113,7 +116,7 @@ export class LocalWork<Services> implements Work {
     return checkAnswer({ tool, value, answerDefinition });
   }
 
-  async checkEdit(input: CallWorkInput<'check_edit'>): Promise<CallWorkResult<'check_edit'>> {
+  async checkEdit(input: InputOf<'checkEdit'>): Promise<ResultOf<'checkEdit'>> {
     const { name, toolCallId, input: edited } = input;
     const tool = this.#toolOf(name);
     if (tool === undefined) return { ok: false, ended: goneTool(name) };
@@ -123,9 +126,9 @@ export class LocalWork<Services> implements Work {
 
   /** Checks a call against the present definition. */
   async checkDefinition(
-    input: CallWorkInput<'check_definition'>,
+    input: InputOf<'checkDefinition'>,
     signal: AbortSignal,
-  ): Promise<CallWorkResult<'check_definition'>> {
+  ): Promise<ResultOf<'checkDefinition'>> {
     const { call } = input;
     const tool = this.#toolOf(call.name);
     if (tool === undefined) {
@@ -170,9 +173,3 @@ export class LocalWork<Services> implements Work {
     return this.#local.agent.tools.find((tool) => tool.name === name);
   }
 }
-
-/** Carries out one piece of work on a call. */
-export type LocalActivity = (
-  input: never,
-  signal: AbortSignal,
-) => Promise<CallWorkResult<CallWorkType>>;

@@ -6,9 +6,12 @@ import { type CallState } from '../../core/state/calls.js';
 import { callOf } from '../../core/state/state.js';
 import {
   CALL_WORK,
+  type CallActivity,
   type CallEffect,
   type CallWorkResult,
   type CallWorkType,
+  type InputOf,
+  type ResultOf,
 } from '../../core/work/calls.js';
 import { lossOf } from '../activities/activity-losses.js';
 import {
@@ -31,19 +34,18 @@ export interface Work<Result> {
 }
 
 /** Undefined when the call no longer exists, or nothing is left to do. */
-export function callWork(
+export function callWork<Type extends CallWorkType>(
   machine: ConversationMachine,
-  effect: CallEffect,
-): Work<CallWorkResult<CallWorkType>> | undefined {
+  effect: CallEffect<Type>,
+): Work<CallWorkResult<Type>> | undefined {
   const call = callOf(machine.state, effect.toolCallId);
   if (call === undefined) return undefined;
   const work = CALL_WORK[effect.type];
   const input = work.input({ state: machine.state, call, nowMs: Date.now() });
   if (input === undefined) return undefined;
   const options = optionsOf(call, effect);
-  const activity = activities[work.activity] as Executable;
   return {
-    run: () => activity.executeWithOptions(options, [input]),
+    run: () => CALL_ACTIVITIES[work.activity].executeWithOptions(options, [input]),
     done: (result) => {
       machine.callEnded(effect, { result });
     },
@@ -53,13 +55,11 @@ export function callWork(
   };
 }
 
-/** The activity and its input are of one row, which the type system cannot relate over a union. */
-interface Executable {
-  executeWithOptions(
-    options: ActivityOptions,
-    args: readonly [unknown],
-  ): Promise<CallWorkResult<CallWorkType>>;
-}
+const CALL_ACTIVITIES: {
+  readonly [Name in CallActivity]: {
+    executeWithOptions(options: ActivityOptions, args: [InputOf<Name>]): Promise<ResultOf<Name>>;
+  };
+} = activities;
 
 function optionsOf(call: CallState, effect: CallEffect): ActivityOptions {
   const { plan } = call;

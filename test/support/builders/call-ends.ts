@@ -30,14 +30,25 @@ function losses(type: CallWorkType) {
   };
 }
 
-function checks<Type extends 'check_answer' | 'check_edit'>(type: Type) {
-  return (
-    machine: ConversationMachine,
-    at: { readonly toolCallId: string; readonly requestId: string },
-    result: CallWorkResult<Type>,
-  ): void => {
-    machine.callEnded({ type, ...at }, { result });
-  };
+interface Checked {
+  readonly toolCallId: string;
+  readonly requestId: string;
+}
+
+export function answerChecked(
+  machine: ConversationMachine,
+  of: Checked,
+  result: CallWorkResult<'check_answer'>,
+): void {
+  machine.callEnded({ type: 'check_answer', ...of }, { result });
+}
+
+export function editChecked(
+  machine: ConversationMachine,
+  of: Checked,
+  result: CallWorkResult<'check_edit'>,
+): void {
+  machine.callEnded({ type: 'check_edit', ...of }, { result });
 }
 
 export const toolFinished = results('run_tool');
@@ -46,7 +57,5 @@ export const toolPrepared = results('preflight_tool');
 export const toolReconciled = results('reconcile_tool');
 export const callPlanned = results('plan_call');
 export const callNotPlanned = losses('plan_call');
-export const answerChecked = checks('check_answer');
-export const editChecked = checks('check_edit');
 export const definitionChecked = results('check_definition');
 export const definitionNotChecked = losses('check_definition');
