@@ -97,6 +97,24 @@ describe('a lost run of a tool that may run once', () => {
     expectInvariants(m);
   });
 
+  it('and its reconciliation are over when the next run is under way: a late end of either changes nothing', () => {
+    const m = lost({ reconcile: true });
+    const run = (ordinal: number) => ({ type: 'run_tool', toolCallId: 'c', run: ordinal }) as const;
+    const reconciled = { type: 'reconcile_tool', toolCallId: 'c', run: 1 } as const;
+    toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
+    m.mark();
+    const end = { envelope: { ok: true, result: 'of the first run' }, executionMs: 1 } as const;
+    m.machine.callEnded(run(1), { result: end });
+    m.machine.callEnded(run(1), { loss: LOSS });
+    m.machine.callEnded(reconciled, { result: { outcome: 'happened', envelope: end.envelope } });
+    expect(m.types()).toEqual([]);
+    m.machine.callEnded(run(2), { loss: LOSS });
+    expect(m.effects()).toEqual([{ ...reconciled, run: 2 }]);
+    m.mark();
+    m.machine.callEnded(reconciled, { result: { outcome: 'happened', envelope: end.envelope } });
+    expect(m.types()).toEqual([]);
+  });
+
   it('stays unknown when the tool does not know, and the model reads so', () => {
     const m = lost({ reconcile: true });
     toolReconciled(m.machine, 'c', { outcome: 'unknown', reason: 'bank is down' });
