@@ -114,7 +114,7 @@ test('a conversation cancelled or terminated in the Temporal UI can be reopened'
   await engine.log(talk);
 });
 
-test('a closed conversation cannot be reopened for another agent', async () => {
+test('a closed conversation cannot be reopened for another agent, and the error names the right one', async () => {
   const engine = await startEngine({
     agents: [
       shop(script(says('one'), says('one more'))),
@@ -128,6 +128,7 @@ test('a closed conversation cannot be reopened for another agent', async () => {
   const wrong = engine.client.conversation(talk.id, { agent: 'other' });
   await expect(wrong.send('hi', { reopen: true })).rejects.toMatchObject({
     code: 'agent_mismatch',
+    problems: [{ path: '/agent', message: 'must be "shop"' }],
   });
   const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
   await until('the run that asked for it is over', status, { holds: (name) => name !== 'RUNNING' });

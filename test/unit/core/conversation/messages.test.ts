@@ -86,7 +86,10 @@ describe('a message', () => {
       refusal: { code: 'invalid_request' },
     });
     expect(m.trySend('x', { agent: 'sales' })).toMatchObject({
-      refusal: { code: 'agent_mismatch' },
+      refusal: {
+        code: 'agent_mismatch',
+        problems: [{ path: '/agent', message: 'must be "support"' }],
+      },
     });
     expect(m.trySend('x', { agent: 'support' })).toMatchObject({ accepted: true });
   });
