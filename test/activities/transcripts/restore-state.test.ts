@@ -1,5 +1,6 @@
 /** The state of a closed conversation is restored, or the failure says whether another try has a chance. */
 import { describe, expect, it } from 'vitest';
+import { LogIncomplete } from '../../../src/projection/catch-up/complete-log.js';
 import { NotReopenable } from '../../../src/projection/reading/reopening.js';
 import { environment, key, setUp } from '../tools/fixtures.js';
 
@@ -18,6 +19,17 @@ describe('restoring the state of a closed conversation', () => {
       type: 'store_unavailable',
       nonRetryable: false,
       message: 'no store',
+    });
+  });
+
+  it('is retried while the store lacks the last turns and no worker returns them', async () => {
+    const { activities } = setUp({
+      restoreState: () => Promise.reject(new LogIncomplete('its last turns are not in the store')),
+    });
+    await expect(environment().run(activities.restoreState, WANTED)).rejects.toMatchObject({
+      type: 'no_worker',
+      nonRetryable: false,
+      message: 'its last turns are not in the store',
     });
   });
 
