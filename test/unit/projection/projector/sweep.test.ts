@@ -197,7 +197,9 @@ describe('the sweep', () => {
     source.set({ runId: 'run-a', events: LOG });
     const sweep = create(6_000);
     sweep.start();
-    await until('the log is stored', async () => (await stored()) === LOG.length);
+    await until('the log is stored', async () => (await stored()) === LOG.length, {
+      timeoutMs: 5_000,
+    });
     // Another one finds the lease held, until this one hands it on.
     const other = create(6_000);
     expect(await other.pass()).toBeUndefined();
