@@ -57,10 +57,9 @@ export function toolCalled(
   if (event.executed === true)
     return { ...state, calls: { ...state.calls, [call.toolCallId]: { ...entry, executed: true } } };
   const calls = { ...state.calls, [call.toolCallId]: entry };
-  return withTurn(countCall({ ...state, calls }, call), (turn) => ({
-    ...turn,
-    callIds: [...turn.callIds, call.toolCallId],
-  }));
+  return withTurn(countCall({ ...state, calls }, call), (turn) =>
+    turn.phase === 'tools' ? { ...turn, callIds: [...turn.callIds, call.toolCallId] } : turn,
+  );
 }
 
 /** Replaces the plan of an unplanned call when its turn has come: its arguments and approval are known now. */

@@ -11,7 +11,7 @@ import { contentDigest } from '../memory/duplicates.js';
 import type { EndedCall } from '../state/calls.js';
 import { callKey, keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState, InboxEntry, Tombstone } from '../state/state.js';
-import { callOf } from '../state/state.js';
+import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember } from '../state/update.js';
 
@@ -72,6 +72,6 @@ export function backgroundEnded(
   const ended: EndedCall = { ...rest, status: result.status, result: call.result ?? result };
   const left = background === 'detached' ? lateCall(ended) : ended;
   const { [toolCallId]: _gone, ...others } = state.calls;
-  const stays = left.background !== undefined || state.turn?.callIds.includes(toolCallId) === true;
+  const stays = left.background !== undefined || stepCalls(state).includes(call);
   return { ...state, tombstones, calls: stays ? { ...state.calls, [toolCallId]: left } : others };
 }

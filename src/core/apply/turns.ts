@@ -131,12 +131,12 @@ export function assistantSaid(
   const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
   const isLast = event.partial === true || event.synthetic === true;
   const asks = event.parts.some((part) => part.type === 'tool_call');
-  const next = withTurn(said, ({ output: _before, ...turn }) => ({
-    ...turn,
-    ...(output === undefined ? {} : { output }),
-    lastText: textOf(event.parts),
-    phase: asks && event.partial !== true ? 'tools' : 'ending',
-  }));
+  const next = withTurn(said, ({ output: _before, ...before }) => {
+    const turn = { ...before, lastText: textOf(event.parts) };
+    if (asks && event.partial !== true) return { ...turn, phase: 'tools' };
+    const answered = output === undefined ? {} : { output };
+    return { ...turn, ...answered, phase: 'ending', callIds: [] };
+  });
   const isSteered = (next.turn?.steering?.length ?? 0) > 0 || isInboxDue(next);
   // Messages and inbox entries that arrived in the meantime are answered before the turn ends.
   return isLast || asks || !isSteered ? next : nextStep(next);
@@ -197,7 +197,7 @@ export function withSteering(state: ConversationState): ConversationState {
 export function nextStep(state: ConversationState): ConversationState {
   const steered = withSteering(state);
   const read = steered.turn === undefined ? steered : withInboxRead(steered, steered.turn.turnId);
-  return withTurn(read, (turn) => ({
+  return withTurn(read, ({ output: _before, ...turn }) => ({
     ...turn,
     step: turn.step + 1,
     phase: 'model',

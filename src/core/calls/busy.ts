@@ -13,7 +13,7 @@ import type { CallStatus } from '../../protocol/calls/results.js';
 import { MAX_DETACHED_CALLS } from '../../protocol/limits/limits.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import { isStopping, stepCalls } from '../state/state.js';
 import { detachedCalls } from './detached.js';
 
 /** Calls that wait for people; browsers and backends answer soon, or not at all. */
@@ -44,8 +44,7 @@ function isOnlyIfRejected({ ifRejected }: MessageFields): boolean {
  */
 function questionsOpen(state: ConversationState): readonly CallState[] {
   const { turn, settings } = state;
-  const isGoingOn = turn?.phase === 'tools' && turn.cancel === undefined && turn.stop === undefined;
-  if (settings.whileWaiting !== 'detach' || !isGoingOn) return [];
+  if (settings.whileWaiting !== 'detach' || turn?.phase !== 'tools' || isStopping(turn)) return [];
   return stepCalls(state).filter(({ status }) => OF_PEOPLE.includes(status));
 }
 

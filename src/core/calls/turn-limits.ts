@@ -3,12 +3,12 @@ import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import type { Counts, TurnLimit } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import type { ConversationState, TurnState } from '../state/state.js';
+import type { ConversationState, ModelTurn, TurnState } from '../state/state.js';
+import { isStopping } from '../state/state.js';
 
 /** The limit that forbids the next model call, if any. */
-export function limitOf(state: ConversationState, turn: TurnState): TurnLimit | undefined {
+export function limitOf(state: ConversationState, turn: ModelTurn): TurnLimit | undefined {
   const { maxSteps, budgets } = state.settings;
-  if (turn.stop !== undefined) return turn.stop;
   if (turn.step > maxSteps) return 'max_steps';
   const { inputTokens, outputTokens, costMicros = 0 } = turn.usage;
   const { tokens, cost } = budgets ?? {};
@@ -35,8 +35,7 @@ export function limitText(state: ConversationState, limit: TurnLimit): string {
 /** End of the turn's time, as ISO 8601; undefined where time is not limited. */
 export function turnDeadline(state: ConversationState, turn: TurnState): string | undefined {
   const timeMs = state.settings.budgets?.timeMs;
-  if (timeMs === undefined || turn.stop !== undefined || turn.cancel !== undefined)
-    return undefined;
+  if (timeMs === undefined || isStopping(turn)) return undefined;
   return new Date(Date.parse(turn.startedAt) + timeMs).toISOString();
 }
 

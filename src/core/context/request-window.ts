@@ -3,6 +3,7 @@
 import type { OffloadBounds } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
+import { isStopping } from '../state/state.js';
 import {
   countMessages,
   isOffloaded,
@@ -85,7 +86,7 @@ export function turnTooLong(state: ConversationState): boolean {
  */
 export function needsOffload(state: ConversationState): boolean {
   const { turn } = state;
-  const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
+  const goesOn = turn?.phase === 'model' && !isStopping(turn);
   return goesOn && isInlineOver(state, MAX_TRANSCRIPT_BYTES);
 }
 

@@ -25,7 +25,7 @@ import { needsOffload } from '../context/request-window.js';
 import type { CallState, SuspendedCall } from '../state/calls.js';
 import { hasEnded } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import { isStopping, stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
 import { decideSummary } from './summaries.js';
 import { decidePreflight, decideServerCall } from './tool-runs.js';
@@ -61,8 +61,7 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
     case 'ending':
       return [{ type: 'end_turn', turnId }];
     case 'model': {
-      if (turn.cancel !== undefined || turn.stop !== undefined)
-        return [{ type: 'abort_model', turnId, step }];
+      if (isStopping(turn)) return [{ type: 'abort_model', turnId, step }];
       const limit = limitOf(state, turn);
       if (limit !== undefined) return [{ type: 'stop_at_limit', turnId, limit }];
       return [{ type: needsOffload(state) ? 'offload_transcript' : 'call_model', turnId, step }];

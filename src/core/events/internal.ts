@@ -57,9 +57,12 @@ export function internalEvents(
             ...limitEvents(state, state.turn, effect.limit),
           ];
     case 'fail_turn':
-      return state.turn === undefined
+      return state.turn?.failure === undefined
         ? []
-        : [...cancelledResults(state, SYSTEM_ACTOR), toolFailedEvent(state.turn)];
+        : [
+            ...cancelledResults(state, SYSTEM_ACTOR),
+            toolFailedEvent(state.turn, state.turn.failure),
+          ];
     case 'end_turn':
       return state.turn === undefined ? [] : [turnEndedEvent(state.turn, { status: 'completed' })];
   }

@@ -15,7 +15,8 @@ import { type CallModelResult, providerResultsOf } from '../../protocol/workflow
 import { withinBounds } from '../calls/turn-limits.js';
 import { requestWindow } from '../context/request-window.js';
 import { remembersAllCalls, takenCallIds } from '../memory/memory.js';
-import type { ConversationState, TurnState } from '../state/state.js';
+import type { ConversationState, ModelTurn, TurnState } from '../state/state.js';
+import { isStopping } from '../state/state.js';
 import { addUsage, NO_USAGE, spentIn, takenBy } from '../state/usage.js';
 import { turnEndedEvent } from './results.js';
 import { limitEvents } from './turns.js';
@@ -51,12 +52,12 @@ export function modelEndedEvents(
 ): readonly EventBody[] {
   const { turn } = state;
   if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return [];
-  const isStopping = turn.cancel !== undefined || turn.stop !== undefined;
+  const isStopped = isStopping(turn);
   if (outcome !== undefined)
-    return isStopping || outcome.aborted === true
+    return isStopped || outcome.aborted === true
       ? modelAbortedEvents(state, turn, { partial: outcome })
       : modelCompletedEvents(state, turn, outcome);
-  return error === undefined || isStopping
+  return error === undefined || isStopped
     ? modelAbortedEvents(state, turn, { left })
     : modelFailedEvents(turn, { error, left });
 }
@@ -67,7 +68,7 @@ export function modelEndedEvents(
  */
 function modelCompletedEvents(
   state: ConversationState,
-  turn: TurnState,
+  turn: ModelTurn,
   outcome: CallModelResult,
 ): readonly EventBody[] {
   const { turnId, step } = turn;
@@ -125,7 +126,7 @@ interface NamedCall {
   readonly provider: string | undefined;
 }
 
-function toolCallEvent({ turnId, step }: TurnState, { call, provider }: NamedCall): ToolCallEvent {
+function toolCallEvent({ turnId, step }: ModelTurn, { call, provider }: NamedCall): ToolCallEvent {
   return {
     type: 'tool_call',
     turnId,
@@ -138,7 +139,7 @@ function toolCallEvent({ turnId, step }: TurnState, { call, provider }: NamedCal
 /** Gives the calls of one answer, one after the other, ids that no other call of the conversation has. */
 function callNamer(
   state: ConversationState,
-  { turnId, step }: TurnState,
+  { turnId, step }: ModelTurn,
   all: readonly { readonly plan: PlannedCall }[],
 ): (plan: PlannedCall) => NamedCall {
   const asked = all.map(({ plan }) => plan.toolCallId);
@@ -171,7 +172,7 @@ function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet
   return callId;
 }
 
-function modelCallEvent(turn: TurnState, outcome: CallModelResult): ModelCallEvent {
+function modelCallEvent(turn: ModelTurn, outcome: CallModelResult): ModelCallEvent {
   const { attempt, model, finishReason, usage, earlierUsage, failedAttempts, context } = outcome;
   return {
     type: 'model_call',
@@ -198,7 +199,7 @@ function withUnsent(event: ModelCallEvent, unsentMessages: number): ModelCallEve
  * is known.
  */
 function leftEvents(
-  { turnId, step }: TurnState,
+  { turnId, step }: ModelTurn,
   call: {
     readonly left: ModelCallDetails | undefined;
     readonly finishReason: 'cancelled' | 'failed';
@@ -219,12 +220,12 @@ function leftEvents(
 }
 
 /** The turn with the usage of these calls. */
-function withTaken(turn: TurnState, calls: readonly ModelCallEvent[]): TurnState {
+function withTaken(turn: ModelTurn, calls: readonly ModelCallEvent[]): ModelTurn {
   return calls.reduce((sum, call) => ({ ...sum, usage: addUsage(sum.usage, takenBy(call)) }), turn);
 }
 
 /** Fails the turn when the answer does not have the requested form: the requester cannot use it. */
-function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly EventBody[] {
+function badOutputEvents(turn: ModelTurn, outcome: CallModelResult): readonly EventBody[] {
   const { outputProblem, parts } = outcome;
   if (outputProblem === undefined) return [];
   const message = TEXTS.invalidOutputTwice(outputProblem).slice(0, MAX_REASON_CHARS);
@@ -236,7 +237,7 @@ function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly Ev
 
 /** Ends the turn after its model call has failed for good; the next message starts a new turn from this state. */
 export function modelFailedEvents(
-  turn: TurnState,
+  turn: ModelTurn,
   { error, left }: { readonly error: TurnError; readonly left?: ModelCallDetails | undefined },
 ): readonly EventBody[] {
   const calls = leftEvents(turn, { left, finishReason: 'failed' });
@@ -247,7 +248,7 @@ export function modelFailedEvents(
 /** Ends the model call of a turn that is being stopped; the text that has arrived is kept. */
 function modelAbortedEvents(
   state: ConversationState,
-  running: TurnState,
+  running: ModelTurn,
   {
     partial,
     left,

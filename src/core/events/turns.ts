@@ -20,7 +20,7 @@ import { errorResult } from '../calls/results.js';
 import { limitText } from '../calls/turn-limits.js';
 import { messageParts } from '../input/attachments.js';
 import { isOpen } from '../state/calls.js';
-import type { ConversationState, TurnState } from '../state/state.js';
+import type { ConversationState, TurnFailure, TurnState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 import { resultEvent, turnEndedEvent } from './results.js';
@@ -128,12 +128,11 @@ export function limitEvents(
 }
 
 /** Ends the turn because of a failed tool. Open calls have been ended before. */
-export function toolFailedEvent(turn: TurnState): EventBody {
-  const { name = '', error } = turn.failure ?? {};
+export function toolFailedEvent(turn: TurnState, { name, error }: TurnFailure): EventBody {
   return turnEndedEvent(turn, {
     status: 'failed',
     reason: 'tool_failed',
-    error: { code: error?.code ?? 'tool_error', message: `${name}: ${error?.message ?? ''}` },
+    error: { code: error.code, message: `${name}: ${error.message}` },
   });
 }
 

@@ -11,6 +11,7 @@ import { internalEvents } from '../events/internal.js';
 import { modelFailedEvents } from '../events/model-calls.js';
 import { inboxTurnEvent } from '../events/turns.js';
 import type { ConversationState } from '../state/state.js';
+import { isStopping } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 
 export interface MachineOptions {
@@ -106,8 +107,7 @@ export class Committer {
   /** Fails a turn whose own messages exceed one model call's input: it cannot continue, the next turn can. */
   #turnOutgrown(): boolean {
     const { turn } = this.#state;
-    const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
-    if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
+    if (turn?.phase !== 'model' || isStopping(turn) || !turnTooLong(this.#state)) return false;
     const message = turnTooLongText(this.#state);
     const error = { code: 'model_context_too_long', message };
     this.commit(modelFailedEvents(turn, { error }));

@@ -36,7 +36,7 @@ import { isRecorded } from '../memory/refusals.js';
 import type { CallState } from '../state/calls.js';
 import { hasEnded } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { callOf } from '../state/state.js';
+import { callOf, isStopping } from '../state/state.js';
 import {
   type OutcomeOf,
   type RefusalOf,
@@ -146,8 +146,7 @@ export class ConversationMachine {
   /** Handles the end of the turn's time. Safe to repeat, and when the turn has ended in the meantime. */
   turnTimePassed(turnId: string): void {
     const { turn } = this.state;
-    if (turn?.turnId !== turnId) return;
-    if (turn.stop !== undefined || turn.cancel !== undefined) return;
+    if (turn?.turnId !== turnId || isStopping(turn)) return;
     this.#log.commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
     this.#log.settle();
   }

@@ -32,7 +32,8 @@ export interface QueuedMessage {
   readonly mayWait?: true;
 }
 
-export interface TurnState {
+/** The part of a turn that every phase has, or may have. */
+interface TurnRecord {
   readonly turnId: TurnId;
   readonly messageId: MessageId;
   readonly requester: StampedActor;
@@ -41,30 +42,58 @@ export interface TurnState {
   readonly step: number;
   /** Step of the newest completed model call, at least 1; shown to readers. */
   readonly shownStep: number;
-  /**
-   * `model`: a model call is due or in flight. `tools`: calls of the step are open. `ending`: nothing is left to do.
-   */
-  readonly phase: 'model' | 'tools' | 'ending';
-  /** Calls of the step, in the model's order. */
-  readonly callIds: readonly ToolCallId[];
   readonly lastText: string;
   /** Form of the final answer; absent: as the agent's settings say. */
   readonly outputSchema?: JsonSchema | false;
-  /** The last answer that has the requested form. */
-  readonly output?: Json;
   readonly usage: Usage;
   /** A cancel was requested; the model call in flight is being aborted. */
   readonly cancel?: { readonly actor: StampedActor };
   /** A limit was reached; the model call in flight is being aborted. */
   readonly stop?: TurnLimit;
   /** The tool failure that ends the turn, where the agent's settings ask for that. */
-  readonly failure?: { readonly name: string; readonly error: ToolResultError };
+  readonly failure?: TurnFailure;
   /** Kept only where a limit needs the counts. */
   readonly spent?: SpentCalls;
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
   /** Ids of further actors whose messages joined the turn: audiences treat them as requesters, too. */
   readonly joined?: readonly string[];
+}
+
+export interface TurnFailure {
+  /** Name of the tool. */
+  readonly name: string;
+  readonly error: ToolResultError;
+}
+
+/** A model call is due or in flight, or is being aborted. */
+export interface ModelTurn extends TurnRecord {
+  readonly phase: 'model';
+  readonly callIds: readonly [];
+  readonly output?: never;
+}
+
+/** Calls of the step are open. */
+export interface ToolsTurn extends TurnRecord {
+  readonly phase: 'tools';
+  /** Calls of the step, in the model's order. */
+  readonly callIds: readonly ToolCallId[];
+  readonly output?: never;
+}
+
+/** Nothing is left to do. */
+export interface EndingTurn extends TurnRecord {
+  readonly phase: 'ending';
+  readonly callIds: readonly [];
+  /** The answer in the requested form, where it has that form. */
+  readonly output?: Json;
+}
+
+export type TurnState = ModelTurn | ToolsTurn | EndingTurn;
+
+/** Whether a cancel or a limit is about to end the turn, so that it makes no more model calls. */
+export function isStopping({ cancel, stop }: TurnState): boolean {
+  return cancel !== undefined || stop !== undefined;
 }
 
 /** The remains of an ended call: enough to answer `stale` and `expired` from then on. Every roll-over carries it. */

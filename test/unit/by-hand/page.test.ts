@@ -189,7 +189,11 @@ describe('the page of a conversation in the Temporal UI', () => {
     });
     const calls = Object.fromEntries(many) as typeof state.calls;
     const page = detailsText(
-      { ...state, calls, ...(state.turn && { turn: { ...state.turn, callIds } }) },
+      {
+        ...state,
+        calls,
+        ...(state.turn?.phase === 'tools' && { turn: { ...state.turn, callIds } }),
+      },
       { namespace: 'default' },
     );
     const shown = commandsOn(page).length - 1;
