@@ -3,7 +3,6 @@ import { carriedMemory, droppedAtRollOver, stateIn } from '../../core/context/ca
 import { chunkIdsIn } from '../../core/context/offloaded.js';
 import { withoutOldest } from '../../core/context/transcript.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { RestoreStateInput } from '../../protocol/workflow/activities.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
@@ -12,6 +11,7 @@ import type { EventLog } from '../../store/ports/log.js';
 import { completeLog } from '../catch-up/complete-log.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { restoreStateOf } from './restore-state.js';
+import { wholeLog } from './whole-log.js';
 
 /** Bytes of the restored state, which is one payload. The server takes 2 MiB, and the envelope needs the rest. */
 export const MAX_RESTORED_BYTES = 1_800_000;
@@ -46,34 +46,22 @@ export async function restoreState(
   const { tenant, conversationId, chain, closedRunId } = input;
   const key = { tenant, conversationId };
   if (closedRunId !== undefined) await completeLog({ log, live, source }, key, closedRunId);
-  const carried = restoreStateOf(await eventsBefore(log, key, chain));
+  const carried = restoreStateOf(await eventsBefore(wholeLog(log, key), chain));
   if (carried === undefined) throw new NotReopenable(conversationId, 'its log is not in the store');
   return boundedState(conversationId, carried);
 }
 
-/** The events of the newest generation, up to the start of a chain: a reset of its first run leaves them in the log. */
+/** The events of a log up to the start of a chain: a reset of its first run leaves them in the log. */
 async function eventsBefore(
-  log: Pick<EventLog, 'read'>,
-  key: ConversationKey,
+  events: AsyncIterable<CanonicalEvent>,
   chain: string,
 ): Promise<readonly CanonicalEvent[]> {
-  const events: CanonicalEvent[] = [];
-  let generation: number | undefined;
-  for (let more = true; more; ) {
-    const read = await log.read(key, {
-      afterSeq: events.at(-1)?.seq ?? 0,
-      ...(generation === undefined ? {} : { generation }),
-    });
-    if (read === undefined) return [];
-    generation = read.generation;
-    const own = read.events.findIndex(
-      (event) => event.type === 'conversation_started' && event.chain === chain,
-    );
-    if (own !== -1) return [...events, ...read.events.slice(0, own)];
-    events.push(...read.events);
-    more = read.more;
+  const before: CanonicalEvent[] = [];
+  for await (const event of events) {
+    if (event.type === 'conversation_started' && event.chain === chain) break;
+    before.push(event);
   }
-  return events;
+  return before;
 }
 
 /**

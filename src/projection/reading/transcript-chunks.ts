@@ -4,7 +4,12 @@
  */
 import { apply } from '../../core/apply/apply.js';
 import { offloadPlan } from '../../core/context/carry-over.js';
-import { chunksOf, messagesOffloaded, offloadedEvent } from '../../core/context/offloaded.js';
+import {
+  chunkIdsIn,
+  chunksOf,
+  messagesOffloaded,
+  offloadedEvent,
+} from '../../core/context/offloaded.js';
 import type { ConversationState } from '../../core/state/state.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import {
@@ -18,6 +23,7 @@ import { type ConversationKey, conversationKey } from '../../protocol/values/ids
 import { type BlobStore, blobRefOf } from '../../store/ports/blobs.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { type ProjectionLogger, SILENT } from '../source/outages.js';
+import { wholeLog } from './whole-log.js';
 
 const TYPE: BlobType = 'application/json';
 
@@ -79,66 +85,62 @@ export class TranscriptChunks {
 
   async #madeAgain(key: ConversationKey, id: string): Promise<readonly Message[]> {
     const { blobs, log, logger = SILENT } = this.#deps;
-    const messages = await messagesOfLog(eventsOf(log, key), id);
+    const made = await chunksOfLog(wholeLog(log, key), id);
+    const messages = made.get(id);
     if (messages === undefined) throw new TranscriptLost(id);
     if (blobs === undefined) return messages;
-    const content = Buffer.from(chunkText(messages));
     const about = { conversation: conversationKey(key), chunk: id };
     logger.warn('stored messages were lost or damaged, and are made again from the log', about);
     // A put under an existing id would leave the content as it is.
     await blobs.delete(key, [id]);
-    await blobs.put(key, { type: TYPE, content });
+    // After a reopening many chunks were never stored: with all of them the next read needs no log.
+    for (const chunk of made.values()) await this.put(key, chunk);
     return messages;
   }
 }
 
+type Chunks = ReadonlyMap<string, readonly Message[]>;
+
 /**
- * The messages of a chunk, as they were in the transcript when they were offloaded. A conversation that is opened again
- * may name chunks of its last turns before the log has the event: these are those of `offloadAt` behind the last event.
+ * Chunks by their ids, with the messages as they were in the transcript when they were offloaded: the wanted one, if
+ * the log has its messages, and those to which the transcript refers at the end of the log.
+ *
+ * A conversation that is reopened may name chunks of its last turns before the log has the event: these are those of
+ * `offloadAt` behind the last event.
  */
-async function messagesOfLog(
-  events: AsyncIterable<CanonicalEvent>,
-  id: string,
-): Promise<readonly Message[] | undefined> {
-  const isMeant = (messages: readonly Message[]): boolean => chunkIdOf(messages) === id;
+async function chunksOfLog(events: AsyncIterable<CanonicalEvent>, wanted: string): Promise<Chunks> {
+  let named: Chunks = new Map();
   let state: ConversationState | undefined;
   for await (const event of events) {
-    if (state && event.type === 'transcript_offloaded' && namesChunk(event, id)) {
-      const found = messagesOffloaded(state, event)?.find(isMeant);
-      if (found !== undefined) return found;
-    }
-    state = apply(state, event);
+    const before = state;
+    state = apply(before, event);
+    if (before === undefined || event.type !== 'transcript_offloaded') continue;
+    const offloaded = (messagesOffloaded(before, event) ?? []).map(
+      (messages, index) => [event.chunks[index]?.id ?? '', messages] as const,
+    );
+    // Only these stay in memory, however many a long log has named.
+    named = referredTo(state, new Map([...named, ...offloaded]), wanted);
   }
-  const plan = state && offloadPlan(state, OFFLOAD_BOUNDS);
-  return plan && chunksOf(plan).find(isMeant);
+  if (state === undefined) return named;
+  const made = [...referredTo(state, named, wanted)].filter(
+    ([id, messages]) => chunkIdOf(messages) === id,
+  );
+  const plan = made.some(([id]) => id === wanted) ? undefined : offloadPlan(state, OFFLOAD_BOUNDS);
+  for (const messages of plan ? chunksOf(plan) : []) made.push([chunkIdOf(messages), messages]);
+  return new Map(made);
 }
 
-function namesChunk({ chunks }: TranscriptOffloaded, id: string): boolean {
-  return chunks.some((chunk) => chunk.id === id);
+function referredTo(
+  { transcript }: Pick<ConversationState, 'transcript'>,
+  chunks: Chunks,
+  wanted: string,
+): Chunks {
+  const ids = chunkIdsIn(transcript);
+  return new Map([...chunks].filter(([id]) => id === wanted || ids.has(id)));
 }
 
 /** The event by which the oldest messages of a state are offloaded; undefined when it has too few. */
 export function offloadAt(state: ConversationState): TranscriptOffloaded | undefined {
   const plan = offloadPlan(state, OFFLOAD_BOUNDS);
   return plan && offloadedEvent(plan, chunksOf(plan).map(chunkIdOf));
-}
-
-/** The stored log of the newest generation. @throws {StoreUnavailable} */
-async function* eventsOf(
-  log: Pick<EventLog, 'read'>,
-  key: ConversationKey,
-): AsyncGenerator<CanonicalEvent> {
-  let afterSeq = 0;
-  let generation: number | undefined;
-  for (let more = true; more; ) {
-    const read = await log.read(key, {
-      afterSeq,
-      ...(generation === undefined ? {} : { generation }),
-    });
-    if (read === undefined) return;
-    generation = read.generation;
-    yield* read.events;
-    afterSeq = read.events.at(-1)?.seq ?? afterSeq;
-    more = read.more;
-  }
 }

@@ -4,10 +4,18 @@ import { carriedMemory, stateIn } from '../../../../src/core/context/carry-over.
 import { offloadedEvent, withOffloaded } from '../../../../src/core/context/offloaded.js';
 import { messageBytes } from '../../../../src/core/context/transcript.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
-import { boundedState, NotReopenable } from '../../../../src/projection/reading/reopening.js';
+import {
+  boundedState,
+  NotReopenable,
+  restoreState,
+} from '../../../../src/projection/reading/reopening.js';
+import type { WorkflowSource } from '../../../../src/projection/source/workflow-source.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
+import type { EventLog, ReadOptions } from '../../../../src/store/ports/log.js';
+import { KEY } from '../../../support/samples/log-events.js';
 import { aConversationState } from '../../../support/samples/transcripts.js';
+import { aMachine } from '../../../support/schedules/core-driver.js';
 
 function messages(turns: number, bytesOfTurn: number): readonly Message[] {
   return Array.from({ length: turns }, (_, index) => ({
@@ -58,5 +66,21 @@ describe('the state that a closed conversation is reopened with', () => {
     const tried = () => boundedState('c-1', carriedOf(state));
     expect(tried).toThrow(NotReopenable);
     expect(tried).toThrow('Begin another one');
+  });
+});
+
+describe('the log of a conversation that is reopened', () => {
+  it('is read again later when it is removed while it is read: a part of it is no state', async () => {
+    const m = aMachine();
+    m.send('hi');
+    const page = { generation: 1, lastSeq: 9, events: m.events, more: true };
+    const log = {
+      read: (_key: unknown, { generation }: ReadOptions = {}) =>
+        Promise.resolve(generation === undefined ? page : undefined),
+    } as unknown as EventLog;
+    const deps = { log, source: {} as WorkflowSource };
+    await expect(restoreState(deps, { ...KEY, chain: 'next' })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
   });
 });

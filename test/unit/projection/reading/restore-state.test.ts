@@ -1,6 +1,6 @@
 /** The state that a closed conversation is opened again with: its whole content, with references to its blobs. */
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
 import {
@@ -36,7 +36,10 @@ async function stores() {
   onTestFinished(() => log.close());
   const warned: string[] = [];
   const logger = { info: () => undefined, warn: (text: string) => warned.push(text) };
-  return { log, blobs, warned, chunks: new TranscriptChunks({ log, blobs, logger }) };
+  /** The first pages of the log that were read: one for each time that it is read. */
+  const read = vi.spyOn(log, 'read');
+  const timesRead = () => read.mock.calls.filter(([, { generation } = {}]) => !generation).length;
+  return { log, blobs, warned, timesRead, chunks: new TranscriptChunks({ log, blobs, logger }) };
 }
 
 type Stores = Awaited<ReturnType<typeof stores>>;
@@ -70,12 +73,11 @@ async function readBack(
 ): Promise<readonly Message[]> {
   await log.append({ ...KEY, runId: 'run-1', events: m.events });
   const pieces = piecesOf(stateIn(seed).transcript);
-  const read = pieces.map(async (piece) =>
-    isStoredPart(piece)
-      ? (await chunks.get(KEY, piece.id)).slice(piece.from, piece.to)
-      : piece.messages,
-  );
-  return (await Promise.all(read)).flat();
+  const read: Message[] = [];
+  for (const piece of pieces)
+    if (!isStoredPart(piece)) read.push(...piece.messages);
+    else read.push(...(await chunks.get(KEY, piece.id)).slice(piece.from, piece.to));
+  return read;
 }
 
 async function idsIn({ blobs }: Stores): Promise<readonly string[]> {
@@ -127,9 +129,12 @@ describe('the state that a closed conversation is opened again with', () => {
     expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * OFFLOAD_KEEP_BYTES);
     const ids = named(seed);
     expect(before.filter((id) => !ids.includes(id))).toEqual([]);
+    for (const id of before) await all.chunks.get(KEY, id);
+    expect(all.timesRead()).toBe(0);
+    // The last run did not roll over, so none of its messages were stored: all are made when one is missed.
+    expect(ids.length - before.length).toBeGreaterThan(1);
     expect(await readBack(all, m, seed)).toEqual(whole);
-    // The last run did not roll over, so none of its messages were stored.
-    expect(all.warned.length).toBe(ids.length - before.length);
+    expect([all.timesRead(), all.warned.length]).toEqual([1, 1]);
     expect(await idsIn(all)).toEqual(ids.toSorted());
   });
 
@@ -139,9 +144,10 @@ describe('the state that a closed conversation is opened again with', () => {
     says(m, 8);
     const whole = said(m);
     const seed = seedIn(m);
-    expect(named(seed).length).toBeGreaterThan(0);
+    expect(named(seed).length).toBeGreaterThan(1);
     expect(await readBack(all, m, seed)).toEqual(whole);
-    expect(all.warned.length).toBe(named(seed).length);
+    expect([all.timesRead(), all.warned.length]).toEqual([1, 1]);
+    expect(await idsIn(all)).toEqual(named(seed).toSorted());
   });
 
   it('is the fold of its log with the event that names the chunks, which the next run records first', async () => {
@@ -156,6 +162,7 @@ describe('the state that a closed conversation is opened again with', () => {
     await all.blobs.delete(KEY);
     await all.log.append({ ...KEY, runId: 'run-2', events: seed.events });
     expect(await readBack(all, m, seed)).toEqual(first);
+    expect(all.timesRead()).toBe(2);
   });
 
   it('is made in the same way the second time, and omits turns beyond the bounds of a conversation', async () => {

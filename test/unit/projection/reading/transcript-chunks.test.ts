@@ -34,6 +34,18 @@ function aTalk(): MachineUnderTest {
   return m;
 }
 
+function summarizes({ machine }: MachineUnderTest, throughMessageId: string): void {
+  machine.summarized(1, {
+    version: 1,
+    throughMessageId,
+    text: 'In short.',
+    tokensBefore: 9,
+    tokensAfter: 2,
+    model: 'scripted',
+    usage: { inputTokens: 1, outputTokens: 1 },
+  });
+}
+
 async function setUp(given?: BlobStore) {
   const { log, blobs: own } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
@@ -62,6 +74,7 @@ async function setUp(given?: BlobStore) {
     append,
     offload,
     said,
+    talk,
     messages,
     all: transcript,
   };
@@ -116,12 +129,27 @@ describe('messages in the blob store', () => {
   it('that follow others of the same log in a chunk are made again, and those before them, too', {
     ...promise('G183'),
   }, async () => {
-    const { chunks, blobs, append, all, offload } = await setUp();
+    const { chunks, blobs, append, all, offload, said } = await setUp();
     const ids = [await offload(all.slice(0, 6)), await offload(all.slice(6, 13))];
     await append();
     await blobs.delete(KEY);
     expect(await chunks.get(KEY, ids[1] ?? '')).toEqual(all.slice(6, 13));
     expect(await chunks.get(KEY, ids[0] ?? '')).toEqual(all.slice(0, 6));
+    // The first miss has made them all.
+    expect(said).toHaveLength(1);
+  });
+
+  it('are made again without those that a summary has replaced', async () => {
+    const { chunks, blobs, append, all, offload, talk } = await setUp();
+    const [old, next] = [await offload(all.slice(0, 4)), await offload(all.slice(4, 12))];
+    summarizes(talk, all[3]?.id ?? '');
+    expect(talk.last('summary').messages).toBe(4);
+    await append();
+    await blobs.delete(KEY);
+    await chunks.get(KEY, next);
+    expect(await blobs.get(KEY, old)).toBeUndefined();
+    // A reader that does not know of the summary yet may still ask for them.
+    expect(await chunks.get(KEY, old)).toEqual(all.slice(0, 4));
   });
 
   it('that were changed are never used: they are made again', {

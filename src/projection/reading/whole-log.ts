@@ -1,0 +1,25 @@
+/** Reads a stored log page by page. */
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { type EventLog, StoreUnavailable } from '../../store/ports/log.js';
+
+/**
+ * The events of the newest generation, from the first on; none when the store has no such log.
+ * @throws {StoreUnavailable} also when the log is removed in the meantime: another try finds none
+ */
+export async function* wholeLog(
+  log: Pick<EventLog, 'read'>,
+  key: ConversationKey,
+): AsyncGenerator<CanonicalEvent> {
+  let afterSeq = 0;
+  let generation: number | undefined;
+  for (let more = true; more; ) {
+    const of = generation === undefined ? {} : { generation };
+    const read = await log.read(key, { afterSeq, ...of });
+    if (read === undefined && generation === undefined) return;
+    if (read === undefined) throw new StoreUnavailable('The log was removed while it was read');
+    yield* read.events;
+    ({ generation, more } = read);
+    afterSeq = read.events.at(-1)?.seq ?? afterSeq;
+  }
+}
