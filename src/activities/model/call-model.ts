@@ -22,8 +22,8 @@ import {
   type CallModelInput,
   type CallModelResult,
   providerResultsOf,
-  TRANSCRIPT_MISS,
 } from '../../protocol/workflow/activities.js';
+import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 import { answerTooLarge, partsWithin } from '../../tools/model-input/model-answer.js';
 import type { GivenContext } from '../../tools/model-input/model-context.js';
 import { promptOf } from '../../tools/model-input/prompt.js';

@@ -25,7 +25,7 @@ import {
 import type { Usage } from '../../protocol/conversation/turns.js';
 import type { Model, ModelCaller, ModelResponse } from '../../protocol/model/model.js';
 import { canonicalJson, fingerprint } from '../../protocol/values/json.js';
-import { TRANSCRIPT_MISS } from '../../protocol/workflow/activities.js';
+import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 import { framesOf, withDetails } from '../shared/failure.js';
 import { Attempts } from './attempts.js';
 import { type AskedRequest, RequestMeter } from './request-meter.js';

@@ -9,11 +9,8 @@ import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { ModelRequest } from '../../protocol/model/model.js';
-import {
-  type SummarizeInput,
-  type SummarizeResult,
-  TRANSCRIPT_MISS,
-} from '../../protocol/workflow/activities.js';
+import { type SummarizeInput, type SummarizeResult } from '../../protocol/workflow/activities.js';
+import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 import { tokensOf } from '../../tools/model-input/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
 import { type ActivityTools, withFields } from '../shared/deps.js';

@@ -28,7 +28,7 @@ import {
   type TranscriptQuery,
   type TranscriptSlice,
   transcriptHash,
-} from '../../protocol/workflow/activities.js';
+} from '../../protocol/workflow/transcript-delta.js';
 import { singleFlight } from './single-flight.js';
 
 /** The run that the messages belong to. */

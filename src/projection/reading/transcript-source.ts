@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { retryQuery } from '../../client/temporal/query-retry.js';
 import { TRANSCRIPT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
-import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/activities.js';
 import { QUERIES } from '../../protocol/workflow/messaging.js';
+import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/transcript-delta.js';
 
 /**
  * One page. The run is pinned, even if another run is current by now: messages of one run and epoch never change.

@@ -13,7 +13,7 @@ import type { Loss } from '../../core/calls/results.js';
 import { detailsIn, type ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import { isFailureCode } from '../../protocol/failures/failures.js';
-import { TRANSCRIPT_MISS } from '../../protocol/workflow/activities.js';
+import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 
 /** The failure as a code and a message of the failure table. A timeout is `no_worker`. */
 export function turnErrorOf(error: unknown): TurnError {

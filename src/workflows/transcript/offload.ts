@@ -11,8 +11,8 @@ import {
   type UnacknowledgedOffload,
 } from '../../protocol/conversation/offloaded-messages.js';
 import type { TranscriptOffloaded } from '../../protocol/log/events.js';
-import { transcriptHash } from '../../protocol/workflow/activities.js';
 import type { ConversationInput } from '../../protocol/workflow/messaging.js';
+import { transcriptHash } from '../../protocol/workflow/transcript-delta.js';
 import {
   activities,
   OFFLOAD_TRANSCRIPT,

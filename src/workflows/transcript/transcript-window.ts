@@ -23,7 +23,7 @@ import {
   type TranscriptDelta,
   type TranscriptSlice,
   transcriptHash,
-} from '../../protocol/workflow/activities.js';
+} from '../../protocol/workflow/transcript-delta.js';
 
 interface EpochStart {
   /** Messages that have left the transcript, and how many of the rest the model call leaves out. */

@@ -12,7 +12,7 @@ import {
   MAX_FAILED_ATTEMPTS,
 } from '../../../src/protocol/limits/limits.js';
 import type { Model } from '../../../src/protocol/model/model.js';
-import { TRANSCRIPT_MISS } from '../../../src/protocol/workflow/activities.js';
+import { TRANSCRIPT_MISS } from '../../../src/protocol/workflow/transcript-delta.js';
 import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 

@@ -13,7 +13,7 @@ import type { ConversationState } from '../../../src/core/state/state.js';
 import { countMessages } from '../../../src/core/state/transcript.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
 import type { OffloadTranscriptInput } from '../../../src/protocol/conversation/offloaded-messages.js';
-import type { TranscriptQuery } from '../../../src/protocol/workflow/activities.js';
+import type { TranscriptQuery } from '../../../src/protocol/workflow/transcript-delta.js';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import {
   TranscriptWindow,

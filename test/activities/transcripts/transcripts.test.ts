@@ -8,7 +8,7 @@ import {
   type TranscriptQuery,
   type TranscriptSlice,
   transcriptHash,
-} from '../../../src/protocol/workflow/activities.js';
+} from '../../../src/protocol/workflow/transcript-delta.js';
 import {
   TranscriptWindow,
   transcriptSlice,

@@ -21,7 +21,7 @@ import {
 } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
-import { transcriptHash } from '../../../src/protocol/workflow/activities.js';
+import { transcriptHash } from '../../../src/protocol/workflow/transcript-delta.js';
 import { blobRefOf } from '../../../src/store/ports/blobs.js';
 import { aConversationState } from '../samples/transcripts.js';
 
