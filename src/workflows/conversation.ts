@@ -10,21 +10,19 @@ import {
   condition,
   isCancellation,
   makeContinueAsNewFunc,
-  sleep,
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import { detachedCalls } from '../core/calls/detached.js';
 import { withOffloaded } from '../core/context/offloaded.js';
 import { isCrowded, needsOffload } from '../core/context/request-window.js';
 import { ConversationMachine } from '../core/machine/machine.js';
-import { isoOf } from '../core/state/time.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
 import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
 import type { ConversationInput, ReopenInput } from '../protocol/workflow/messaging.js';
 import { provideDetails } from './activities/details.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/schedule.js';
 import { Driver } from './driver/driver.js';
+import { IdleClose } from './driver/idle-close.js';
 import { Recovery } from './driver/recovery.js';
 import { checkedInput } from './handlers/checked-input.js';
 import { registerHandlers } from './handlers/handlers.js';
@@ -77,8 +75,12 @@ class Shell {
   readonly #recovery: Recovery;
   readonly #rollOver: RollOver;
   readonly #offload: TranscriptOffload;
-  readonly #pauses: OffloadPauses;
+  readonly #recheck = (): void => {
+    this.#dirty = true;
+  };
+  readonly #pauses = new OffloadPauses(this.#recheck);
   readonly #attributes: SearchAttributes;
+  readonly #idleClose: IdleClose;
   readonly #marker = new TaskMarker();
   readonly #handlers: InputHandlers;
   /** The inputs that waited until the state was restored. */
@@ -88,15 +90,11 @@ class Shell {
   /** True while the main loop is blocked: then each input marks its task as it arrives. */
   #isMarking = false;
   #dirty = false;
-  #idleTimer = false;
 
   constructor(input: ConversationInput, waiting: readonly WaitingInput[] = []) {
     this.#input = input;
     this.#waiting = waiting;
     this.#rollOver = new RollOver(input.rollOver);
-    this.#pauses = new OffloadPauses(() => {
-      this.#dirty = true;
-    });
     const { state, events } = initialState(input);
     this.#offload = new TranscriptOffload(input, state);
     this.#log = new EventLogOfRun(input, events, state.lastSeq);
@@ -123,6 +121,7 @@ class Shell {
       },
     });
     this.#recovery = new Recovery(this.#machine, this.#driver);
+    this.#idleClose = new IdleClose(this.#machine, input.settings.idleCloseMs, this.#recheck);
     // A reopened conversation has no pending calls; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
     const { namespace } = workflowInfo();
@@ -218,7 +217,7 @@ class Shell {
     const reason = this.#due();
     if (reason !== undefined) return this.#rollOverNow(reason);
     if (this.#lacksCapacity()) return this.#rollOverNow('turn_size');
-    this.#watchIdleness();
+    if (this.#idleClose.watch()) this.#marker.acted();
     return undefined;
   }
 
@@ -313,31 +312,6 @@ class Shell {
       if (isCancellation(error)) throw error;
       return 0;
     }
-  }
-
-  /** Keeps one idle timer per run, which checks again when it fires: a timer per turn would cost two events each. */
-  #watchIdleness(): void {
-    if (this.#idleTimer || this.#machine.state.turn !== undefined) return;
-    // The result of a detached call must find the conversation open; the check repeats when it has arrived.
-    if (detachedCalls(this.#machine.state).length > 0) return;
-    this.#idleTimer = true;
-    this.#marker.acted();
-    const { idleCloseMs } = this.#input.settings;
-    const closeAt = Date.parse(this.#machine.state.updatedAt) + idleCloseMs;
-    const summary = `close when idle until ${isoOf(closeAt)}`;
-    void sleep(Math.max(1, closeAt - Date.now()), { summary }).then(
-      () => {
-        this.#idleTimer = false;
-        const { turn, updatedAt, queue } = this.#machine.state;
-        const idle =
-          turn === undefined &&
-          queue.length === 0 &&
-          detachedCalls(this.#machine.state).length === 0;
-        if (idle && Date.now() >= Date.parse(updatedAt) + idleCloseMs) this.#machine.close('idle');
-        this.#dirty = true;
-      },
-      () => undefined,
-    );
   }
 
   async #end(): Promise<ConversationOutcome> {
