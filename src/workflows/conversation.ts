@@ -153,9 +153,9 @@ class Shell {
   }
 
   async run(): Promise<ConversationOutcome> {
-    if (this.#input.carried === undefined || this.#input.reopen !== undefined)
-      await this.#firstInput();
-    else this.#dirty = true;
+    const { carried, reopen } = this.#input;
+    if (carried !== undefined && reopen === undefined) this.#dirty = true;
+    else if (!(await this.#admitsFirst())) return this.#withoutInput();
     for (;;) {
       await condition(() => this.#dirty);
       this.#dirty = false;
@@ -170,18 +170,26 @@ class Shell {
   }
 
   /** A conversation is started only by its first message. A run whose message was refused must not stay open. */
-  async #firstInput(): Promise<void> {
+  async #admitsFirst(): Promise<boolean> {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
     this.#log.hold();
     this.#takeWaiting();
     const isRefused = this.#waiting.length > 0 && !admitted();
-    if (isRefused) {
-      this.#attributes.closed();
-      await condition(allHandlersFinished);
-    }
-    if (isRefused || !(await condition(admitted, EMPTY_RUN_CLOSE_MS)))
-      throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
+    if (isRefused || !(await condition(admitted, EMPTY_RUN_CLOSE_MS))) return false;
     this.#log.release();
+    return true;
+  }
+
+  /**
+   * A reopened conversation stays closed, as it was before the run. A new one does not exist: its run fails, which
+   * lets clients start it anew.
+   */
+  async #withoutInput(): Promise<ConversationOutcome> {
+    if (this.#input.reopen === undefined)
+      throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
+    this.#attributes.closed();
+    await condition(allHandlersFinished);
+    return { status: 'closed', lastSeq: this.#log.shownSeq };
   }
 
   #takeWaiting(): void {

@@ -57,6 +57,11 @@ export class EventLogOfRun {
     return this.#lastSeq;
   }
 
+  /** The newest seq that readers see: none of the events that are held. */
+  get shownSeq(): number {
+    return this.#isHeld ? this.#hintedSeq : this.#lastSeq;
+  }
+
   /** The newest event of this type in this run. */
   last<Type extends EventType>(type: Type): Extract<CanonicalEvent, { type: Type }> | undefined {
     return this.#events.findLast(
@@ -128,7 +133,7 @@ export class EventLogOfRun {
 
   page(input: unknown): EventsPage {
     if (this.#isHeld) {
-      const lastSeq = this.#hintedSeq;
+      const lastSeq = this.shownSeq;
       return { events: [], lastSeq, firstSeq: lastSeq + 1, more: false };
     }
     const query = isRecord(input) ? input : {};

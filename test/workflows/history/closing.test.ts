@@ -130,8 +130,7 @@ test('a closed conversation cannot be reopened for another agent, and the error 
     code: 'agent_mismatch',
     problems: [{ path: '/agent', message: 'must be "shop"' }],
   });
-  const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
-  await until('the run that asked for it is over', status, { holds: (name) => name !== 'RUNNING' });
+  expect(await engine.handle(talk).result()).toEqual({ status: 'closed', lastSeq: seq });
   expect(await talk.snapshot()).toMatchObject({ status: 'closed', agent: 'shop', seq });
   await expect(talk.send('hi')).rejects.toMatchObject({ code: 'conversation_closed' });
   expect(await engine.say(talk, 'hi', { reopen: true })).toMatchObject({ text: 'one more' });

@@ -252,11 +252,17 @@ test('a message that was admitted before the close is a duplicate, and leaves no
     turnId: first.turnId,
     seq: first.seq,
   });
-  await hasStatus(engine, talk, 'FAILED');
+  await hasStatus(engine, talk, 'COMPLETED');
   expect(await shownStatus(engine, talk)).toBe('closed');
   expect(await stored(engine, talk)).toBe(seq);
   await replays(engine, talk);
-  expect(await engine.say(talk, 'second', { reopen: true })).toMatchObject({ text: 'two' });
+  // A client that knows only of this run continues the conversation, too.
+  const bare = engine.bareClient.conversation(talk.id, { agent: 'shop' });
+  await expect(bare.send('second')).rejects.toMatchObject({ code: 'conversation_closed' });
+  await bare.send('second', { reopen: true });
+  await engine.idle(talk);
+  expect(model.requests.at(-1)?.messages).toHaveLength(3);
+  expect((await engine.log(talk))[seq]).toMatchObject({ reopened: true, seq: seq + 1 });
 });
 
 test('a conversation whose runs Temporal has removed is reopened from its log', {
