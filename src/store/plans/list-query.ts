@@ -5,7 +5,6 @@ import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { ConversationList } from '../ports/lists.js';
 import {
   cursorOf,
-  type DeadlinePosition,
   deadlineCursorOf,
   deadlineMsOf,
   deadlinePositionOf,
@@ -15,6 +14,7 @@ import {
 } from './paging.js';
 import { asStored } from './pending.js';
 import type { ListRequest } from './presence.js';
+import { numberIn, type Row, snapshotOf } from './rows.js';
 import { isTroubleKind, shownWith, troubleFrom } from './troubles.js';
 
 export interface Dialect {
@@ -42,16 +42,10 @@ export interface Admission {
   readonly verified: string;
 }
 
+/** Rows have `snapshot`, `position` and `trouble` (JSON; null if no mark holds), and `deadline_ms` in a list by deadline. */
 export interface ListQuery {
   readonly sql: string;
   readonly values: readonly (string | number)[];
-}
-
-/** One row of the answer: `snapshot`, `position`, `trouble`, and `deadline_ms` if the list is by deadline. */
-export interface ListRow extends DeadlinePosition {
-  readonly snapshot: ConversationList['conversations'][number];
-  /** JSON; null if no mark holds. */
-  readonly trouble: unknown;
 }
 
 class Statement {
@@ -207,14 +201,15 @@ function allOf(conditions: readonly string[]): string {
 }
 
 /** Makes the page from the rows of a `listQuery`. */
-export function listPage(options: ListRequest, rows: readonly ListRow[]): ConversationList {
+export function listPage(options: ListRequest, rows: readonly Row[]): ConversationList {
   const limit = listLimit(options);
   const page = rows.slice(0, limit);
-  const conversations = page.map(({ snapshot, trouble }) =>
-    shownWith(snapshot, troubleFrom(trouble)),
-  );
+  const conversations = page.map((row) => shownWith(snapshotOf(row), troubleFrom(row['trouble'])));
   const last = page.at(-1);
   if (rows.length <= limit || last === undefined) return { conversations };
-  const nextCursor = isByDeadline(options) ? deadlineCursorOf(last) : cursorOf(last.position);
+  const position = numberIn(last, 'position');
+  const nextCursor = isByDeadline(options)
+    ? deadlineCursorOf({ deadlineMs: numberIn(last, 'deadline_ms'), position })
+    : cursorOf(position);
   return { conversations, nextCursor };
 }

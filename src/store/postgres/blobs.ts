@@ -1,5 +1,7 @@
 /** Blobs in the database of the Postgres event log. */
+
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import { keyOf, type Row } from '../plans/rows.js';
 import type {
   BlobContent,
   BlobListOptions,
@@ -9,8 +11,7 @@ import type {
   StoredBlob,
 } from '../ports/blobs.js';
 import { blobRefOf, storedRef, wholeRange } from '../ports/blobs.js';
-import type { PostgresDatabase, Row } from './database/database.js';
-import { textIn } from './database/database.js';
+import type { PostgresDatabase } from './database/database.js';
 
 export class PostgresBlobStore implements BlobStore {
   readonly #database: PostgresDatabase;
@@ -106,8 +107,7 @@ function storedOf(row: Row): StoredBlob {
   const { stored_at: storedAt } = row;
   if (!(storedAt instanceof Date)) throw new TypeError('column stored_at is no time');
   return {
-    tenant: textIn(row, 'tenant'),
-    conversationId: textIn(row, 'conversation_id'),
+    ...keyOf(row),
     ref: storedRef(row['id'], row['bytes'], row['type']),
     storedAt: storedAt.toISOString(),
   };

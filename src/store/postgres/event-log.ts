@@ -2,10 +2,12 @@
  * The event log in Postgres: for workers and API processes on several machines. Writers of one conversation take turns
  * by the lock of its row; writers of different conversations never wait for each other.
  */
+
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { shownManifest } from '../plans/presence.js';
+import { textIn } from '../plans/rows.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -29,7 +31,7 @@ import {
 } from './conversations/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './conversations/read.js';
 import { PostgresTroubles } from './conversations/troubles.js';
-import { NOW_MS, PostgresDatabase, type PostgresOptions, textIn } from './database/database.js';
+import { NOW_MS, PostgresDatabase, type PostgresOptions } from './database/database.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
 

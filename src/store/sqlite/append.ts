@@ -1,4 +1,5 @@
 /** Appends of the sqlite event log: carries out an `AppendPlan` inside one transaction. */
+
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { turnIdOf } from '../../protocol/log/events.js';
 import {
@@ -9,10 +10,10 @@ import {
   rewrittenMarker,
 } from '../plans/append.js';
 import { contentHash } from '../plans/content-hash.js';
+import { textIn } from '../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
 import type { SqliteDatabase } from './database.js';
-import { textIn } from './database.js';
 import { readDeletion } from './deletions.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';

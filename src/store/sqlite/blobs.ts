@@ -1,5 +1,7 @@
 /** Blobs in the file of the sqlite event log. */
+
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import { keyOf, numberIn, type Row } from '../plans/rows.js';
 import type {
   BlobContent,
   BlobListOptions,
@@ -9,8 +11,7 @@ import type {
   StoredBlob,
 } from '../ports/blobs.js';
 import { blobRefOf, storedRef, wholeRange } from '../ports/blobs.js';
-import type { Row, SqliteDatabase } from './database.js';
-import { numberIn, textIn } from './database.js';
+import type { SqliteDatabase } from './database.js';
 
 const ONE = 'tenant = ? AND conversation_id = ? AND id = ?';
 
@@ -112,8 +113,7 @@ function readOf(row: Row): BlobRead {
 
 function storedOf(row: Row): StoredBlob {
   return {
-    tenant: textIn(row, 'tenant'),
-    conversationId: textIn(row, 'conversation_id'),
+    ...keyOf(row),
     ref: storedRef(row['id'], row['bytes'], row['type']),
     storedAt: new Date(numberIn(row, 'stored_at_ms')).toISOString(),
   };

@@ -3,16 +3,15 @@
  * translation of errors of sqlite into `StoreUnavailable`. `node:sqlite` is synchronous, so no call may wait long
  * inside sqlite: the built-in busy wait is short, and longer waits are asynchronous.
  */
+
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-
+import type { Row } from '../plans/rows.js';
 import { StoreUnavailable } from '../ports/log.js';
 import { MIGRATIONS } from './schema.js';
-
-export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** The longest time in milliseconds that the event loop is blocked while another process writes. */
 const BUSY_TIMEOUT_MS = 20;
@@ -149,18 +148,6 @@ export class SqliteDatabase {
       }
     });
   }
-}
-
-/** Column as text; the schema is STRICT, so any other type is a defect of a query. */
-export function textIn(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
-  return value;
-}
-
-/** Column as number; never beyond 2^53 here. */
-export function numberIn(row: Row, column: string): number {
-  return Number(row[column]);
 }
 
 function sqliteCode(error: unknown): number | undefined {

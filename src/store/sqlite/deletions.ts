@@ -1,10 +1,10 @@
 /** Tombstones in the sqlite event log. Synchronous; callers wrap them. */
+
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isAt } from '../plans/append.js';
+import { deletionOf, keyOf, textIn } from '../plans/rows.js';
 import type { Deletion, Deletions } from '../ports/deletions.js';
-import type { Row, SqliteDatabase } from './database.js';
-import { numberIn, textIn } from './database.js';
-import { keyOf } from './lists.js';
+import type { SqliteDatabase } from './database.js';
 import { readHead } from './read.js';
 
 const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
@@ -123,14 +123,4 @@ export function forgetDeletions(
     Date.now() - forMs,
     limit,
   );
-}
-
-function deletionOf(row: Row): Deletion {
-  const finishedAtMs = row['finished_at_ms'];
-  return {
-    ...keyOf(row),
-    runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
-    requestedAtMs: numberIn(row, 'requested_at_ms'),
-    ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
-  };
 }

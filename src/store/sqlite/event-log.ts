@@ -2,10 +2,12 @@
  * The event log in one sqlite file: the embedded default. Worker and API processes share the file; writers take turns,
  * readers never wait (write-ahead log). For one machine: the file must not lie on a network drive.
  */
+
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
+import { textIn } from '../plans/rows.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -15,7 +17,7 @@ import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
 import { appendBatch } from './append.js';
 import { SqliteBlobStore } from './blobs.js';
-import { SqliteDatabase, textIn } from './database.js';
+import { SqliteDatabase } from './database.js';
 import {
   beginDeletion,
   extendDeletion,

@@ -1,11 +1,12 @@
 /** Rows of leases in the sqlite event log. Synchronous; callers wrap them. */
+
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { LATE_TOLERANCE_MS } from '../../protocol/limits/limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { leasesAfter } from '../plans/leases.js';
+import { keyOf, numberIn, type Row, textIn } from '../plans/rows.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
-import type { Row, SqliteDatabase } from './database.js';
-import { numberIn, textIn } from './database.js';
+import type { SqliteDatabase } from './database.js';
 
 /** Part of an append, inside its transaction. */
 export function followClaims(
@@ -114,8 +115,7 @@ function sameAs(lease: CallLease): readonly [string, string, string, string, num
 
 function leaseOf(row: Row): CallLease {
   return {
-    tenant: textIn(row, 'tenant'),
-    conversationId: textIn(row, 'conversation_id'),
+    ...keyOf(row),
     toolCallId: textIn(row, 'tool_call_id'),
     claimId: textIn(row, 'claim_id'),
     seq: numberIn(row, 'claim_seq'),

@@ -1,11 +1,11 @@
 /** Lists of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
+
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
 import type { ListRequest } from '../plans/presence.js';
+import { closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
 import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
-import type { Row, SqliteDatabase } from './database.js';
-import { numberIn, textIn } from './database.js';
-import { snapshotOf } from './read.js';
+import type { SqliteDatabase } from './database.js';
 
 export const SQLITE: Dialect = {
   conversations: 'conversations',
@@ -33,13 +33,7 @@ export const SQLITE: Dialect = {
 /** @throws {RangeError} when the cursor is not one of this store. */
 export function listSnapshots(database: SqliteDatabase, options: ListRequest): ConversationList {
   const { sql, values } = listQuery(options, SQLITE);
-  const rows = database.all(sql, ...values).map((row) => ({
-    snapshot: snapshotOf(row),
-    position: numberIn(row, 'position'),
-    deadlineMs: numberIn(row, 'deadline_ms'),
-    trouble: row['trouble'],
-  }));
-  return listPage(options, rows);
+  return listPage(options, database.all(sql, ...values));
 }
 
 const OPEN_HEAD =
@@ -120,24 +114,5 @@ export function readClosedBefore(
       closedBeforeMs,
       limit,
     )
-    .map((row) => ({
-      ...keyOf(row),
-      generation: numberIn(row, 'generation'),
-      lastSeq: numberIn(row, 'last_seq'),
-      runId: textIn(row, 'run_id'),
-      closedAtMs: numberIn(row, 'closed_at_ms'),
-    }));
-}
-
-export function keyOf(row: Row): ConversationKey {
-  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
-}
-
-function openHeadOf(row: Row): OpenHead {
-  return {
-    ...keyOf(row),
-    runId: textIn(row, 'run_id'),
-    historyLength: numberIn(row, 'history_length'),
-    changedAtMs: numberIn(row, 'changed_at_ms'),
-  };
+    .map(closedHeadOf);
 }

@@ -1,4 +1,5 @@
 /** Rows of pending calls in the sqlite event log. Part of an append, inside its transaction. */
+
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import {
   inputOfTurn,
@@ -6,8 +7,8 @@ import {
   pendingChange,
   requestersStored,
 } from '../plans/pending.js';
+import { eventOf } from '../plans/rows.js';
 import type { SqliteDatabase } from './database.js';
-import { eventOf } from './read.js';
 
 /** To be called after the head and the events are written, because it reads both. */
 export function followPending(database: SqliteDatabase, states: PendingStates): void {

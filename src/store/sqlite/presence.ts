@@ -1,4 +1,5 @@
 /** Rows of workers in the sqlite event log, and the agents that they serve. Synchronous; callers wrap them. */
+
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import {
   AGENT_GONE_MS,
@@ -6,9 +7,9 @@ import {
   WORKER_LIVE_MS,
 } from '../../protocol/limits/service-limits.js';
 import type { PublishedAgent } from '../plans/presence.js';
+import { textIn } from '../plans/rows.js';
 import type { AnnouncedWorker, GoneAgents } from '../ports/presence.js';
 import type { SqliteDatabase } from './database.js';
-import { textIn } from './database.js';
 
 /** To be called inside a write transaction. */
 export function announceWorker(database: SqliteDatabase, { id, agents }: AnnouncedWorker): void {

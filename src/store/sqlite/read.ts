@@ -1,12 +1,12 @@
 /** Reads of the sqlite event log: rows into heads, snapshots and events. Synchronous; callers wrap them. */
-import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { readBounds } from '../plans/paging.js';
+import { eventOf, headOf, keyOf, numberIn } from '../plans/rows.js';
 import type { EventsRead, ReadOptions } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
-import type { Row, SqliteDatabase } from './database.js';
-import { numberIn, textIn } from './database.js';
+import type { SqliteDatabase } from './database.js';
 
 export function readHead(database: SqliteDatabase, key: ConversationKey): LogHead | undefined {
   const row = database.get(
@@ -88,7 +88,7 @@ export function findTurnKey(database: SqliteDatabase, turnId: TurnId): Conversat
     turnId,
   );
   if (row === undefined) return undefined;
-  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
+  return keyOf(row);
 }
 
 function endOf(
@@ -113,24 +113,4 @@ function endOf(
   );
   if (older === undefined || older['last_seq'] === null) return undefined;
   return { generation, lastSeq: numberIn(older, 'last_seq') };
-}
-
-export function headOf(row: Row): LogHead {
-  return {
-    tenant: textIn(row, 'tenant'),
-    conversationId: textIn(row, 'conversation_id'),
-    generation: numberIn(row, 'generation'),
-    lastSeq: numberIn(row, 'last_seq'),
-    runId: textIn(row, 'run_id'),
-    historyLength: numberIn(row, 'history_length'),
-    snapshot: snapshotOf(row),
-  };
-}
-
-export function snapshotOf(row: Row): ConversationSnapshot {
-  return JSON.parse(textIn(row, 'snapshot')) as ConversationSnapshot;
-}
-
-export function eventOf(row: Row): CanonicalEvent {
-  return JSON.parse(textIn(row, 'event')) as CanonicalEvent;
 }

@@ -1,10 +1,10 @@
 /** Marks of trouble in the sqlite event log. Synchronous; callers wrap them. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { keyOf } from '../plans/rows.js';
 import { isNewTrouble, troubleFrom } from '../plans/troubles.js';
 import type { Troubled, Troubles } from '../ports/troubles.js';
 import type { SqliteDatabase } from './database.js';
-import { keyOf } from './lists.js';
 
 const LAST_SEQ = '(SELECT last_seq FROM conversations WHERE tenant = ?1 AND conversation_id = ?2)';
 

@@ -1,4 +1,5 @@
 /** Appends of the Postgres event log: carries out an `AppendPlan` inside one transaction. */
+
 import type { CanonicalEvent } from '../../../protocol/log/events.js';
 import { turnIdOf } from '../../../protocol/log/events.js';
 import { type ConversationKey, conversationKey } from '../../../protocol/values/ids.js';
@@ -10,13 +11,13 @@ import {
   rewrittenMarker,
 } from '../../plans/append.js';
 import { contentHash } from '../../plans/content-hash.js';
+import { eventOf, headOf, numberIn, textIn } from '../../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../../ports/log.js';
 import type { LogHead } from '../../ports/log-head.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
-import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import { NOW_MS } from '../database/database.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';
-import { eventOf, headOf } from './rows.js';
 
 /** To be called inside a transaction. */
 export async function appendBatch(

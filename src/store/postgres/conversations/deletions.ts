@@ -1,11 +1,12 @@
 /** Tombstones in the Postgres event log, by the clock of the database. */
+
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import { isAt } from '../../plans/append.js';
+import { deletionOf, keyOf, textIn } from '../../plans/rows.js';
 import type { Deletion, Deletions } from '../../ports/deletions.js';
-import type { PostgresDatabase, Queries, Row } from '../database/database.js';
-import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import type { PostgresDatabase, Queries } from '../database/database.js';
+import { NOW_MS } from '../database/database.js';
 import { lockedHead } from './append.js';
-import { keyOf } from './rows.js';
 
 const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
 
@@ -124,14 +125,4 @@ export class PostgresDeletions implements Deletions {
     );
     return row === undefined ? undefined : deletionOf(row);
   }
-}
-
-function deletionOf(row: Row): Deletion {
-  const finishedAtMs = row['finished_at_ms'];
-  return {
-    ...keyOf(row),
-    runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
-    requestedAtMs: numberIn(row, 'requested_at_ms'),
-    ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
-  };
 }

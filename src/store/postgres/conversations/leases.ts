@@ -1,11 +1,13 @@
 /** Rows of leases in the Postgres event log, by the clock of the database. */
+
 import type { ConversationSnapshot } from '../../../protocol/conversation/conversation.js';
 import { LATE_TOLERANCE_MS } from '../../../protocol/limits/limits.js';
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import { leasesAfter } from '../../plans/leases.js';
+import { keyOf, numberIn, type Row, textIn } from '../../plans/rows.js';
 import type { CallLease, CallLeases } from '../../ports/leases.js';
-import type { PostgresDatabase, Queries, Row } from '../database/database.js';
-import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import type { PostgresDatabase, Queries } from '../database/database.js';
+import { NOW_MS } from '../database/database.js';
 
 /** Part of an append, inside its transaction. */
 export async function followClaims(
@@ -121,17 +123,16 @@ function holderText(holder: string): string {
 }
 
 function byKey(left: CallLease, right: CallLease): number {
-  return keyOf(left) < keyOf(right) ? -1 : 1;
+  return orderOf(left) < orderOf(right) ? -1 : 1;
 }
 
-function keyOf({ tenant, conversationId, toolCallId }: CallLease): string {
+function orderOf({ tenant, conversationId, toolCallId }: CallLease): string {
   return [tenant, conversationId, toolCallId].join('\0');
 }
 
 function leaseOf(row: Row): CallLease {
   return {
-    tenant: textIn(row, 'tenant'),
-    conversationId: textIn(row, 'conversation_id'),
+    ...keyOf(row),
     toolCallId: textIn(row, 'tool_call_id'),
     claimId: textIn(row, 'claim_id'),
     seq: numberIn(row, 'claim_seq'),

@@ -1,4 +1,5 @@
 /** Lists of the Postgres event log, and the reads of the sweep. */
+
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
 import {
@@ -7,11 +8,11 @@ import {
   requestOf,
   withAttention,
 } from '../../plans/presence.js';
-import type { ClosedHead, ConversationLists, ListOptions, OpenHead } from '../../ports/lists.js';
-import type { PostgresDatabase, Row } from '../database/database.js';
-import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
+import type { ConversationLists, ListOptions } from '../../ports/lists.js';
+import type { PostgresDatabase } from '../database/database.js';
+import { NOW_MS } from '../database/database.js';
 import { readGoneAgents } from './presence.js';
-import { keyOf, snapshotOf } from './rows.js';
 
 const OPEN_HEAD = 'tenant, conversation_id, run_id, history_length, changed_at_ms';
 
@@ -57,15 +58,7 @@ export class PostgresLists implements ConversationLists {
   async #list(options: ListRequest) {
     const { sql, values } = listQuery(options, postgresDialect(this.#database));
     const rows = await this.#database.all(sql, ...values);
-    return listPage(
-      options,
-      rows.map((row) => ({
-        snapshot: snapshotOf(row),
-        position: numberIn(row, 'position'),
-        deadlineMs: numberIn(row, 'deadline_ms'),
-        trouble: row['trouble'],
-      })),
-    );
+    return listPage(options, rows);
   }
 
   async openHeads({ limit, after }: Parameters<ConversationLists['openHeads']>[0]) {
@@ -126,23 +119,6 @@ export class PostgresLists implements ConversationLists {
       closedBeforeMs,
       limit,
     );
-    return rows.map(
-      (row): ClosedHead => ({
-        ...keyOf(row),
-        generation: numberIn(row, 'generation'),
-        lastSeq: numberIn(row, 'last_seq'),
-        runId: textIn(row, 'run_id'),
-        closedAtMs: numberIn(row, 'closed_at_ms'),
-      }),
-    );
+    return rows.map(closedHeadOf);
   }
-}
-
-function openHeadOf(row: Row): OpenHead {
-  return {
-    ...keyOf(row),
-    runId: textIn(row, 'run_id'),
-    historyLength: numberIn(row, 'history_length'),
-    changedAtMs: numberIn(row, 'changed_at_ms'),
-  };
 }

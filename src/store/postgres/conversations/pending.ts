@@ -1,4 +1,5 @@
 /** Rows of pending calls in the Postgres event log. Part of an append, inside its transaction. */
+
 import type { ConversationKey, TurnId } from '../../../protocol/values/ids.js';
 import {
   inputOfTurn,
@@ -6,8 +7,8 @@ import {
   pendingChange,
   requestersStored,
 } from '../../plans/pending.js';
+import { eventOf } from '../../plans/rows.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
-import { eventOf } from './rows.js';
 
 type Tables = Pick<PostgresDatabase, 'table'>;
 

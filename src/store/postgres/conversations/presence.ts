@@ -2,6 +2,7 @@
  * Rows of workers in Postgres, and the agents that they serve. By the clock of the database, because those of the
  * machines may differ.
  */
+
 import type { AgentManifest } from '../../../protocol/conversation/agents.js';
 import {
   AGENT_GONE_MS,
@@ -9,8 +10,9 @@ import {
   WORKER_LIVE_MS,
 } from '../../../protocol/limits/service-limits.js';
 import type { PublishedAgent } from '../../plans/presence.js';
+import { textIn } from '../../plans/rows.js';
 import type { AnnouncedWorker, GoneAgents } from '../../ports/presence.js';
-import { type PostgresDatabase, textIn } from '../database/database.js';
+import { type PostgresDatabase } from '../database/database.js';
 
 export async function announceWorker(
   database: PostgresDatabase,

@@ -1,11 +1,11 @@
 /** Reads of the Postgres event log. */
+
 import type { ConversationKey, TurnId } from '../../../protocol/values/ids.js';
 import { readBounds } from '../../plans/paging.js';
+import { eventOf, headOf, keyOf, numberIn } from '../../plans/rows.js';
 import type { EventsRead, ReadOptions } from '../../ports/log.js';
 import type { LogHead } from '../../ports/log-head.js';
 import type { PostgresDatabase } from '../database/database.js';
-import { numberIn, textIn } from '../database/database.js';
-import { eventOf, headOf } from './rows.js';
 
 export async function readHead(
   database: PostgresDatabase,
@@ -78,7 +78,7 @@ export async function findTurnKey(
     turnId,
   );
   if (row === undefined) return undefined;
-  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
+  return keyOf(row);
 }
 
 async function endOf(

@@ -1,10 +1,10 @@
 /** Marks of trouble in the Postgres event log. */
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import type { Trouble } from '../../../protocol/values/trouble.js';
+import { keyOf } from '../../plans/rows.js';
 import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
 import type { Troubles } from '../../ports/troubles.js';
 import type { PostgresDatabase } from '../database/database.js';
-import { keyOf } from './rows.js';
 
 export class PostgresTroubles implements Troubles {
   readonly #database: PostgresDatabase;

@@ -2,15 +2,16 @@
  * Connections to one Postgres database: a pool, the schema, short transactions, and the translation of errors of
  * Postgres and of the network into `StoreUnavailable`.
  */
+
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { Pool } from 'pg';
+import { type Row } from '../../plans/rows.js';
 
 import { StoreUnavailable } from '../../ports/log.js';
 import { CONNECT_TIMEOUT_MS, migrate, type StoreLogger } from './migrate.js';
 import { identifier, safeUrl, sqlState } from './names.js';
 
-export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | number | null | Uint8Array | readonly (string | number | null)[];
 
 /** Statements inside a transaction, or outside of one. */
@@ -198,18 +199,6 @@ function prepared(
     names.set(sql, name);
   }
   return { name, text: sql, values: [...values] };
-}
-
-/** Column as text. */
-export function textIn(row: Row, column: string): string {
-  const value: unknown = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
-  return value;
-}
-
-/** Column as number; never beyond 2^53 here. BIGINT comes as text. */
-export function numberIn(row: Row, column: string): number {
-  return Number(row[column]);
 }
 
 /** Serialisation failure, deadlock, or a row that another transaction inserted first: a retry succeeds. */

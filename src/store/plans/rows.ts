@@ -1,0 +1,72 @@
+/** Rows of the event logs in SQL as heads, snapshots and events: both databases have the same columns. */
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { Deletion } from '../ports/deletions.js';
+import type { ClosedHead, OpenHead } from '../ports/lists.js';
+import type { LogHead } from '../ports/log-head.js';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export function textIn(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
+  return value;
+}
+
+/** Column as number; never beyond 2^53 here. Postgres returns BIGINT as text. */
+export function numberIn(row: Row, column: string): number {
+  return Number(row[column]);
+}
+
+export function keyOf(row: Row): ConversationKey {
+  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
+}
+
+export function headOf(row: Row): LogHead {
+  return {
+    ...keyOf(row),
+    generation: numberIn(row, 'generation'),
+    lastSeq: numberIn(row, 'last_seq'),
+    runId: textIn(row, 'run_id'),
+    historyLength: numberIn(row, 'history_length'),
+    snapshot: snapshotOf(row),
+  };
+}
+
+export function snapshotOf(row: Row): ConversationSnapshot {
+  return JSON.parse(textIn(row, 'snapshot')) as ConversationSnapshot;
+}
+
+export function eventOf(row: Row): CanonicalEvent {
+  return JSON.parse(textIn(row, 'event')) as CanonicalEvent;
+}
+
+export function openHeadOf(row: Row): OpenHead {
+  return {
+    ...keyOf(row),
+    runId: textIn(row, 'run_id'),
+    historyLength: numberIn(row, 'history_length'),
+    changedAtMs: numberIn(row, 'changed_at_ms'),
+  };
+}
+
+export function closedHeadOf(row: Row): ClosedHead {
+  return {
+    ...keyOf(row),
+    generation: numberIn(row, 'generation'),
+    lastSeq: numberIn(row, 'last_seq'),
+    runId: textIn(row, 'run_id'),
+    closedAtMs: numberIn(row, 'closed_at_ms'),
+  };
+}
+
+export function deletionOf(row: Row): Deletion {
+  const finishedAtMs = row['finished_at_ms'];
+  return {
+    ...keyOf(row),
+    runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
+    requestedAtMs: numberIn(row, 'requested_at_ms'),
+    ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
+  };
+}
