@@ -1,6 +1,6 @@
 /** Finds out whether the workflow tasks of a conversation never complete. Needs the server only, no worker. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { firstLineOf, PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
+import { firstLineOf, type Trouble } from '../../protocol/values/trouble.js';
 import { isoOf } from '../history/times.js';
 import { decodedError } from '../history/values.js';
 import { type PendingTask, troubleIn } from '../trouble/judge.js';
@@ -15,18 +15,16 @@ const PAGE = 20;
 export const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 
 /**
- * The trouble of a run that was described; undefined when its tasks are completed, or when too few failed in a row.
- * Reads the end of the history only if the description gives a reason to.
- * @param moreThan Number of attempts up to which there is no trouble.
+ * The trouble of a run that was described, however few attempts failed; undefined when its tasks are completed. Reads
+ * the end of the history if a task is pending: the attempts of the task begin at one with each signal.
  * @throws errors of the server. Callers set the deadline.
  */
 export async function troubleOf(
   temporal: Client,
   run: WorkflowExecutionDescription,
-  moreThan = PASSING_TASK_ATTEMPTS,
 ): Promise<Trouble | undefined> {
   const task = isOpenRun(run) ? pendingTaskOf(run) : undefined;
-  if (task === undefined || (task.attempt <= 1 && !isReported(run))) return undefined;
+  if (task === undefined) return undefined;
   const { history } = await temporal.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: temporal.options.namespace,
     execution: { workflowId: run.workflowId, runId: run.runId },
@@ -34,8 +32,7 @@ export async function troubleOf(
   });
   const events = history?.events ?? [];
   const found = troubleIn(task, events);
-  if (found === undefined || (found.attempts <= moreThan && !isReported(run))) return undefined;
-  if (found.kind === 'slow') return found;
+  if (found?.kind !== 'failing') return found;
   // A codec may have encoded the message.
   const [failure] = events.flatMap(
     ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure ?? [],
@@ -53,9 +50,4 @@ function pendingTaskOf({ raw, runId }: WorkflowExecutionDescription): PendingTas
     attempt: task.attempt ?? 0,
     scheduledAt: isoOf(scheduled, 'originalScheduledTime'),
   };
-}
-
-function isReported({ raw }: WorkflowExecutionDescription): boolean {
-  const fields = raw.workflowExecutionInfo?.searchAttributes?.indexedFields ?? {};
-  return Object.hasOwn(fields, REPORTED_PROBLEMS);
 }

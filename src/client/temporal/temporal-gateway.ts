@@ -275,7 +275,7 @@ export class TemporalGateway {
   async trouble(key: ConversationKey): Promise<Trouble | undefined> {
     try {
       return await this.#within(QUERY_DEADLINE_MS, async () =>
-        troubleOf(this.#temporal, await this.#handle(key).describe(), 0),
+        troubleOf(this.#temporal, await this.#handle(key).describe()),
       );
     } catch {
       return undefined;

@@ -42,7 +42,7 @@ export interface WorkflowDescription {
   readonly endedBy?: EndedBy;
   /** ISO 8601; when a run is closed. */
   readonly closedAt?: string;
-  /** Its workflow tasks never complete. Absent if they do. */
+  /** Attempts at its workflow task that failed since one was completed. Absent if there are none. */
   readonly trouble?: Trouble;
 }
 

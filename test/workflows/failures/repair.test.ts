@@ -80,7 +80,7 @@ test('a run that does not replay is reset to the longest prefix that does, and a
   expect(third).toMatchObject({ status: 'queued', reason: 'workflow_failing' });
   const trouble = async () => (await createWorkflowSource(engine.temporal).describe(key))?.trouble;
   const found = await until('the run fails', trouble, {
-    holds: (seen) => seen !== undefined,
+    holds: (seen) => (seen?.attempts ?? 0) > 3,
     timeoutMs: 60_000,
   });
   if (found === undefined) throw new Error('the run does not fail');

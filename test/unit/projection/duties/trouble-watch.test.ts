@@ -80,4 +80,14 @@ describe('marks of trouble', () => {
     await watch.recheck(() => Promise.reject(new Error('away')));
     expect(await log.trouble(KEY)).toEqual(FAILING);
   });
+
+  it('stay while few attempts are counted, as after a signal, and nothing was completed', {
+    ...promise('G20'),
+  }, async () => {
+    const { log, watch, lines } = await aWatch();
+    await watch.found(KEY, FAILING);
+    await watch.recheck(() => Promise.resolve({ ...FAILING, attempts: 1 }));
+    expect(await log.trouble(KEY)).toEqual(FAILING);
+    expect(lines).toHaveLength(1);
+  });
 });
