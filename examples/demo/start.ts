@@ -53,7 +53,6 @@ async function main(): Promise<void> {
       agents: fileURLToPath(new URL('./agents.js', import.meta.url)),
       model: model.label,
       workerEnv: shownEnv(model),
-      tryAgent: 'support',
       tryMessage: 'Refund 75.00 for payment p_1',
     });
   } finally {

@@ -64,7 +64,7 @@ const seconds = (text: string): number => {
 
 const AGENTS = [
   '--agents <module>',
-  'JavaScript module that exports agents, or arrays of them (and services)',
+  'module (.js, or .ts as Node runs it) that exports agents, or arrays of them (and services)',
 ] as const;
 const RETRY = [
   '--retry <seconds>',

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { shellQuote } from '../../protocol/workflow/shown-text.js';
 import { type Config, readConfig } from '../process/config.js';
 import { onStop } from '../process/process-life.js';
@@ -16,7 +17,6 @@ export interface DevFlags {
   readonly model?: string;
   /** A message that shows what the agent can do, for the `try` line. */
   readonly tryMessage?: string;
-  readonly tryAgent?: string;
   /**
    * Additional environment of a worker, for the command that starts another: it is shown, so it must hold no secrets.
    */
@@ -39,7 +39,7 @@ export async function runDev(flags: DevFlags): Promise<void> {
     throw error;
   });
   if (stack === undefined) return;
-  if (!stopped.signal.aborted) introduce(stack, config, flags);
+  if (!stopped.signal.aborted) await introduce(stack, config, flags);
   await showWaiting(stack, { signal: stopped.signal, config, flags });
   print('stopping');
   await stack.stop();
@@ -64,7 +64,7 @@ async function start(config: Config, flags: DevFlags): Promise<Stack> {
   });
 }
 
-function introduce(stack: Stack, config: Config, flags: DevFlags): void {
+async function introduce(stack: Stack, config: Config, flags: DevFlags): Promise<void> {
   const { temporal, apiUrl } = stack;
   const ui = temporal.uiUrl === undefined ? '' : `  ui ${temporal.uiUrl}`;
   const found = temporal.started ? 'started' : 'found running';
@@ -73,11 +73,22 @@ function introduce(stack: Stack, config: Config, flags: DevFlags): void {
   print(`api       ${apiUrl}  (no auth configured: loopback only)`);
   print(`model     ${flags.model ?? 'as the agents say'}`);
   const body = JSON.stringify({
-    agent: flags.tryAgent ?? '<agent>',
+    agent: await firstAgent(apiUrl),
     message: flags.tryMessage ?? 'Hello',
   });
   print(`try       ${curl(`${apiUrl}/v1/conversations`, body)}`);
   print('Ctrl-C stops everything that was started here.');
+}
+
+/** An agent that accepts conversations: the worker has published its agents before the API starts. */
+async function firstAgent(apiUrl: string): Promise<string> {
+  try {
+    const response = await fetch(`${apiUrl}/v1/agents`);
+    const { agents } = (await response.json()) as { agents: readonly AgentManifest[] };
+    return agents.find(({ notServedSince }) => notServedSince === undefined)?.name ?? '<agent>';
+  } catch {
+    return '<agent>';
+  }
 }
 
 interface Showing {
