@@ -30,29 +30,20 @@ const GENERATION = 1;
 
 /** The result of a turn by the event of its end. */
 export function resultOfEnd(event: TurnEnded & { readonly seq: number }): TurnResult {
-  const { turnId, text, usage, seq, output } = event;
-  switch (event.status) {
+  const { turnId, text, usage, seq, status, reason, output } = event;
+  switch (status) {
     case 'completed':
       return {
-        status: 'completed',
-        turnId,
-        text,
+        ...{ status, turnId, text, usage, seq },
         ...(output === undefined ? {} : { output }),
-        usage,
-        seq,
-        ...(event.reason === undefined ? {} : { reason: event.reason }),
+        ...(reason === undefined ? {} : { reason }),
       };
-    case 'failed':
-      return {
-        status: 'failed',
-        turnId,
-        text,
-        usage,
-        seq,
-        error: event.error ?? { code: 'internal', message: 'The turn failed' },
-      };
+    case 'failed': {
+      const error = event.error ?? { code: reason ?? 'internal', message: 'The turn failed' };
+      return { status, turnId, text, usage, seq, error };
+    }
     case 'cancelled':
-      return { status: 'cancelled', turnId, text, usage, seq };
+      return { status, turnId, text, usage, seq };
   }
 }
 

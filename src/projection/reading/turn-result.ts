@@ -1,8 +1,9 @@
 /** Reads the result of a turn from the store, and waits for it. */
 
+import { resultOfEnd } from '../../client/reading/workflow-reader.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
 import { waitingResult } from '../../protocol/conversation/waiting.js';
-import type { CanonicalEvent, TurnEnded } from '../../protocol/log/events.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
@@ -64,34 +65,6 @@ export async function waitForTurn(
 }
 
 function resultOf(events: readonly CanonicalEvent[]): TurnResult | undefined {
-  for (const event of events) if (event.type === 'turn_ended') return endOf(event);
+  for (const event of events) if (event.type === 'turn_ended') return resultOfEnd(event);
   return undefined;
-}
-
-function endOf(event: TurnEnded & { readonly seq: number }): TurnResult {
-  const { turnId, text, usage, seq, status, reason, output } = event;
-  switch (status) {
-    case 'completed':
-      return {
-        status,
-        turnId,
-        text,
-        ...(output === undefined ? {} : { output }),
-        usage,
-        seq,
-        ...(reason === undefined ? {} : { reason }),
-      };
-    case 'cancelled':
-      return { status, turnId, text, usage, seq };
-    case 'failed': {
-      const error = event.error ?? { code: reason ?? 'internal', message: 'The turn failed' };
-      return { status, turnId, error, text, usage, seq };
-    }
-    default:
-      return unknownStatus(status);
-  }
-}
-
-function unknownStatus(status: never): never {
-  throw new TypeError(`unknown turn status ${String(status)}`);
 }
