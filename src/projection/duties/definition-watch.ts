@@ -8,22 +8,17 @@
  * that is already offered this way refuses the change, and that leaves no history.
  */
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { refusalOf } from '../../client/temporal/errors.js';
-import type {
-  AnswerOffer,
-  ChangeSuspensionInput,
-  ChangeSuspensionReply,
-} from '../../protocol/calls/definitions.js';
+import type { AnswerOffer, ChangeSuspensionInput } from '../../protocol/calls/definitions.js';
 import type { PendingCall, SuspensionKind } from '../../protocol/calls/suspensions.js';
-import { PRESENCE_INTERVAL_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
-import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { PRESENCE_INTERVAL_MS } from '../../protocol/limits/service-limits.js';
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';
-import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
+import { isTaken } from './refusable-update.js';
 
 /** An agent of this worker. */
 export interface ServedAgent {
@@ -59,7 +54,7 @@ export interface DefinitionWatchDeps {
 
 const KINDS: readonly SuspensionKind[] = ['elicitation', 'client_execution', 'external_execution'];
 const PAGE_SIZE = 100;
-const TOLD_AT_ONCE = 8;
+const NOTIFIED_AT_ONCE = 8;
 /** Milliseconds; covers a page of calls, each with its update. */
 const LOCK_MS = 60_000;
 
@@ -67,7 +62,7 @@ export class DefinitionWatch {
   readonly #deps: Required<DefinitionWatchDeps>;
   readonly #id: string;
   readonly #outages: Outages;
-  readonly #limited = pLimit(TOLD_AT_ONCE);
+  readonly #limited = pLimit(NOTIFIED_AT_ONCE);
   readonly #passes: Passes;
   /** Agents whose waiting calls are all offered by this worker's definitions. */
   readonly #done = new Set<string>();
@@ -161,30 +156,15 @@ export class DefinitionWatch {
   }
 }
 
-/** Sends the offer by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+/** Sends each offer as an update of its own. */
 export function createOfferNotifier(client: Client): NotifyOffer {
   return async (key, input) => {
-    const { toolCallId, offer } = input;
-    const updateId = updateIdFor({
-      operation: UPDATES.changeSuspension,
-      callId: toolCallId,
-      requestId: `${offer.definition}~${randomUUID()}`,
-    });
-    const handle = client.workflow.getHandle(workflowIdFor(key));
-    try {
-      await client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
-        handle.executeUpdate<ChangeSuspensionReply, [ChangeSuspensionInput]>(
-          UPDATES.changeSuspension,
-          { updateId, args: [input] },
-        ),
-      );
-      return 'changed';
-    } catch (error) {
-      // Only a verdict is the conversation's refusal: an update that met a roll-over fails, too, and was never
-      // processed.
-      const isRefused = refusalOf(error)?.type === 'verdict';
-      if (isRefused || error instanceof WorkflowNotFoundError) return 'refused';
-      throw error;
-    }
+    const update = {
+      name: UPDATES.changeSuspension,
+      callId: input.toolCallId,
+      requestId: `${input.offer.definition}~${randomUUID()}`,
+      input,
+    };
+    return (await isTaken(client, key, update)) ? 'changed' : 'refused';
   };
 }

@@ -4,21 +4,16 @@
  * beside the sweep. While the store is down no lease lapses; the deadline of the call ends it nevertheless.
  */
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { refusalOf } from '../../client/temporal/errors.js';
-import type { LeaseLostInput, LeaseLostReply } from '../../protocol/calls/claims.js';
-import {
-  LEASE_WATCH_INTERVAL_MS,
-  UPDATE_DEADLINE_MS,
-} from '../../protocol/limits/service-limits.js';
-import { conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { LEASE_WATCH_INTERVAL_MS } from '../../protocol/limits/service-limits.js';
+import { conversationKey } from '../../protocol/values/ids.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';
-import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { CallLease } from '../../store/ports/leases.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
+import { isTaken } from './refusable-update.js';
 
 /**
  * Reports a lapsed lease. `unknown`: the conversation does not run, or does not have such a claim. Rejects when no
@@ -41,13 +36,13 @@ const LOCK = 'call-leases';
 /** The leader may miss a few renewals. */
 const LOCK_INTERVALS = 5;
 const PAGE_SIZE = 200;
-const TOLD_AT_ONCE = 8;
+const NOTIFIED_AT_ONCE = 8;
 
 export class LeaseWatch {
   readonly #deps: Required<LeaseWatchDeps>;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
-  readonly #limited = pLimit(TOLD_AT_ONCE);
+  readonly #limited = pLimit(NOTIFIED_AT_ONCE);
   readonly #passes: Passes;
 
   constructor(deps: LeaseWatchDeps) {
@@ -89,7 +84,7 @@ export class LeaseWatch {
       const outcomes = await Promise.all(
         page.map((lease) => this.#limited(async () => await this.#notify(lease))),
       );
-      signalled += outcomes.filter((isTold) => isTold).length;
+      signalled += outcomes.filter(Boolean).length;
       after = page.at(-1);
       if (after === undefined || page.length < PAGE_SIZE) return signalled;
     }
@@ -107,30 +102,16 @@ export class LeaseWatch {
   }
 }
 
-/** Reports by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+/** Reports by update: a repeat is the same update. */
 export function createLeaseLostNotifier(client: Client): NotifyLeaseLost {
   return async (lease) => {
     const { toolCallId, claimId, seq } = lease;
-    const updateId = updateIdFor({
-      operation: UPDATES.leaseLost,
+    const update = {
+      name: UPDATES.leaseLost,
       callId: toolCallId,
       requestId: `${claimId}~${seq}`,
-    });
-    const handle = client.workflow.getHandle(workflowIdFor(lease));
-    try {
-      await client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
-        handle.executeUpdate<LeaseLostReply, [LeaseLostInput]>(UPDATES.leaseLost, {
-          updateId,
-          args: [{ toolCallId, claimId, seq }],
-        }),
-      );
-      return 'notified';
-    } catch (error) {
-      // Only a verdict is the conversation's refusal: an update that met a roll-over fails, too, and was never
-      // processed.
-      const isRefused = refusalOf(error)?.type === 'verdict';
-      if (isRefused || error instanceof WorkflowNotFoundError) return 'unknown';
-      throw error;
-    }
+      input: { toolCallId, claimId, seq },
+    };
+    return (await isTaken(client, lease, update)) ? 'notified' : 'unknown';
   };
 }
