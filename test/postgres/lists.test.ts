@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { listQuery } from '../../src/store/plans/list-query.js';
 import { postgresDialect } from '../../src/store/postgres/conversations/lists.js';
-import { openPostgresEventLog } from '../../src/store/postgres/event-log.js';
+import { openPostgresEventLog } from '../support/event-logs.js';
 import { promise } from '../support/promise.js';
 import { LIST_FILTERS } from '../support/schedules/list-filters.js';
 

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { StoreUnavailable } from '../../src/store/ports/log.js';
 import { migrate } from '../../src/store/postgres/database/migrate.js';
-import { openPostgresEventLog } from '../../src/store/postgres/event-log.js';
+import { openPostgresEventLog } from '../support/event-logs.js';
 import { promise } from '../support/promise.js';
 import { KEY, stamped, started, turn } from '../support/samples/log-events.js';
 import { temporaryFolder } from '../support/temporary.js';

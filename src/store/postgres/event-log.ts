@@ -36,17 +36,10 @@ import { NOW_MS, PostgresDatabase, type PostgresOptions } from './database/datab
 export type PostgresEventLogOptions = PostgresOptions;
 
 /**
- * Opens the log, and brings its tables to this version. Any number of processes may have it open.
+ * Opens the log, and the blobs in the same schema, and brings the tables to this version; closing the one closes the
+ * other. Any number of processes may have them open.
  * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or the schema is of a
  *   newer version.
- */
-export async function openPostgresEventLog(options: PostgresEventLogOptions): Promise<EventLog> {
-  return (await openPostgresStores(options)).log;
-}
-
-/**
- * Opens the log, and the blobs in the same schema; closing the one closes the other.
- * @throws {StoreUnavailable} as `openPostgresEventLog`
  */
 export async function openPostgresStores(
   options: PostgresEventLogOptions,

@@ -60,16 +60,9 @@ export interface SqliteEventLogOptions {
 }
 
 /**
- * Opens the log. Any number of processes may have it open.
+ * Opens the log, and the blobs in the same file; closing the one closes the other. Any number of processes may have
+ * them open.
  * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
- */
-export async function openSqliteEventLog(options: SqliteEventLogOptions): Promise<EventLog> {
-  return (await openSqliteStores(options)).log;
-}
-
-/**
- * Opens the log, and the blobs in the same file; closing the one closes the other.
- * @throws {StoreUnavailable} as `openSqliteEventLog`
  */
 export async function openSqliteStores(
   options: SqliteEventLogOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { openSqliteEventLog } from '../../support/event-logs.js';
 import { JSON_TYPE, problemOf } from '../../support/samples/problems.js';
 import { CALL, sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';

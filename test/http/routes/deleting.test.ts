@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import { createStoreReader } from '../../../src/projection/reading/store-reader.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { openSqliteEventLog } from '../../support/event-logs.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { SUPPORT, sampleLog } from '../../support/samples/sample-log.js';

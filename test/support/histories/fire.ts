@@ -17,8 +17,8 @@ import type {
   RollOverBounds,
 } from '../../../src/protocol/workflow/messaging.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { type Engine, startEngine } from '../engine/engine.js';
+import { openSqliteEventLog } from '../event-logs.js';
 import { type HeldLog, held } from '../fakes/held-log.js';
 import { until } from '../until.js';
 import { askFromOutside } from './asked-from-outside.js';

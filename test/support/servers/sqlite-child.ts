@@ -1,5 +1,5 @@
 /** Child of `sqlite.test.ts`: appends the same long log, or its own, in small batches beside others. */
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { openSqliteEventLog } from '../event-logs.js';
 import { stamped, started, turn } from '../samples/log-events.js';
 
 const [file = '', conversationId = '', turns = '1'] = process.argv.slice(2);

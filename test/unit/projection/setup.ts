@@ -5,7 +5,7 @@ import { createStoreReader } from '../../../src/projection/reading/store-reader.
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import type { LiveMessage } from '../../../src/store/ports/live.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { openSqliteEventLog } from '../../support/event-logs.js';
 import { breakable } from '../../support/fakes/breakable-log.js';
 import { FakeSource } from '../../support/fakes/fake-source.js';
 import { KEY, outline } from '../../support/samples/log-events.js';

@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { describeAudiences } from '../../support/conformance/audience.js';
 import { describeDeletions } from '../../support/conformance/deletion.js';
@@ -14,6 +13,7 @@ import { describeLeases } from '../../support/conformance/leases.js';
 import { describeLists } from '../../support/conformance/lists.js';
 import { describePresence } from '../../support/conformance/presence.js';
 import { describeTroubles } from '../../support/conformance/troubles.js';
+import { openSqliteEventLog } from '../../support/event-logs.js';
 import { promise } from '../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../support/samples/log-events.js';
 import { startChild } from '../../support/servers/children.js';

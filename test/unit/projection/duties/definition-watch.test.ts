@@ -12,7 +12,7 @@ import {
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
 import type { ConversationKey } from '../../../../src/protocol/values/ids.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
-import { openSqliteEventLog } from '../../../../src/store/sqlite/event-log.js';
+import { openSqliteEventLog } from '../../../support/event-logs.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
 import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, suspends } from '../../../support/samples/log-events.js';
