@@ -4,7 +4,7 @@ import { ModelFailure } from '../../../src/model/shared/failure.js';
 import type { Model } from '../../../src/protocol/model/model.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
-import { interceptor } from '../../support/engine/interceptors.js';
+import { transcriptQueries } from '../../support/engine/interceptors.js';
 import { until } from '../../support/until.js';
 
 test('a call repeated because its transcript was incomplete is made before the roll-over, and resumes the running request', async () => {
@@ -41,8 +41,8 @@ test('a call repeated because its transcript was incomplete is made before the r
     transcriptCacheBytes: 0,
     connection: {
       interceptors: [
-        interceptor((name) => {
-          if (isMissing && name === 'QueryWorkflow') throw new Error('no queries today');
+        transcriptQueries(() => {
+          if (isMissing) throw new Error('no queries today');
         }),
       ],
     },

@@ -10,7 +10,7 @@ import type { CallModelInput } from '../../../src/protocol/workflow/activities.j
 import type { TranscriptDelta } from '../../../src/protocol/workflow/transcript-delta.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
-import { interceptor } from '../../support/engine/interceptors.js';
+import { transcriptQueries } from '../../support/engine/interceptors.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
@@ -65,16 +65,22 @@ test('a model call is sent the new messages, and reads all of them', promise('G1
 
 test('a worker with an empty cache queries the run', promise('G170'), async () => {
   const model = counting();
-  const asked: string[] = [];
+  let queries = 0;
   const engine = await startEngine({
     agents: [shop(model)],
     services: ledger(),
     transcriptCacheBytes: 0,
-    connection: { interceptors: [interceptor((name) => asked.push(name))] },
+    connection: {
+      interceptors: [
+        transcriptQueries(() => {
+          queries += 1;
+        }),
+      ],
+    },
   });
   await threeTurns(engine);
   expect(model.seen).toEqual([1, 3, 5]);
-  expect(asked.filter((name) => name === 'QueryWorkflow')).toHaveLength(2);
+  expect(queries).toBe(2);
 });
 
 test(
@@ -88,8 +94,8 @@ test(
       transcriptCacheBytes: 0,
       connection: {
         interceptors: [
-          interceptor((name) => {
-            if (name === 'QueryWorkflow') throw new Error('no queries today');
+          transcriptQueries(() => {
+            throw new Error('no queries today');
           }),
         ],
       },

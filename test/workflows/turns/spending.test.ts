@@ -8,7 +8,7 @@ import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events
 import type { Model, ModelCallOptions, ModelResponse } from '../../../src/protocol/model/model.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
-import { interceptor } from '../../support/engine/interceptors.js';
+import { transcriptQueries } from '../../support/engine/interceptors.js';
 import { HeldModel } from '../../support/engine/models.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -140,8 +140,7 @@ test('a model call that lacks messages passes the usage of its attempts to the c
     transcriptCacheBytes: 0,
     connection: {
       interceptors: [
-        interceptor((name) => {
-          if (name !== 'QueryWorkflow') return;
+        transcriptQueries(() => {
           queries += 1;
           if (queries > 1) throw new Error('no more queries');
         }),
