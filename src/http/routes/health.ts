@@ -1,7 +1,7 @@
 /** Liveness (this process answers) and readiness (its dependencies are available). */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
 import { messageOf } from '../../client/temporal/errors.js';
+import { orLate } from '../../client/temporal/waiting.js';
 import { otherStoreText } from '../../client/workers/workers-elsewhere.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { AppDeps, HealthCheck } from '../request/deps.js';
@@ -47,17 +47,9 @@ export function addHealthRoutes(router: Router, deps: AppDeps): void {
 }
 
 async function resultOf(check: HealthCheck): Promise<string> {
-  const late = new AbortController();
-  const timeout = sleep(CHECK_DEADLINE_MS, `no answer in ${CHECK_DEADLINE_MS} ms`, {
-    signal: late.signal,
-  }).catch(() => 'ok');
   const answer = check().then(
     () => 'ok',
     (error: unknown) => messageOf(error),
   );
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    late.abort();
-  }
+  return await orLate(CHECK_DEADLINE_MS, answer, () => `no answer in ${CHECK_DEADLINE_MS} ms`);
 }
