@@ -14,7 +14,7 @@ import {
   temporalSettings,
 } from '../client/temporal/connection.js';
 import { ownIdentity } from '../client/workers/identity.js';
-import type { Logger } from '../define/tool/context.js';
+import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import type { AppDeps } from '../http/request/deps.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { StoreWatch } from '../projection/duties/store-watch.js';
@@ -78,13 +78,6 @@ export interface OpenedColloquy {
   close(): Promise<void>;
 }
 
-const SILENT: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /**
  * Opens an application. Two processes of one application call this with the same options.
  * @throws {TypeError} when `store` is missing
@@ -96,7 +89,7 @@ const SILENT: Logger = {
  * const turn = await colloquy.client.conversation('order-42', { agent: 'support' }).send('Where is it?');
  */
 export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy> {
-  const { store, blobs, compression = true, logger = SILENT, retryForMs = 0 } = options;
+  const { store, blobs, compression = true, logger = SILENT_LOGGER, retryForMs = 0 } = options;
   const { actor, channel, patience, searchAttributes, taskQueue, tenant } = options;
   const settings = settingsOf(options.temporal);
   const codecs = [new CompressionCodec({ writes: compression })];

@@ -13,7 +13,7 @@ import { connectClient, temporalSettings } from '../client/temporal/connection.j
 import { ownIdentity } from '../client/workers/identity.js';
 import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
 import { manifestOf } from '../define/define-agent.js';
-import type { Logger } from '../define/tool/context.js';
+import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
 import { createIsDeletedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
@@ -70,13 +70,6 @@ export interface ColloquyWorker {
   shutdown(): void;
 }
 
-const SILENT: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /**
  * Connects and creates a worker that serves the given agents.
  * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable}
@@ -86,7 +79,7 @@ export async function createColloquyWorker<Services>(
   options: ColloquyWorkerOptions<Services>,
 ): Promise<ColloquyWorker> {
   checkSettings(options);
-  const logger = options.logger ?? SILENT;
+  const logger = options.logger ?? SILENT_LOGGER;
   const settings = options.temporal ?? temporalSettings();
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];

@@ -23,6 +23,14 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
+/** Drops every line. */
+export const SILENT_LOGGER: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The logger of a tool: every line carries conversation, turn and call. */

@@ -1,16 +1,9 @@
 /** The dependencies of a test conversation. */
 import type { Agent } from '../../define/define-agent.js';
-import type { Logger } from '../../define/tool/context.js';
+import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { TestConversationOptions } from './test-options.js';
-
-const QUIET: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 export interface LocalDeps<Services> {
   /** Replaced by a deploy. */
@@ -25,7 +18,7 @@ export function localDeps<Services>(
   agent: Agent<Services>,
   options: TestConversationOptions<Services>,
 ): LocalDeps<Services> {
-  const { model = agent.model, services, logger = QUIET } = options;
+  const { model = agent.model, services, logger = SILENT_LOGGER } = options;
   return { agent, model, services: services as Services, logger };
 }
 
