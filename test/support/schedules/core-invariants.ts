@@ -85,7 +85,7 @@ function keepsWaiting({ settings, turn, queue, calls }: ConversationState): bool
   if (settings.whileWaiting !== 'detach') return false;
   if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
   const isWaiting =
-    (turn.steering ?? []).length > 0 || queue.some(({ mayWait: patient }) => !patient);
+    (turn.steering ?? []).length > 0 || queue.some(({ mayWait }) => mayWait !== true);
   const isAsked = ({ background, suspension }: CallState): boolean =>
     background === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
   return isWaiting && Object.values(calls).some(isAsked);
