@@ -5,7 +5,7 @@ import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ToolResultPart } from '../../protocol/conversation/messages.js';
-import { MAX_SHOWN_REASONS, MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
+import { MAX_SHOWN_REASONS } from '../../protocol/limits/limits.js';
 import type {
   CallPlanned,
   Expired,
@@ -19,7 +19,6 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
 import { entersOnDecline } from '../calls/ask.js';
 import { withoutClaim } from '../calls/claim.js';
-import { endingCode } from '../calls/definitions.js';
 import { keptInBackground, lateCall, requestedByOf, takesLate } from '../calls/detached.js';
 import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
@@ -27,10 +26,11 @@ import { withResults } from '../context/transcript.js';
 import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../state/calls.js';
 import { isOpen } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
-import type { ConversationState, Tombstone } from '../state/state.js';
+import type { ConversationState } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall, withTurn } from '../state/update.js';
+import { withTombstone } from './tombstones.js';
 import { nextStep } from './turns.js';
 
 const AWAITING: Readonly<Record<Exclude<SuspensionKind, 'outcome'>, WaitingCall['status']>> = {
@@ -199,35 +199,23 @@ export function toolResult(
   const call = callOf(state, event.toolCallId);
   if (call === undefined || call.background !== undefined || call.result !== undefined)
     return state;
-  if (event.result.status === 'detached')
-    return isOpen(call) ? stepSettled(detached(state, call, event.result)) : state;
+  const { toolCallId, name, result, at } = event;
+  const { status } = result;
+  if (status === 'detached')
+    return isOpen(call) ? stepSettled(detached(state, call, result)) : state;
   const { suspension, ...rest } = call;
   const deadline =
     suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
-  const by = event.result.actor?.id ?? call.resolvedBy;
-  const tombstone: Tombstone = {
-    key: callKey(event.toolCallId),
-    name: event.name,
-    turnId: event.turnId,
-    status: event.result.status,
-    at: event.at,
-    ...(by === undefined ? {} : { by }),
-    ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
-    ...endingCode(event.result),
-  };
-  const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
+  const next = withTombstone(state, call, { status, result, at, deadline });
   if (call.executed === true) {
-    const { [event.toolCallId]: _shown, ...calls } = state.calls;
-    return { ...state, calls, tombstones };
+    const { [toolCallId]: _shown, ...calls } = state.calls;
+    return { ...next, calls };
   }
-  const ended = lateCall({ ...rest, status: event.result.status, result: event.result });
-  const noted = withFailure(state, event.name, event.result);
-  const next: ConversationState = {
-    ...noted,
-    calls: { ...state.calls, [event.toolCallId]: ended },
-    tombstones,
-  };
-  return stepSettled(next);
+  const ended = lateCall({ ...rest, status, result });
+  return stepSettled({
+    ...withFailure(next, name, result),
+    calls: { ...state.calls, [toolCallId]: ended },
+  });
 }
 
 /** Ends the step once the model has a result for each of its calls. */

@@ -1,19 +1,18 @@
 /** Folds inbox events, and the results of detached and late calls. Pure. */
 import { TEXTS } from '../../protocol/failures/texts.js';
-import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { InboxEvent } from '../../protocol/log/events.js';
 import { askerOfInput } from '../calls/audience.js';
 import { endOfWait } from '../calls/claim.js';
-import { endingCode } from '../calls/definitions.js';
 import { lateCall } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { contentDigest } from '../memory/duplicates.js';
 import type { EndedCall } from '../state/calls.js';
-import { callKey, keptDigest, requestKey } from '../state/requests.js';
-import type { ConversationState, InboxEntry, Tombstone } from '../state/state.js';
+import { keptDigest, requestKey } from '../state/requests.js';
+import type { ConversationState, InboxEntry } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember } from '../state/update.js';
+import { withTombstone } from './tombstones.js';
 
 /** Adds an event to the inbox, where it waits for the next model call. */
 export function withInboxEvent(
@@ -54,24 +53,15 @@ export function backgroundEnded(
 ): ConversationState {
   const { toolCallId = '', result, at } = event;
   const call = callOf(state, toolCallId);
-  if (call === undefined || result === undefined || result.status === 'detached') return state;
-  const by = result.actor?.id ?? call.resolvedBy;
+  if (call === undefined || result === undefined) return state;
+  const { status } = result;
+  if (status === 'detached') return state;
   const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);
-  const tombstone: Tombstone = {
-    key: callKey(toolCallId),
-    name: call.plan.name,
-    turnId: call.turnId,
-    status: result.status,
-    at,
-    ...(by === undefined ? {} : { by }),
-    ...(result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
-    ...endingCode(result),
-  };
-  const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
+  const next = withTombstone(state, call, { status, result, at, deadline });
   const { background, suspension: _closed, answer: _taken, ...rest } = call;
-  const ended: EndedCall = { ...rest, status: result.status, result: call.result ?? result };
+  const ended: EndedCall = { ...rest, status, result: call.result ?? result };
   const left = background === 'detached' ? lateCall(ended) : ended;
   const { [toolCallId]: _gone, ...others } = state.calls;
   const stays = left.background !== undefined || stepCalls(state).includes(call);
-  return { ...state, tombstones, calls: stays ? { ...state.calls, [toolCallId]: left } : others };
+  return { ...next, calls: stays ? { ...state.calls, [toolCallId]: left } : others };
 }

@@ -3,7 +3,6 @@
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { ToolResultPart } from '../../protocol/conversation/messages.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { ConversationStarted } from '../../protocol/log/events.js';
 import { detachedCalls } from '../calls/detached.js';
 import { withoutOldest, withResults } from '../context/transcript.js';
@@ -11,6 +10,7 @@ import { callKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
+import { withTombstones } from './tombstones.js';
 
 /**
  * Keeps the memory of the conversation: transcript, ended calls, request ids, usage. No work of the old run is under
@@ -54,21 +54,14 @@ function endedState(
   return withoutDetached(withoutOpenStep(withoutOldest(before, droppedMessages), at), at);
 }
 
-/**
- * Leaves tombstones of detached calls: their ids stay taken, and later answers get the verdict that the call has ended.
- */
 function withoutDetached(state: ConversationState, at: string): ConversationState {
   const left = detachedCalls(state).map(
-    ({ plan, turnId }): Tombstone => ({
-      key: callKey(plan.toolCallId),
-      name: plan.name,
-      turnId,
-      status: 'cancelled',
-      at,
+    ({ plan: { toolCallId, name }, turnId }): Tombstone => ({
+      key: callKey(toolCallId),
+      ...{ name, turnId, status: 'cancelled', at },
     }),
   );
-  if (left.length === 0) return state;
-  return { ...state, tombstones: [...state.tombstones, ...left].slice(-MAX_TOMBSTONES) };
+  return withTombstones(state, left);
 }
 
 const CANCELLED: ToolResultEnvelope = {
@@ -96,6 +89,5 @@ function withoutOpenStep(state: ConversationState, at: string): ConversationStat
       left.push({ key: callKey(toolCallId), name, turnId, status: 'cancelled', at });
   }
   if (parts.length === 0) return state;
-  const tombstones = [...state.tombstones, ...left].slice(-MAX_TOMBSTONES);
-  return withResults({ ...state, tombstones }, { turnId, step }, parts);
+  return withResults(withTombstones(state, left), { turnId, step }, parts);
 }

@@ -37,7 +37,9 @@ export function takenCallIds(
 ): ReadonlySet<ToolCallId> {
   if (callIds.length === 0) return new Set();
   const asked = new Set(callIds);
-  const ended = new Set(state.tombstones.map(({ key }) => key));
+  // A set of all the tombstones, up to a thousand, would be built at every step of a turn.
+  const keys = new Set(callIds.map(callKey));
+  const ended = new Set(state.tombstones.filter(({ key }) => keys.has(key)).map(({ key }) => key));
   const taken = new Set(
     callIds.filter((callId) => Object.hasOwn(state.calls, callId) || ended.has(callKey(callId))),
   );
