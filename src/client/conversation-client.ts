@@ -9,21 +9,11 @@ import { DEFAULT_TENANT, idProblem } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
 import { isRecord } from '../protocol/values/json.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
-import { checkKey, stampActor } from './api/checks.js';
-import { ConversationError, invalidField } from './api/errors.js';
 import type {
-  AgentRef,
-  AnswerOfAgent,
-  CancelOptions,
-  CancelOutcome,
   ClaimOptions,
   ClaimOutcome,
-  ConversationClientOptions,
-  ConversationOptions,
-  DeleteOutcome,
   ExtendOptions,
   ExtendOutcome,
-  ListOptions,
   PendingTarget,
   ProgressOptions,
   ProgressOutcome,
@@ -31,6 +21,18 @@ import type {
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
+} from './api/call-types.js';
+import { checkKey, stampActor } from './api/checks.js';
+import { ConversationError, invalidField } from './api/errors.js';
+import type {
+  AgentRef,
+  AnswerOfAgent,
+  CancelOptions,
+  CancelOutcome,
+  ConversationClientOptions,
+  ConversationOptions,
+  DeleteOutcome,
+  ListOptions,
   TurnHandle,
 } from './api/types.js';
 import { type ClaimParts, claimCall } from './calls/claim.js';

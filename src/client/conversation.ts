@@ -12,16 +12,10 @@ import type { InboxEventInput } from '../protocol/conversation/inbox.js';
 import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
-import { checkKey, checkMessage } from './api/checks.js';
-import { ConversationError, invalidField } from './api/errors.js';
 import type {
   BatchOutcome,
-  CancelOptions,
-  CancelOutcome,
   ClaimOptions,
   ClaimOutcome,
-  EventSent,
-  EventsOptions,
   ExtendOptions,
   ExtendOutcome,
   ProgressOptions,
@@ -29,6 +23,14 @@ import type {
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
+} from './api/call-types.js';
+import { checkKey, checkMessage } from './api/checks.js';
+import { ConversationError, invalidField } from './api/errors.js';
+import type {
+  CancelOptions,
+  CancelOutcome,
+  EventSent,
+  EventsOptions,
   RevokeOptions,
   SendEventOptions,
   SendOptions,

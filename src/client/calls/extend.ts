@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ExtendToolCallInput, ExtendVerdict } from '../../protocol/calls/extensions.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
+import type { ExtendOptions, ExtendOutcome, ResolveTarget } from '../api/call-types.js';
 import { checkedMs, checkRequestId } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
-import type { ExtendOptions, ExtendOutcome, ResolveTarget } from '../api/types.js';
 import { updateCall } from './call-update.js';
 import { withoutOwnDuplicate } from './duplicates.js';
 import { type ResolveParts, refOf } from './resolve.js';

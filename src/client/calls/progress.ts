@@ -10,13 +10,13 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { CallRef } from '../../protocol/values/ids.js';
 import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
-import { ConversationError } from '../api/errors.js';
 import type {
   ProgressOptions,
   ProgressOutcome,
   ProgressVerdict,
   ResolveTarget,
-} from '../api/types.js';
+} from '../api/call-types.js';
+import { ConversationError } from '../api/errors.js';
 import { type ClaimParts, claimOf, renewInStore } from './claim.js';
 import { refOf } from './resolve.js';
 
