@@ -116,7 +116,8 @@ interface WaitsForNothing {
 }
 
 interface HasNoResult {
-  readonly result?: never;
+  /** `undefined`, because with `never` the compiler accepts a phase whose result is required and missing. */
+  readonly result?: undefined;
   readonly closedWait?: never;
 }
 
@@ -166,7 +167,7 @@ export type ExpiredCall = CallRecord &
   WaitsForNothing &
   (Attended | Detached) & {
     readonly status: 'expired';
-    readonly result?: never;
+    readonly result?: undefined;
     /** The expired suspension, kept where a late result is accepted. */
     readonly closedWait?: Suspension;
   };
