@@ -2,16 +2,16 @@
  * Updates of one waiting call whose caller must learn the outcome: never left behind as a signal. One verdict is
  * returned, from the workflow, or from the log of a conversation that no longer runs.
  */
+
 import { randomUUID } from 'node:crypto';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { CallRef } from '../../protocol/values/ids.js';
 import type { UpdateTypes } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { verdictFromLog } from '../reading/log-search.js';
-import { confirmUpdate } from '../temporal/confirmed-update.js';
-import { isUnanswered, refusalOf } from '../temporal/errors.js';
+import { confirmUpdate, verdictOfFailure } from '../temporal/confirmed-update.js';
+import {} from '../temporal/errors.js';
 import type { ResolveParts } from './resolve.js';
 
 export interface CallRequest<Name extends 'claimToolCall' | 'extendToolCall'> {
@@ -48,17 +48,11 @@ export async function updateCall<Verdict, Name extends 'claimToolCall' | 'extend
   try {
     return await confirmUpdate(gateway, ref, { name: operation, input, updateId, unconfirmed });
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal?.type === 'verdict') return refusal.detail as Verdict;
-    if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
-  }
-  try {
-    const verdict = await verdictFromLog(reader, ref, { toolCallId, requestId });
-    return verdict.verdict === 'duplicate'
-      ? { verdict: 'stale', why: 'already_resolved', status: 'resolved' }
-      : verdict;
-  } catch (error) {
-    if (isUnanswered(error)) return { verdict: 'unknown', what: 'conversation' };
-    throw gateway.toConversationError(error);
+    return await verdictOfFailure<Verdict | OverVerdict>(gateway, error, async () => {
+      const verdict = await verdictFromLog(reader, ref, { toolCallId, requestId });
+      return verdict.verdict === 'duplicate'
+        ? { verdict: 'stale', why: 'already_resolved', status: 'resolved' }
+        : verdict;
+    });
   }
 }

@@ -4,8 +4,8 @@
  * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it arrived.
  * I2 The workflow judges; this file refuses only answers that cannot be sent.
  */
+
 import { randomUUID } from 'node:crypto';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import {
   type Resolution,
   type ResolveToolCallInput,
@@ -25,7 +25,8 @@ import { endedVerdict } from '../reading/ended-calls.js';
 import { verdictFromLog, verdictTrace } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
-import { isUnanswered, refusalOf } from '../temporal/errors.js';
+import { verdictOfFailure } from '../temporal/confirmed-update.js';
+import {} from '../temporal/errors.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
 import { withoutOwnDuplicate } from './duplicates.js';
@@ -174,18 +175,12 @@ async function finalVerdict(
   return verdict ?? { verdict: 'queued', requestId: attempt.input.requestId };
 }
 
-async function verdictOf(parts: ResolveParts, attempt: Attempt, error: unknown): Promise<Verdict> {
-  const refusal = refusalOf(error);
-  if (refusal?.type === 'verdict') return refusal.detail as Verdict;
-  if (!(error instanceof WorkflowNotFoundError)) throw parts.gateway.toConversationError(error);
-  const { ref, input } = attempt;
-  try {
-    return await verdictFromLog(parts.reader, ref, input);
-  } catch (cause) {
-    // A run that may be gone and a log that cannot be read do not prove that the conversation never existed.
-    if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
-    throw parts.gateway.toConversationError(cause);
-  }
+async function verdictOf(
+  { gateway, reader }: ResolveParts,
+  { ref, input }: Attempt,
+  error: unknown,
+): Promise<Verdict> {
+  return await verdictOfFailure<Verdict>(gateway, error, () => verdictFromLog(reader, ref, input));
 }
 
 /** Notes the seq of a verdict, so that later reads of this process are at least as new. */

@@ -2,8 +2,8 @@
  * The batch form: the client calls of a step, read as one continuation and answered as one set. Never starts a
  * workflow.
  */
+
 import { randomUUID } from 'node:crypto';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import {
   BATCH_HTTP_STATUS,
   type BatchResult,
@@ -24,8 +24,8 @@ import { ConversationError, invalidField } from '../api/errors.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
-import { confirmUpdate } from '../temporal/confirmed-update.js';
-import { isUnanswered, refusalOf } from '../temporal/errors.js';
+import { confirmUpdate, verdictOfFailure } from '../temporal/confirmed-update.js';
+import {} from '../temporal/errors.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { withoutOwnDuplicate } from './duplicates.js';
 
@@ -100,15 +100,9 @@ async function ask(
     const unconfirmed = 'The results were not confirmed, and may still be taken';
     return await confirmUpdate(gateway, key, { name: 'resolveBatch', ...update, unconfirmed });
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal?.type === 'verdict') return refusal.detail as BatchVerdict;
-    if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
-    try {
-      return await verdictOfLog(reader, key, update.input);
-    } catch (cause) {
-      if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
-      throw gateway.toConversationError(cause);
-    }
+    return await verdictOfFailure<BatchVerdict>(gateway, error, () =>
+      verdictOfLog(reader, key, update.input),
+    );
   }
 }
 

@@ -1,7 +1,9 @@
 /** Updates whose caller must learn the outcome: never left behind as signals. */
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { UpdateTypes } from '../../protocol/workflow/messaging.js';
 import { ConversationError } from '../api/errors.js';
+import { isUnanswered, refusalOf } from './errors.js';
 import type { TemporalGateway } from './temporal-gateway.js';
 
 export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
@@ -31,4 +33,25 @@ export async function confirmUpdate<Name extends keyof UpdateTypes>(
   const why = await gateway.whyUnanswered(key);
   const text = `${unconfirmed} when a worker answers. ${why.text}`;
   throw new ConversationError(why.reason, text, { cause: tried.cause });
+}
+
+/**
+ * The verdict of the workflow if it refused the update, else that of the log if the conversation does not run.
+ * @throws {ConversationError} for every other error.
+ */
+export async function verdictOfFailure<Verdict>(
+  gateway: TemporalGateway,
+  error: unknown,
+  fromLog: () => Promise<Verdict>,
+): Promise<Verdict | { readonly verdict: 'unknown'; readonly what: 'conversation' }> {
+  const refusal = refusalOf(error);
+  if (refusal?.type === 'verdict') return refusal.detail as Verdict;
+  if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
+  try {
+    return await fromLog();
+  } catch (cause) {
+    // A run that may be gone and a log that cannot be read do not prove that the conversation never existed.
+    if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
+    throw gateway.toConversationError(cause);
+  }
 }
