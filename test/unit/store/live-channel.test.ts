@@ -125,6 +125,14 @@ it('a live channel repairs a lost report with the next list, and notifies publis
   expect(textsOf(heard)).toEqual(['a']);
 });
 
+it('a live channel knows that another process wants live events of a conversation whose log this one follows', () => {
+  const [publisher, subscriber] = [started(), started()];
+  listening(publisher, false);
+  expect(publisher.channel.watched(KEY)).toEqual({ live: false });
+  listening(subscriber);
+  expect(publisher.channel.watched(KEY)).toEqual({ live: true });
+});
+
 it('a live channel asks for interests when it begins to publish, and when it is connected again', () => {
   const subscriber = started();
   listening(subscriber);
