@@ -146,6 +146,16 @@ it('a live channel asks for interests when it begins to publish, and when it is 
   expect(publisher.channel.watched(KEY)).toEqual({ live: true });
 });
 
+it('a live channel notifies a publisher of a watcher before it has published anything', () => {
+  const [publisher, subscriber] = [started(), started()];
+  let joins = 0;
+  publisher.channel.onJoin(KEY, () => {
+    joins += 1;
+  });
+  listening(subscriber);
+  expect(joins).toBe(1);
+});
+
 it('a live channel sends nothing that no other process watches', () => {
   const [publisher, subscriber] = [started(), started()];
   listening(publisher);
