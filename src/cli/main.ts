@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { devServerCommand } from '../client/workers/dev-server.js';
 import type { CheckFlags } from './check/check-command.js';
+import { environmentVariables } from './process/config.js';
 import { failWith } from './process/process-life.js';
 import type { ServeFlags } from './serve/serve-command.js';
 
@@ -32,30 +33,27 @@ function isOlder(version: string, oldest: string): boolean {
 }
 
 /** Flags override these. Temporal's own variables are read in the same way as by its command line. */
-const ENVIRONMENT = `
+function environmentHelp(): string {
+  const help = program.createHelp();
+  const temporal = {
+    name: 'TEMPORAL_ADDRESS',
+    meaning:
+      "Where Temporal is; the rest of Temporal's own variables and profiles count, too (TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, ...).",
+    default: '127.0.0.1:7233',
+  };
+  const variables = [temporal, ...environmentVariables()];
+  const width = Math.max(...variables.map(({ name }) => name.length));
+  const lines = variables.map((variable) => {
+    const meaning = variable.meaning.replaceAll('`', '').replace(/\.$/, '');
+    const value = variable.default === undefined ? '' : ` (default: ${variable.default})`;
+    return help.formatItem(variable.name, width, `${meaning}${value}`, help);
+  });
+  return `
 Environment:
-  TEMPORAL_ADDRESS            where Temporal is (default: 127.0.0.1:7233); TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and
-                              the rest of Temporal's own variables and profiles count, too
-  COLLOQUY_DATA               folder of the event log (default: .colloquy); worker and API need the same
-  COLLOQUY_DATABASE_URL       postgres://user:password@host:port/database: the event log is there, not in a file; for workers
-                              and APIs on several machines; worker and API need the same
-  COLLOQUY_BLOBS              event-log | off | a folder (default: event-log): where values too large for events go; same for both
-  COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
-  COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
-  COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: forever); for workers
-  COLLOQUY_AUDIT              off | records | full (default: off): log every model call; full stores request and answer, too
-  COLLOQUY_SDK_GUARDS         on | off (default: off): the SDK's time limit and stack traces for workflows; 3 ms of CPU a turn
-  COLLOQUY_COMPRESSION        on | off (default: on): compress payloads of more than 8 KB; compressed ones are always read
-  COLLOQUY_PATIENCE           number from 1 to 100 (default: 1): factor for every wait of the API for Temporal and its workers; for slow machines
-  COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas
-                              (default: http://localhost:8233,http://127.0.0.1:8233)
-  COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)
-  COLLOQUY_ALLOWED_HOSTS      names under which the API may be reached besides localhost and loopback addresses, separated by commas:
-                              of a reverse proxy, of a container (default: none); pages of any other site are refused
-  COLLOQUY_PORT               port of the API (default: 8080)
-  COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
+${lines.join('\n')}
 
 No Temporal server? ${devServerCommand()} starts one; "colloquy dev" brings its own.`;
+}
 
 const seconds = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds.');
@@ -78,7 +76,7 @@ const program = new Command('colloquy')
   .version(manifest.version, '-V, --version', 'print the version of this package')
   .showHelpAfterError()
   .enablePositionalOptions()
-  .addHelpText('after', ENVIRONMENT);
+  .addHelpText('after', environmentHelp);
 
 program
   .command('worker')

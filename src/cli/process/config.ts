@@ -36,14 +36,16 @@ const hostNames = list.refine(
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled
     .default('.colloquy')
-    .describe("Folder of the event log, and of the development server's database."),
+    .describe(
+      "Folder of the event log, and of the development server's database; workers and API need the same.",
+    ),
   COLLOQUY_DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .refine((url) => URL.canParse(url), 'must be postgres://user:password@host:port/database')
     .optional()
     .describe(
-      'Address of a Postgres database for the event log, instead of a sqlite file in the folder.',
+      'Address of a Postgres database for the event log, instead of a sqlite file in the folder: for several machines.',
     ),
   COLLOQUY_BLOBS: filled
     .default('event-log')
@@ -52,20 +54,26 @@ const EnvironmentSchema = z.object({
     ),
   COLLOQUY_TASK_QUEUE: filled
     .default(DEFAULT_TASK_QUEUE)
-    .describe('Task queue of workers and clients.'),
+    .describe('Task queue; workers and API need the same.'),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off')
     .default('on')
-    .describe('`off` for a server without the search attributes of the engine.'),
+    .describe(
+      '`off` for a server without the search attributes of the engine; workers and API need the same.',
+    ),
   COLLOQUY_COMPRESSION: oneOf('on', 'off')
     .default('on')
-    .describe('Compress payloads of more than 8 KB. Compressed ones are read in any case.'),
+    .describe(
+      '`on` or `off`: compress payloads of more than 8 KB. Compressed ones are read in any case.',
+    ),
   COLLOQUY_PATIENCE: z
     .string()
     .regex(/^\d{1,3}(\.\d+)?$/, PATIENCE_RULE)
     .transform(Number)
     .refine((value) => value >= 1 && value <= MAX_PATIENCE, PATIENCE_RULE)
     .prefault('1')
-    .describe('Factor for every wait of the API for Temporal and its workers.'),
+    .describe(
+      'From 1 to 100: factor for every wait of the API for Temporal and its workers, on slow machines.',
+    ),
   COLLOQUY_AUDIT: oneOf('off', 'records', 'full')
     .default('off')
     .describe(
@@ -85,16 +93,18 @@ const EnvironmentSchema = z.object({
   COLLOQUY_ALLOWED_HOSTS: hostNames
     .default([])
     .describe(
-      'Names under which the API may be reached besides those of this machine, separated by commas.',
+      'Names under which the API may be reached besides those of this machine, separated by commas, such as that of a reverse proxy.',
     ),
   COLLOQUY_PORT: port.prefault('8080').describe('Port of the API; 0 takes a free one.'),
   COLLOQUY_RETENTION: filled
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
     .optional()
-    .describe('Conversations that were closed longer ago are deleted.'),
+    .describe('Workers delete conversations that were closed longer ago, such as `30 days`.'),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
     .default('info')
-    .describe('Lines of this level and above are logged.'),
+    .describe(
+      '`debug`, `info`, `warn`, `error` or `silent`: the lowest level that is logged, as lines of JSON on stderr.',
+    ),
 });
 
 export interface Config {
@@ -132,7 +142,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
 };
 
-/** A variable of the environment, for the documentation. */
+/** A variable of the environment, for help and documentation. */
 export interface EnvironmentVariable {
   readonly name: string;
   /** The option of the command line that sets the same. */
