@@ -151,7 +151,6 @@ function parsed(text: string): unknown {
 /** Checks only that the message is complete, because no other user's processes can send. */
 function isLiveMessage(value: unknown): value is LiveMessage {
   if (!isRecord(value)) return false;
-  const { tenant, conversationId, type } = value;
-  if (typeof tenant !== 'string' || typeof conversationId !== 'string') return false;
+  const { type } = value;
   return type === 'appended' || ((type === 'live' || type === 'so_far') && 'event' in value);
 }

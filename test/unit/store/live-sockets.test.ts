@@ -376,7 +376,7 @@ describe('live channel and faulty peers', () => {
     connectedTo(file, [
       ...['no json', 'watch', 'watch a', 'watch a null', 'watch a [1]', 'watch a {"watch":7}', '+'],
       ...['live', 'live a', 'live a default/c1', 'other a b', 'ask', '-', '-watch'],
-      'live a default/c1 {"type":"live"}',
+      'live a default/c1 {"tenant":"default","conversationId":"c1","type":"live"}',
       ...[
         'watch a {"all":[7,["default/c1",true]]}',
         'watch a {"all":[["default/c1"],["default/c2",false]]}',
