@@ -7,7 +7,8 @@
  * C2  After a change of run, or if C1 fails, everything that the current run still has is compared.
  * C3  A current run that ends its log earlier than the events another run left in the store was reset: the rest is
  * removed.
- * C4  A current run that was ended from outside is never queried (`RunEndedFromOutside`): its log ends with a marker.
+ * C4  A current run that was ended from outside is never queried (`RunEndedFromOutside`): its log ends with a marker,
+ * as soon as no run before it may have more events.
  * C5  Events that the current run does not have are requested from the runs before it; those that no run has any more
  * are marked (`older-runs.ts`).
  */
@@ -175,8 +176,9 @@ export class CatchUp {
   ): Promise<Progress> {
     if (stored === undefined) return { storedSeq: 0, outcome: 'ended' };
     // The run before it may have ended by itself, so the events that it still has are valid.
-    const reached = await this.#older.fill(key, run.runId, stored.lastSeq);
-    const position = reached > stored.lastSeq ? ((await this.#heads.get(key)) ?? stored) : stored;
+    const { seq, isAll } = await this.#older.fill(key, run.runId, stored.lastSeq);
+    if (!isAll) return { storedSeq: seq, outcome: 'gap' };
+    const position = seq > stored.lastSeq ? ((await this.#heads.get(key)) ?? stored) : stored;
     if (position.runId === stored.runId || position.runId === run.runId) {
       const head = await markRunEnded(this.#deps.log, { key, run, position });
       if (head !== undefined) this.#publish(head);
@@ -210,7 +212,9 @@ export class CatchUp {
         after = 0;
         const isLost = isEmptyAhead || page.firstSeq > storedSeq + 1;
         const reached =
-          isLost && gaps === 1 ? await this.#older.fill(key, round.runId, storedSeq) : storedSeq;
+          isLost && gaps === 1
+            ? (await this.#older.fill(key, round.runId, storedSeq)).seq
+            : storedSeq;
         const isFilled = reached > storedSeq;
         storedSeq = reached;
         if ((isLost && !isFilled) || gaps > MAX_GAPS)

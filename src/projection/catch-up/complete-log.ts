@@ -21,7 +21,7 @@ export class LogIncomplete extends Error {
  * Fetches the events of a closed run, and of those before it, beyond the store: hints may have been lost with a store
  * outage that covered the close. The store is the only source when Temporal does not have the run, or it was ended from
  * outside. Safe to repeat.
- * @throws {LogIncomplete} when the run is known but cannot be read.
+ * @throws {LogIncomplete} when the run is known, and it or one before it cannot be read.
  * @throws {StoreUnavailable}
  */
 export async function completeLog(
@@ -39,15 +39,13 @@ export async function completeLog(
   if (run?.status !== 'closed') return;
   const head = await log.head(key);
   if (head?.runId === run.runId && head.snapshot.status === 'closed') return;
-  try {
-    await new CatchUp({ log, live, source, logger: SILENT }).run(key, run);
-  } catch (error) {
+  const catchUp = new CatchUp({ log, live, source, logger: SILENT });
+  const lacking = `The event log does not have the end of ${conversationKey(key)}, and no worker returns it`;
+  const { outcome } = await catchUp.run(key, run).catch((error: unknown) => {
     if (error instanceof StoreUnavailable) throw error;
-    throw new LogIncomplete(
-      `The event log does not have the end of ${conversationKey(key)}, and no worker returns it`,
-      { cause: error },
-    );
-  }
+    throw new LogIncomplete(lacking, { cause: error });
+  });
+  if (outcome === 'gap') throw new LogIncomplete(lacking);
 }
 
 /** The same source, for which this run is the current one: a newer run has begun, and waits for this log. */

@@ -39,7 +39,7 @@ const MAX_OLDER_RUNS = 1_000;
  */
 const MAX_MARKED_EVENTS = 50_000;
 
-interface Reached {
+export interface Reached {
   readonly seq: number;
   /** O1: every run that could have more was queried. */
   readonly isAll: boolean;
@@ -54,15 +54,16 @@ export class OlderRuns {
 
   /**
    * Appends the events of runs before `runId` behind a seq, and marks those that no run has up to the beginning of
-   * `runId`. Resolves to the seq that is reached; events filled before an error stay, and the next call continues from
-   * there. Rejects only with errors of the store.
+   * `runId`. Events filled before an error stay, and the next call continues from there. Rejects only with errors of
+   * the store.
    */
-  async fill(key: ConversationKey, runId: string, after: number): Promise<number> {
+  async fill(key: ConversationKey, runId: string, after: number): Promise<Reached> {
     const stored = await this.#deps.heads.refresh(key);
-    if (stored?.runId === runId) return after;
+    if (stored?.runId === runId) return { seq: after, isAll: true };
     const older = await this.#askAll(key, { storedRunId: stored?.runId, runId }, after);
-    if (!older.isAll) return older.seq;
-    return await this.#markLost(key, runId, older.seq).catch(() => older.seq);
+    if (!older.isAll) return older;
+    const seq = await this.#markLost(key, runId, older.seq).catch(() => older.seq);
+    return { seq, isAll: true };
   }
 
   async #askAll(

@@ -36,6 +36,8 @@ export class FakeSource implements WorkflowSource {
   pageSize = 1_000;
   queryMs = 0;
   failing = false;
+  /** A run that does not answer. */
+  silent: string | undefined;
   most = 0;
   readonly #inFlight = new Map<string, number>();
 
@@ -68,7 +70,8 @@ export class FakeSource implements WorkflowSource {
     this.most = Math.max(this.most, inFlight);
     try {
       if (this.queryMs > 0) await sleep(this.queryMs);
-      if (this.failing) throw new Error('no worker answers');
+      if (this.failing || (this.silent !== undefined && query.runId === this.silent))
+        throw new Error('no worker answers');
       const runs = this.runs.get(name) ?? [];
       const run =
         query.runId === undefined ? runs.at(-1) : runs.find((one) => one.runId === query.runId);

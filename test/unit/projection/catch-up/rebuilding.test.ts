@@ -78,6 +78,35 @@ describe('rebuilding a closed conversation', () => {
     });
   });
 
+  it('fails in the same way after a reopening that failed: the run before it may have the end', async () => {
+    const { store, rows, ...parts } = await aReader();
+    const { source } = parts;
+    const whole = [...LOG, ...stamped([closes()], { from: 12 })];
+    await store(LOG.slice(0, 3));
+    source.set({ runId: 'run-a', events: whole, status: 'closed' });
+    source.addRun({ runId: 'run-b', events: [], endedBy: 'failed', previous: 'run-a' });
+    source.failing = true;
+    const wanted = { ...WANTED, closedRunId: 'run-b' };
+    await expect(restored(parts, wanted)).rejects.toMatchObject({ code: 'no_worker' });
+    expect(await rows()).toEqual(outline(LOG.slice(0, 3)));
+    source.failing = false;
+    expect((await restored(parts, wanted)).state).toEqual(applyAll(whole));
+  });
+
+  it('fails in the same way when a run before the closed one has the missing events and does not answer', async () => {
+    const { store, ...parts } = await aReader();
+    const { source } = parts;
+    const rolled = stamped([closes()], { from: 12 });
+    await store(LOG.slice(0, 3));
+    source.set({ runId: 'run-a', events: LOG, status: 'closed' });
+    source.addRun({ runId: 'run-b', events: rolled, status: 'closed', previous: 'run-a' });
+    source.silent = 'run-a';
+    const wanted = { ...WANTED, closedRunId: 'run-b' };
+    await expect(restored(parts, wanted)).rejects.toMatchObject({ code: 'no_worker' });
+    source.silent = undefined;
+    expect((await restored(parts, wanted)).state).toEqual(applyAll([...LOG, ...rolled]));
+  });
+
   it('takes the log in the store as complete when Temporal does not have the conversation any more', async () => {
     const { store, ...parts } = await aReader();
     await store(LOG);
