@@ -72,6 +72,18 @@ describe('the messages for other processes', () => {
         [4, 'b', 'c'],
       ],
     ],
+    [
+      'is not delayed by a call that begins meanwhile',
+      [
+        [0, 'a', A],
+        [1, 'b', GROWN],
+        [1, 'c', BEGUN],
+      ],
+      [
+        [0, 'a'],
+        [4, 'b', 'c'],
+      ],
+    ],
     ['waits longest when a call began', [[0, 'a', BEGUN]], [[25, 'a']]],
     [
       'goes along with what follows when a call began',
