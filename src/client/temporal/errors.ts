@@ -20,7 +20,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { ConversationError, fieldOf } from '../api/errors.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import type { Listening } from '../workers/listening.js';
-import { isRefusal } from '../workers/listening.js';
+import { chainOf, isRefusal } from '../workers/listening.js';
 
 /** gRPC status codes that the client distinguishes. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
@@ -45,13 +45,7 @@ export function refusalOf(
 
 /** The gRPC status code in the chain of causes, if any. */
 export function grpcCodeOf(error: unknown): number | undefined {
-  for (
-    let link = error, depth = 0;
-    link instanceof Error && depth < 5;
-    link = link.cause, depth += 1
-  )
-    if (isGrpcServiceError(link)) return link.code;
-  return undefined;
+  return chainOf(error).find(isGrpcServiceError)?.code;
 }
 
 /** True when the call timed out on the way, so that it may or may not have taken effect. */
@@ -114,7 +108,10 @@ export function fromTemporal(error: unknown, context: ServerSeen = {}): Conversa
     });
   const code = grpcCodeOf(error);
   if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context, error);
-  if (code === GRPC.invalidArgument && /search attribute/i.test(causeTexts(error)))
+  if (
+    code === GRPC.invalidArgument &&
+    chainOf(error).some(({ message }) => /search attribute/i.test(message))
+  )
     return new ConversationError(
       'internal',
       `The server does not know the search attributes. Register them (${devServerCommand()} does), or pass searchAttributes: false`,
@@ -160,15 +157,4 @@ function fromRefusal(
     : undefined;
   const code = isFailureCode(refusal.type) ? refusal.type : 'internal';
   return new ConversationError(code, message, { cause, problems });
-}
-
-function causeTexts(error: unknown): string {
-  const texts: string[] = [];
-  for (
-    let link = error, depth = 0;
-    link instanceof Error && depth < 5;
-    link = link.cause, depth += 1
-  )
-    texts.push(link.message);
-  return texts.join('\n');
 }

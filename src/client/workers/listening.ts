@@ -38,11 +38,18 @@ export async function listeningAt(address: string): Promise<Listening> {
  * Temporal's native client.
  */
 export function isRefusal(error: unknown): boolean {
-  for (let link = error, depth = 0; link instanceof Error && depth < 6; link = link.cause) {
-    if (/ECONNREFUSED|Connection refused/i.test(link.message)) return true;
-    // Several addresses of one name were tried.
-    if (link instanceof AggregateError && link.errors.some((each) => isRefusal(each))) return true;
-    depth += 1;
-  }
-  return false;
+  return chainOf(error).some(
+    (link) =>
+      /ECONNREFUSED|Connection refused/i.test(link.message) ||
+      // Several addresses of one name were tried.
+      (link instanceof AggregateError && link.errors.some((each) => isRefusal(each))),
+  );
+}
+
+/** The error, its cause, the cause of that, and so on; at most six. */
+export function chainOf(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let link = error; link instanceof Error && chain.length < 6; link = link.cause)
+    chain.push(link);
+  return chain;
 }
