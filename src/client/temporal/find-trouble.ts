@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { firstLineOf, type Trouble } from '../../protocol/values/trouble.js';
 import { isoOf } from '../history/times.js';
 import { decodedError } from '../history/values.js';
-import { type PendingTask, troubleIn } from '../trouble/judge.js';
+import { failureIn, type PendingTask, troubleIn } from '../trouble/judge.js';
 import { isOpenRun } from './executions.js';
 
 /** Events of the history that are read: each failed task is two, and so is the event that made the server try anew. */
@@ -34,9 +34,7 @@ export async function troubleOf(
   const found = troubleIn(task, events);
   if (found?.kind !== 'failing') return found;
   // A codec may have encoded the message.
-  const [failure] = events.flatMap(
-    ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure ?? [],
-  );
+  const { failure } = failureIn(events) ?? {};
   const error = await decodedError(temporal.options.loadedDataConverter, failure);
   return error === undefined ? found : { ...found, error: firstLineOf(error.message) };
 }

@@ -6,6 +6,7 @@ import { msOf } from '../history/times.js';
 const { WorkflowTaskFailedCause, TimeoutType } = proto.temporal.api.enums.v1;
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type FailedTask = NonNullable<HistoryEvent['workflowTaskFailedEventAttributes']>;
 
 /** The pending task of the current run, by `describe`. */
 export interface PendingTask {
@@ -38,22 +39,32 @@ const HARMLESS_CAUSES: readonly number[] = [
  * counted attempts are added.
  */
 export function troubleIn(task: PendingTask, events: readonly HistoryEvent[]): Trouble | undefined {
-  const since = events.findIndex((event) => event.workflowTaskCompletedEventAttributes != null);
-  const open = since === -1 ? events : events.slice(0, since);
-  const failed = open.filter(hasFailed);
-  const recorded = open.filter((event) => hasFailed(event) || hasTimedOut(event));
+  const recorded = sinceCompletion(events).filter(
+    (event) => hasFailed(event) || hasTimedOut(event),
+  );
+  const failure = failureIn(events);
   const counted = Math.max(0, task.attempt - 1);
   const attempts = recorded.length + Math.max(0, counted - 1);
   const isTried = recorded.length > 0 || counted > 0;
   if (!isTried) return undefined;
-  const message = failed[0]?.workflowTaskFailedEventAttributes?.failure?.message;
+  const message = failure?.failure?.message;
   return {
-    kind: failed.length > 0 ? 'failing' : 'slow',
+    kind: failure === undefined ? 'slow' : 'failing',
     runId: task.runId,
     attempts: Math.max(attempts, counted),
     since: timeOf(recorded.at(-1)) ?? task.scheduledAt,
     ...(message == null ? {} : { error: firstLineOf(message) }),
   };
+}
+
+/** The newest attempt that failed since a task was completed. */
+export function failureIn(events: readonly HistoryEvent[]): FailedTask | undefined {
+  return sinceCompletion(events).find(hasFailed)?.workflowTaskFailedEventAttributes ?? undefined;
+}
+
+function sinceCompletion(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  const end = events.findIndex((event) => event.workflowTaskCompletedEventAttributes != null);
+  return end === -1 ? events : events.slice(0, end);
 }
 
 function hasFailed({ workflowTaskFailedEventAttributes: failed }: HistoryEvent): boolean {

@@ -1,9 +1,12 @@
 /** Trouble of a run, by its description and the end of its history. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import { expect, test } from 'vitest';
 import { troubleOf } from '../../../../src/client/temporal/find-trouble.js';
 import { promise } from '../../../support/promise.js';
+
+const { WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
 
 const FAILED = { workflowTaskFailedEventAttributes: { failure: { message: 'boom' } } };
 const COMPLETED = { workflowTaskCompletedEventAttributes: {} };
@@ -45,6 +48,14 @@ test(
     });
   },
 );
+
+test('the error of a run is that of its code, not that of a task which the server failed', async () => {
+  const cause = Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW;
+  const reset = { workflowTaskFailedEventAttributes: { cause, failure: { message: 'reset' } } };
+  expect(await troubleAt(3, [SCHEDULED, reset, FAILED, SCHEDULED, COMPLETED])).toMatchObject({
+    error: 'boom',
+  });
+});
 
 test('a run is not failing at the first attempt of a task after one that was completed', async () => {
   expect(await troubleAt(1, [SCHEDULED, COMPLETED, FAILED])).toBeUndefined();
