@@ -24,7 +24,7 @@ import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
 import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../state/calls.js';
-import { isOpen } from '../state/calls.js';
+import { hasEnded } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
@@ -77,13 +77,14 @@ export function suspended(
 ): ConversationState {
   const { suspension, seq } = event;
   return withCall(state, suspension.toolCallId, (call) => {
-    if (!isOpen(call)) return call;
+    if (call.result !== undefined) return call;
     const { reopenUntil: _used, reverted: _shown, ...rest } = call;
     const waited = suspension.kind === 'approval' ? { gateWaited: true as const } : {};
     const waits = { ...rest, ...waited, suspension, since: seq };
     if (waits.background === 'detached') return { ...waits, status: 'detached' };
-    if (suspension.kind === 'outcome') return waits.status === 'outcome_unknown' ? waits : call;
-    return { ...waits, status: AWAITING[suspension.kind] };
+    if (suspension.kind !== 'outcome') return { ...waits, status: AWAITING[suspension.kind] };
+    const { lost } = rest;
+    return lost === undefined ? call : { ...waits, status: 'outcome_unknown', lost };
   });
 }
 
@@ -93,7 +94,7 @@ export function resolved(
 ): ConversationState {
   const { toolCallId, resolution, actor, requestId, seq, at, executionMs } = event;
   const next = withCall(state, toolCallId, (call) => {
-    if (!isOpen(call) && call.background !== 'late') return call;
+    if (hasEnded(call)) return call;
     const { suspension: closed, ...rest } = call;
     const answered = {
       ...rest,
@@ -201,8 +202,7 @@ export function toolResult(
     return state;
   const { toolCallId, name, result, at } = event;
   const { status } = result;
-  if (status === 'detached')
-    return isOpen(call) ? stepSettled(detached(state, call, result)) : state;
+  if (status === 'detached') return stepSettled(detached(state, call, result));
   const { suspension, ...rest } = call;
   const deadline =
     suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);

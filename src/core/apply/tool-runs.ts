@@ -8,7 +8,6 @@ import type {
 } from '../../protocol/log/events.js';
 import { attemptsOf } from '../decide/tool-runs.js';
 import type { AskState, CallState } from '../state/calls.js';
-import { isOpen } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
@@ -18,7 +17,7 @@ export function toolLost(
   event: Stamped<ToolLostEvent>,
 ): ConversationState {
   return withCall(state, event.toolCallId, (call) =>
-    isOpen(call) && call.suspension === undefined
+    call.result === undefined && call.suspension === undefined
       ? { ...call, status: 'outcome_unknown', lost: {} }
       : call,
   );
@@ -30,7 +29,8 @@ export function toolReconciled(
 ): ConversationState {
   const { toolCallId, outcome, run } = event;
   return withCall(state, toolCallId, (call) => {
-    if (call.status !== 'outcome_unknown' || call.suspension !== undefined) return call;
+    if (call.result !== undefined || call.suspension !== undefined) return call;
+    if (call.lost === undefined) return call;
     const attempts = attemptsOf(call);
     if (outcome !== 'not_happened' || attempts >= call.plan.maxAttempts)
       return { ...call, lost: { outcome } };

@@ -19,7 +19,7 @@ import { detachedCalls } from '../calls/detached.js';
 import { errorResult } from '../calls/results.js';
 import { limitText } from '../calls/turn-limits.js';
 import { messageParts } from '../input/attachments.js';
-import { isOpen } from '../state/calls.js';
+import { isFinal } from '../state/calls.js';
 import type { ConversationState, TurnFailure, TurnState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
@@ -50,7 +50,7 @@ export function cancelledResults(
   actor: StampedActor,
 ): readonly EventBody[] {
   return stepCalls(state)
-    .filter((call) => call.background === undefined && isOpen(call))
+    .filter((call) => call.background === undefined && !isFinal(call.status))
     .map((call) => resultEvent(call, cancelledResult(actor)));
 }
 

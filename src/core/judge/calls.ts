@@ -13,7 +13,7 @@ import { forbiddenReason } from '../calls/audience.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { tombstoneOf } from '../memory/memory.js';
 import type { CallState } from '../state/calls.js';
-import { isOpen } from '../state/calls.js';
+import { isFinal } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { type InvalidVerdict, invalid, type Judged, type Parsed } from './judged.js';
@@ -101,7 +101,7 @@ function endedVerdict(state: ConversationState, toolCallId: string): OverVerdict
 
 /** The verdict for a call without the wait that the request is about. */
 function goneVerdict(state: ConversationState, call: CallState): OverVerdict {
-  return !isOpen(call) && call.answer === undefined
+  return isFinal(call.status) && call.answer === undefined
     ? endedVerdict(state, call.plan.toolCallId)
     : resolvedBefore(call);
 }

@@ -94,6 +94,8 @@ interface CallRecord {
   /** The actor of the last resolution and its time; a `stale` verdict returns both. */
   readonly resolvedBy?: string;
   readonly resolvedAt?: string;
+  /** The expired suspension, kept where a late result is accepted. */
+  readonly closedWait?: Suspension;
 }
 
 interface LostRun {
@@ -118,7 +120,6 @@ interface WaitsForNothing {
 interface HasNoResult {
   /** `undefined`, because with `never` the compiler accepts a phase whose result is required and missing. */
   readonly result?: undefined;
-  readonly closedWait?: never;
 }
 
 /** The model waits for the result of the call, or has got it. */
@@ -162,22 +163,20 @@ export type LostCall = CallRecord &
     readonly lost: LostRun;
   };
 
-/** A call whose wait has ended at its deadline, until its result is recorded. */
+/**
+ * A call whose wait has ended at its deadline, until its result is recorded. The log from which a run is repaired may end
+ * between these two events; the call waits anew then.
+ */
 export type ExpiredCall = CallRecord &
+  HasNoResult &
   WaitsForNothing &
-  (Attended | Detached) & {
-    readonly status: 'expired';
-    readonly result?: undefined;
-    /** The expired suspension, kept where a late result is accepted. */
-    readonly closedWait?: Suspension;
-  };
+  (Attended | Detached) & { readonly status: 'expired' };
 
 export type EndedCall = CallRecord &
   WaitsForNothing &
   Attended & {
     readonly status: FinalCallStatus;
     readonly result: ToolResult;
-    readonly closedWait?: Suspension;
   };
 
 /** An expired call that still accepts a result: the model has the one that ended it, and another becomes new input. */
@@ -189,20 +188,21 @@ export type LateCall = CallRecord &
     readonly closedWait: Suspension;
   };
 
-export type OpenCall = RunningCall | WaitingCall | DetachedCall | LostCall;
+/** A call without a result. */
+export type OpenCall = RunningCall | WaitingCall | DetachedCall | LostCall | ExpiredCall;
 
 export type AttendedCall = Extract<OpenCall, Attended>;
 
 /** A call of the step in progress, or a detached or late one beside it; a union by `status`. */
-export type CallState = OpenCall | ExpiredCall | EndedCall | LateCall;
+export type CallState = OpenCall | EndedCall | LateCall;
 
 /** A call of any phase that waits for an answer from outside. */
 export type SuspendedCall = Extract<CallState, Waits>;
 
 const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];
 
-export function isOpen(call: CallState): call is OpenCall {
-  return !FINAL.includes(call.status);
+export function isFinal(status: CallStatus): status is FinalCallStatus {
+  return FINAL.includes(status);
 }
 
 /** Whether nothing changes the call any more: it has its result, and accepts no other. */

@@ -8,7 +8,7 @@ import type { ToolCallView } from '../../protocol/workflow/messaging.js';
 import { needsPreflight } from '../calls/preflight.js';
 import { tombstoneOf } from '../memory/memory.js';
 import type { CallState } from '../state/calls.js';
-import { isOpen } from '../state/calls.js';
+import { isFinal } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf, shownCalls } from '../state/state.js';
 import { contextShown } from './view.js';
@@ -67,7 +67,7 @@ function byAge(calls: readonly CallState[]): readonly CallState[] {
 
 function inFlightOf(state: ConversationState): readonly InFlightTool[] {
   return byAge(shownCalls(state))
-    .filter((call) => isOpen(call) && call.plan.unplanned === undefined)
+    .filter((call) => !isFinal(call.status) && call.plan.unplanned === undefined)
     .filter((call) => needsPreflight(call) || runs(call))
     .map(({ plan, turnId }) => ({
       toolCallId: plan.toolCallId,

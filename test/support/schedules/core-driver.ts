@@ -29,6 +29,9 @@ function copied<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }
 
+/** More events than any test records; without the limit, decisions that never end would use up the memory. */
+const MAX_EVENTS = 50_000;
+
 export class MachineUnderTest {
   readonly clock: VirtualClock;
   readonly events: CanonicalEvent[];
@@ -39,9 +42,7 @@ export class MachineUnderTest {
   constructor(events: readonly CanonicalEvent[], clock = new VirtualClock()) {
     this.clock = clock;
     this.events = [...events];
-    const state = applyAll(this.events);
-    if (state === undefined) throw new Error('a log begins with conversation_started');
-    this.machine = this.#machineOf(state);
+    this.machine = this.#machineOf(this.#folded());
     this.mark();
   }
 
@@ -176,6 +177,20 @@ export class MachineUnderTest {
     return this;
   }
 
+  /** Acts as a repair whose log ends after so many events: the log is folded, and a run of the same chain continues. */
+  repairAt(events: number): this {
+    this.events.length = events;
+    this.machine = this.#machineOf(this.#folded());
+    this.machine.record([]);
+    return this;
+  }
+
+  #folded(): ConversationState {
+    const state = applyAll(this.events);
+    if (state === undefined) throw new Error('a log begins with conversation_started');
+    return state;
+  }
+
   /** Acts as a re-opening: the log is folded, and a new chain continues with it. */
   reopen(chain = 'chain0000002'): this {
     const before = applyAll(this.events);
@@ -198,6 +213,7 @@ export class MachineUnderTest {
       now: this.clock.now,
       onEvent: (event) => {
         this.events.push(event);
+        if (this.events.length > MAX_EVENTS) throw new Error('the log grows without end');
       },
     });
   }

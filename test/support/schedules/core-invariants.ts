@@ -115,7 +115,7 @@ function hasFieldsOfPhase(call: CallJson): boolean {
   if (result !== undefined && background === 'late')
     return status === 'expired' && !waits && closedWait !== undefined;
   if (result !== undefined) return FINAL.includes(status) && !waits && background === undefined;
-  if (closedWait !== undefined || !(background === undefined || isDetached)) return false;
+  if (!(background === undefined || isDetached)) return false;
   switch (status) {
     case 'running':
       return !waits;

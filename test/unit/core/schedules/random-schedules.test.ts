@@ -3,6 +3,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
+import { decide } from '../../../../src/core/decide/decide.js';
+import { isInternal } from '../../../../src/core/decide/effects.js';
 import { closeConversation, resolve } from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
@@ -143,6 +145,22 @@ describe('any schedule', () => {
           expect(applyAll(m.events)).toEqual(m.state);
         }),
         runs(150),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'cut off at any event leaves nothing internal to do when a repaired run continues it',
+    () => {
+      fc.assert(
+        fc.property(schedule, fc.nat(), (steps, cut) => {
+          const { m } = runAll(steps);
+          m.repairAt(1 + (cut % m.events.length));
+          expect(decide(m.state).filter(isInternal)).toEqual([]);
+          expect(applyAll(m.events)).toEqual(m.state);
+        }),
+        runs(600),
       );
     },
     patient(TIMEOUT_MS),

@@ -7,17 +7,19 @@ import type {
   EndedCall,
   LateCall,
   LostCall,
+  OpenCall,
   RunningCall,
   SuspendedCall,
   WaitingCall,
 } from '../../../../src/core/state/calls.js';
-import { hasEnded, isOpen } from '../../../../src/core/state/calls.js';
+import { hasEnded } from '../../../../src/core/state/calls.js';
 import type { ToolResult } from '../../../../src/protocol/calls/results.js';
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
-import type { EventBody } from '../../../../src/protocol/log/events.js';
+import type { EventBody, EventType } from '../../../../src/protocol/log/events.js';
 import { toolLost } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
+  APPROVAL_MS,
   APPROVE,
   actor,
   answer,
@@ -68,7 +70,7 @@ describe('types of calls', () => {
     const narrow = (call: CallState): void => {
       if (call.suspension !== undefined) expectTypeOf(call).toEqualTypeOf<SuspendedCall>();
       if (call.status === 'awaiting_approval') expectTypeOf(call).toEqualTypeOf<WaitingCall>();
-      if (isOpen(call)) expectTypeOf(call.result).toEqualTypeOf<undefined>();
+      if (call.result === undefined) expectTypeOf(call).toEqualTypeOf<OpenCall>();
       if (hasEnded(call)) expectTypeOf(call).toEqualTypeOf<EndedCall>();
     };
     expectTypeOf(narrow).toBeFunction();
@@ -178,5 +180,35 @@ describe('an event that does not fit the phase of its call', () => {
     const asked = resolved(calling({ executor: 'human', recheckAnswer: true }), 'c', answer(1));
     const reverted = { ...EVENTS.reverted, seq: asked.state.lastSeq + 1, at };
     expect(apply(asked.state, reverted).calls['c']).toHaveProperty('reopenUntil');
+  });
+});
+
+/** The log of the machine until the last event of this type, which a repaired run continues. */
+const repairedAfter = (m: MachineUnderTest, type: EventType): CallState | undefined =>
+  m.repairAt(m.last(type).seq).state.calls['c'];
+
+describe('a log that ends before the result of a call', () => {
+  it('after an expiry lets the call wait anew', () => {
+    const approval = repairedAfter(gated().advance(APPROVAL_MS), 'expired');
+    expect(approval).toMatchObject({ status: 'awaiting_approval', suspension: {} });
+    const outside = { executor: 'external', mode: 'detach', lateResult: 'inbox' } as const;
+    const detached = repairedAfter(calling(outside).advance(ANSWER_MS), 'expired');
+    expect(detached).toMatchObject({ status: 'detached', suspension: {} });
+    const held = lost({ onOutcomeUnknown: 'hold' }).advance(ANSWER_MS);
+    expect(repairedAfter(held, 'expired')).toMatchObject({ status: 'outcome_unknown' });
+  });
+
+  it('after an expiry lets a rule decide the call', () => {
+    const m = aMachineWith(modelCalls([gatedCall('c'), gatedCall('b'), plannedCall('other')]));
+    m.resolve('b', { type: 'approve', remember: { for: 'conversation' } });
+    m.advance(APPROVAL_MS);
+    expect(repairedAfter(m, 'expired')).toMatchObject({ status: 'running', approver: {} });
+  });
+
+  it('after a reported outcome asks for the outcome again', () => {
+    const m = lost({ onOutcomeUnknown: 'hold' });
+    m.resolve('c', { type: 'outcome', value: 1 });
+    const call = repairedAfter(m, 'resolution');
+    expect(call).toMatchObject({ status: 'outcome_unknown', suspension: { kind: 'outcome' } });
   });
 });
