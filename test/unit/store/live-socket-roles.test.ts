@@ -1,0 +1,48 @@
+/** Processes that share a socket change their parts: one that publishes subscribes, one that is connected closes. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { HUB_SOCKET, liveDirectoryFor } from '../../../src/store/live/directory.js';
+import { openLiveChannel } from '../../../src/store/live/sockets.js';
+import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
+import { delta, textsOf } from '../../support/samples/live-messages.js';
+import { KEY } from '../../support/samples/log-events.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { until } from '../../support/until.js';
+
+const OTHER = { ...KEY, conversationId: 'other' };
+
+/** A hub that subscribes, and a process that is connected to it as a publisher. */
+async function hubAndPeer(): Promise<{ file: string; hub: LiveChannel; peer: LiveChannel }> {
+  const file = join(temporaryFolder(), 'log.db');
+  const [hub, peer] = [openLiveChannel({ file }), openLiveChannel({ file })];
+  onTestFinished(async () => {
+    await hub.close();
+    await peer.close();
+  });
+  hub.subscribe(OTHER, { live: true }, () => undefined);
+  await until('the hub listens', () => inodeAt(file));
+  await until('the peer is connected', () => peer.watched(OTHER));
+  return { file, hub, peer };
+}
+
+function inodeAt(file: string): number | undefined {
+  return statSync(join(liveDirectoryFor(file), HUB_SOCKET), { throwIfNoEntry: false })?.ino;
+}
+
+it('a process that has only published until now receives messages once it subscribes', async () => {
+  const { hub, peer } = await hubAndPeer();
+  const heard: LiveMessage[] = [];
+  peer.subscribe(KEY, { live: true }, (message) => heard.push(message));
+  await until('the hub knows', () => hub.watched(KEY));
+  hub.publish(delta('a'));
+  await until('the message', () => heard.length);
+  expect(textsOf(heard)).toEqual(['a']);
+});
+
+it('a process that closes leaves the socket of the hub in place', async () => {
+  const { file, peer } = await hubAndPeer();
+  const inode = inodeAt(file);
+  await peer.close();
+  expect(inodeAt(file)).toBe(inode);
+});
