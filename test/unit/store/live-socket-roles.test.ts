@@ -1,5 +1,6 @@
-/** Processes that share a socket change their parts: one that publishes subscribes, one that is connected closes. */
+/** Processes at one socket that change their part: they subscribe later, close, or send no line of a channel. */
 import { statSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { HUB_SOCKET, liveDirectoryFor } from '../../../src/store/live/directory.js';
@@ -45,4 +46,16 @@ it('a process that closes leaves the socket of the hub in place', async () => {
   const inode = inodeAt(file);
   await peer.close();
   expect(inodeAt(file)).toBe(inode);
+});
+
+it('a process that sends a line without an end is disconnected, and no other is', async () => {
+  const { file, hub, peer } = await hubAndPeer();
+  const endless = createConnection(join(liveDirectoryFor(file), HUB_SOCKET));
+  endless.on('error', () => undefined);
+  endless.write('x'.repeat(5 * 1024 * 1024));
+  await until('the connection is closed', () => endless.closed);
+  const heard: LiveMessage[] = [];
+  hub.subscribe(OTHER, { live: true }, (message) => heard.push(message));
+  peer.publish(delta('a', OTHER));
+  await until('the message', () => heard.length);
 });
