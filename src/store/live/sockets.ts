@@ -185,7 +185,7 @@ class SocketBus implements Bus {
     });
     const pass = (lines: readonly Line[]): void => {
       this.#receive(lines);
-      this.#relay(lines, peer);
+      this.#relay(lines);
     };
     onLines(peer, (lines) => {
       for (const line of lines)
@@ -199,17 +199,12 @@ class SocketBus implements Bus {
     for (const line of lines) if (this.#topics.has(line.topic)) this.#events.onLine(line);
   }
 
-  /** As the hub, passes lines to the processes that listen. */
-  #relay(lines: readonly Line[], except?: Socket): void {
-    for (const [peer, topics] of this.#peers)
-      if (peer !== except)
-        put(
-          peer,
-          lines
-            .filter(({ topic }) => topics.has(topic))
-            .map(frameOf)
-            .join(''),
-        );
+  /** As the hub, passes lines to the processes that listen, also to their sender, which skips its own. */
+  #relay(lines: readonly Line[]): void {
+    for (const [peer, topics] of this.#peers) {
+      const wanted = lines.filter(({ topic }) => topics.has(topic));
+      put(peer, wanted.map(frameOf).join(''));
+    }
   }
 
   readonly #check = (): void => {
