@@ -24,7 +24,7 @@ import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
 import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../state/calls.js';
-import { hasEnded } from '../state/calls.js';
+import { hasEnded, isAttended } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
@@ -198,8 +198,7 @@ export function toolResult(
   event: Stamped<ToolResultEvent>,
 ): ConversationState {
   const call = callOf(state, event.toolCallId);
-  if (call === undefined || call.background !== undefined || call.result !== undefined)
-    return state;
+  if (call === undefined || !isAttended(call)) return state;
   const { toolCallId, name, result, at } = event;
   const { status } = result;
   if (status === 'detached') return stepSettled(detached(state, call, result));

@@ -4,7 +4,7 @@ import type { ResultFiles } from '../../protocol/calls/resolutions.js';
 import type { ToolErrorCode, ToolResult } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import type { CallState } from '../state/calls.js';
+import type { AcceptedAnswer } from '../state/calls.js';
 
 /** Adds the warning beside the result, so that the tool's own result is unchanged. */
 export function withNotice({ name, repeats }: PlannedCall, result: ToolResult): ToolResult {
@@ -44,17 +44,14 @@ export function errorResult(
  * The result of a call that was answered from outside. Such an answer is untrusted: its content is under the sender's
  * control.
  */
-export function answeredResult(call: CallState, value: ToolResultValue): ToolResult {
+export function answeredResult(answer: AcceptedAnswer, value: ToolResultValue): ToolResult {
+  const { actor, executionMs } = answer;
   return {
     status: 'resolved',
-    envelope: {
-      ok: true,
-      result: value,
-      ...(call.answer === undefined ? {} : filesOf(call.answer)),
-    },
+    envelope: { ok: true, result: value, ...filesOf(answer) },
     provenance: 'untrusted',
-    ...(call.answer === undefined ? {} : { actor: call.answer.actor }),
-    ...(call.answer?.executionMs === undefined ? {} : { executionMs: call.answer.executionMs }),
+    actor,
+    ...(executionMs === undefined ? {} : { executionMs }),
   };
 }
 

@@ -22,8 +22,8 @@ import { ruleFor } from '../calls/remembered-decisions.js';
 import { answeredResult } from '../calls/results.js';
 import { limitOf, turnDeadline } from '../calls/turn-limits.js';
 import { needsOffload } from '../context/request-window.js';
-import type { CallState, SuspendedCall } from '../state/calls.js';
-import { hasEnded } from '../state/calls.js';
+import type { AttendedCall, CallState, SuspendedCall } from '../state/calls.js';
+import { hasEnded, isAttended } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import { isStopping, stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
@@ -81,19 +81,18 @@ function decideStep(state: ConversationState): readonly Effect[] {
 }
 
 /**
- * The calls that may proceed: all, or in sequential mode the first that has not ended. Detached calls do not belong to
+ * The calls without a result that may proceed: all, or in sequential mode the first. Detached calls do not belong to
  * the step any more.
  */
-function dueCalls(state: ConversationState): readonly CallState[] {
-  const calls = stepCalls(state).filter(({ background }) => background === undefined);
-  if (state.settings.toolExecution !== 'sequential') return calls;
-  return calls.filter(({ result }) => result === undefined).slice(0, 1);
+function dueCalls(state: ConversationState): readonly AttendedCall[] {
+  const calls = stepCalls(state).filter(isAttended);
+  return state.settings.toolExecution === 'sequential' ? calls.slice(0, 1) : calls;
 }
 
-function stepEffects(state: ConversationState, call: CallState): readonly Effect[] {
-  const { plan, result } = call;
+function stepEffects(state: ConversationState, call: AttendedCall): readonly Effect[] {
+  const { plan } = call;
   if (plan.unplanned !== undefined) return decideCall(call);
-  if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
+  if (plan.mode !== 'detach' || plan.error !== undefined)
     return ruledCall(state, call) ?? decideCall(call);
   const { toolCallId } = plan;
   return [{ type: 'record_result', toolCallId, result: detachResult(state, call) }];
@@ -179,7 +178,7 @@ export function decideOffer(call: CallState): readonly Effect[] {
         return [{ type: 'open_suspension', toolCallId, kind: WAIT_OF[executor] }];
       if (needsCheck(call.plan, answer.value))
         return [{ type: 'check_answer', toolCallId, requestId: answer.requestId }];
-      return [{ type: 'record_result', toolCallId, result: answeredResult(call, answer.value) }];
+      return [{ type: 'record_result', toolCallId, result: answeredResult(answer, answer.value) }];
     }
     case 'provider':
       // The provider ran it inside the model call: there is nothing to dispatch, and its plan carries no wait.

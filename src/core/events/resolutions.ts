@@ -192,7 +192,7 @@ export function answerCheckedEvents(
   if (asked && decideAsk(call)?.type !== 'check_answer') return [];
   const about = { turnId, toolCallId: plan.toolCallId, requestId: answer.requestId };
   if (outcome.ok && asked) return [{ type: 'answer_checked', ...about }];
-  if (outcome.ok) return [resultEvent(call, answeredResult(call, outcome.value))];
+  if (outcome.ok) return [resultEvent(call, answeredResult(answer, outcome.value))];
   if ('ended' in outcome) return [resultEvent(call, errorResult('errored', outcome.ended))];
   const { problems, offer } = outcome;
   return [

@@ -191,6 +191,7 @@ export type LateCall = CallRecord &
 /** A call without a result. */
 export type OpenCall = RunningCall | WaitingCall | DetachedCall | LostCall | ExpiredCall;
 
+/** A call whose result the model waits for. */
 export type AttendedCall = Extract<OpenCall, Attended>;
 
 /** A call of the step in progress, or a detached or late one beside it; a union by `status`. */
@@ -203,6 +204,10 @@ const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired'
 
 export function isFinal(status: CallStatus): status is FinalCallStatus {
   return FINAL.includes(status);
+}
+
+export function isAttended(call: CallState): call is AttendedCall {
+  return call.result === undefined && call.background === undefined;
 }
 
 /** Whether nothing changes the call any more: it has its result, and accepts no other. */
