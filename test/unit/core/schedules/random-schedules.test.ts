@@ -15,7 +15,7 @@ import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedu
 /** `FC_RUNS=20000` for a long search. */
 const RUNS = Number(process.env['FC_RUNS'] ?? 0);
 const runs = (usual: number): { numRuns: number } => ({ numRuns: RUNS > 0 ? RUNS : usual });
-const TIMEOUT_MS = 60_000 + RUNS * 50;
+const TIMEOUT_MS = 180_000 + RUNS * 50;
 
 function runAll(steps: readonly Step[]): ScheduleRunner {
   const runner = new ScheduleRunner(steps.length);
