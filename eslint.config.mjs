@@ -69,7 +69,7 @@ const IMPORTS = {
       ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
       ...['activities', 'http', 'worker', 'testing', 'watchdog', 'engine'],
     ],
-    packages: ['commander', 'pino', 'zod', ...TEMPORAL, 'node:'],
+    packages: ['commander', 'pino', 'zod', '@temporalio/client', '@temporalio/worker', 'node:'],
   },
 };
 
