@@ -46,22 +46,20 @@ export async function restoreState(
   const { tenant, conversationId, chain, closedRunId } = input;
   const key = { tenant, conversationId };
   if (closedRunId !== undefined) await completeLog({ log, live, source }, key, closedRunId);
-  const carried = restoreStateOf(await eventsBefore(wholeLog(log, key), chain));
+  const carried = await restoreStateOf(eventsBefore(wholeLog(log, key), chain));
   if (carried === undefined) throw new NotReopenable(conversationId, 'its log is not in the store');
   return boundedState(conversationId, carried);
 }
 
 /** The events of a log up to the start of a chain: a reset of its first run leaves them in the log. */
-async function eventsBefore(
+async function* eventsBefore(
   events: AsyncIterable<CanonicalEvent>,
   chain: string,
-): Promise<readonly CanonicalEvent[]> {
-  const before: CanonicalEvent[] = [];
+): AsyncGenerator<CanonicalEvent> {
   for await (const event of events) {
-    if (event.type === 'conversation_started' && event.chain === chain) break;
-    before.push(event);
+    if (event.type === 'conversation_started' && event.chain === chain) return;
+    yield event;
   }
-  return before;
 }
 
 /**

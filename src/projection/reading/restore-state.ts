@@ -13,8 +13,8 @@ import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import { offloadAt } from './transcript-chunks.js';
 
 /** Undefined when the log is empty. */
-export function restoreStateOf(events: readonly CanonicalEvent[]): CarriedState | undefined {
-  const { state, before } = foldOf(events);
+export async function restoreStateOf(events: Events): Promise<CarriedState | undefined> {
+  const { state, before } = await foldOf(events);
   if (state === undefined) return undefined;
   const body = isLarge(state) ? offloadAt(state) : undefined;
   const offloaded = body && { ...body, seq: state.lastSeq + 1, at: state.updatedAt };
@@ -32,17 +32,19 @@ function isLarge({ transcriptBytes }: ConversationState): boolean {
   return transcriptBytes > MAX_CARRIED_TRANSCRIPT_BYTES;
 }
 
+/** From the first event on. */
+type Events = Iterable<CanonicalEvent> | AsyncIterable<CanonicalEvent>;
+
 interface Fold {
   readonly state: ConversationState | undefined;
   /** Ids of the chunks that the last run began with. */
   readonly before: ReadonlySet<string>;
 }
 
-function foldOf(events: readonly CanonicalEvent[]): Fold {
+async function foldOf(events: Events): Promise<Fold> {
   let state: ConversationState | undefined;
   let before: ReadonlySet<string> = new Set();
-  for (const event of events) {
-    if (event.type === 'log_rewritten') continue;
+  for await (const event of events) {
     state = apply(state, event);
     if (event.type === 'conversation_started' || event.type === 'rolled_over')
       before = chunkIdsIn(state.transcript);

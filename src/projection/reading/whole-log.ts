@@ -1,10 +1,12 @@
 /** Reads a stored log page by page. */
+import { setImmediate } from 'node:timers/promises';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type EventLog, StoreUnavailable } from '../../store/ports/log.js';
 
 /**
- * The events of the newest generation, from the first on; none when the store has no such log.
+ * The events of the newest generation, from the first on; none when the store has no such log. Timers run between two
+ * pages, however fast the store is: a caller that folds a long log still sends its heartbeats.
  * @throws {StoreUnavailable} also when the log is removed in the meantime: another try finds none
  */
 export async function* wholeLog(
@@ -19,6 +21,7 @@ export async function* wholeLog(
     if (read === undefined && generation === undefined) return;
     if (read === undefined) throw new StoreUnavailable('The log was removed while it was read');
     yield* read.events;
+    await setImmediate();
     ({ generation, more } = read);
     afterSeq = read.events.at(-1)?.seq ?? afterSeq;
   }

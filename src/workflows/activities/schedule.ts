@@ -111,7 +111,8 @@ export const OFFLOAD_TRANSCRIPT: ActivityOptions = {
 
 /**
  * The callers of a reopened conversation wait for it, so a store that is down is reported after about a second and a
- * half. A lost worker is noticed late enough for a log of megabytes, whose fold lets no heartbeat through.
+ * half. A lost worker is noticed late enough for a page of the log and for the state, whose folds let no heartbeat
+ * through.
  */
 export const RESTORE_STATE_OPTIONS: ActivityOptions = {
   summary: 'state of the closed conversation',

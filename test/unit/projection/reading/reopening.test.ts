@@ -70,6 +70,34 @@ describe('the state that a closed conversation is reopened with', () => {
 });
 
 describe('the log of a conversation that is reopened', () => {
+  it('is folded page by page, so that the worker can send heartbeats in between', async () => {
+    const m = aMachine();
+    m.send('hi');
+    let turnsOfLoop = 0;
+    const seen: number[] = [];
+    // A store that answers at once.
+    const log = {
+      read: (_key: unknown, { afterSeq = 0 }: ReadOptions = {}) => {
+        seen.push(turnsOfLoop);
+        setImmediate(() => {
+          turnsOfLoop += 1;
+        });
+        const events = m.events.slice(afterSeq, afterSeq + 1);
+        const { length } = m.events;
+        return Promise.resolve({
+          generation: 1,
+          lastSeq: length,
+          events,
+          more: afterSeq + 1 < length,
+        });
+      },
+    } as unknown as EventLog;
+    const deps = { log, source: {} as WorkflowSource };
+    const { state } = await restoreState(deps, { ...KEY, chain: 'next' });
+    expect(state).toEqual(m.state);
+    expect(seen).toEqual(m.events.map((_event, index) => index));
+  });
+
   it('is read again later when it is removed while it is read: a part of it is no state', async () => {
     const m = aMachine();
     m.send('hi');

@@ -84,9 +84,9 @@ async function idsIn({ blobs }: Stores): Promise<readonly string[]> {
   return (await blobs.list({ limit: 100 })).map(({ ref }) => ref.id).toSorted();
 }
 
-function seedIn(m: MachineUnderTest): CarriedState {
+async function seedIn(m: MachineUnderTest): Promise<CarriedState> {
   closeConversation(m.machine);
-  const seed = restoreStateOf(m.events);
+  const seed = await restoreStateOf(m.events);
   if (seed === undefined) throw new Error('the log is empty');
   return JSON.parse(JSON.stringify(seed)) as CarriedState;
 }
@@ -101,11 +101,11 @@ const said = (m: MachineUnderTest): readonly Message[] =>
   );
 
 describe('the state that a closed conversation is opened again with', () => {
-  it('is empty without a log, and complete while that is no more than a roll-over carries', () => {
-    expect(restoreStateOf([])).toBeUndefined();
+  it('is empty without a log, and complete while that is no more than a roll-over carries', async () => {
+    expect(await restoreStateOf([])).toBeUndefined();
     const m = aMachine();
     says(m, 3);
-    const seed = seedIn(m);
+    const seed = await seedIn(m);
     expect(seed).toMatchObject({ version: 1 });
     expect(named(seed)).toEqual([]);
     expect(seed.events).toEqual([]);
@@ -125,7 +125,7 @@ describe('the state that a closed conversation is opened again with', () => {
     }
     expect(m.state.transcriptBytes).toBeGreaterThan(3 * MAX_CARRIED_TRANSCRIPT_BYTES);
     const before = await idsIn(all);
-    const seed = seedIn(m);
+    const seed = await seedIn(m);
     expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * OFFLOAD_KEEP_BYTES);
     const ids = named(seed);
     expect(before.filter((id) => !ids.includes(id))).toEqual([]);
@@ -143,7 +143,7 @@ describe('the state that a closed conversation is opened again with', () => {
     const m = aMachine();
     says(m, 8);
     const whole = said(m);
-    const seed = seedIn(m);
+    const seed = await seedIn(m);
     expect(named(seed).length).toBeGreaterThan(1);
     expect(await readBack(all, m, seed)).toEqual(whole);
     expect([all.timesRead(), all.warned.length]).toEqual([1, 1]);
@@ -154,7 +154,7 @@ describe('the state that a closed conversation is opened again with', () => {
     const all = await stores();
     const m = aMachine();
     says(m, 8);
-    const seed = seedIn(m);
+    const seed = await seedIn(m);
     expect(seed.events).toMatchObject([{ type: 'transcript_offloaded', seq: m.state.lastSeq + 1 }]);
     expect(applyAll([...m.events, ...seed.events])).toEqual(stateIn(seed));
     // The chunks are made from the log with the event as well as without it.
@@ -169,16 +169,16 @@ describe('the state that a closed conversation is opened again with', () => {
     const all = await stores();
     const m = aMachine();
     says(m, 16);
-    const first = seedIn(m);
+    const first = await seedIn(m);
     m.reopen();
     says(m, 16);
-    const second = seedIn(m);
+    const second = await seedIn(m);
     for (const id of named(first)) expect(named(second)).toContain(id);
     expect(await readBack(all, m, second)).toHaveLength(64);
     m.reopen();
     says(m, 8);
     m.machine.rolledOver('requested');
-    const third = stateIn(seedIn(m));
+    const third = stateIn(await seedIn(m));
     expect(third.transcriptBytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
   });
 
@@ -199,19 +199,19 @@ describe('the state that a closed conversation is opened again with', () => {
       usage: { inputTokens: 1, outputTokens: 1 },
     });
     expect(m.last('summary').messages).toBe(4);
-    const seed = seedIn(m);
+    const seed = await seedIn(m);
     const unused = seed.unusedChunks ?? [];
     expect(unused.length).toBeGreaterThan(0);
     expect(named(seed)).not.toContain(unused[0]);
     for (const id of unused) expect(await idsIn(all)).toContain(id);
   });
 
-  it('never has a step without its results as a blob: they are written at the opening', () => {
+  it('never has a step without its results as a blob: they are written at the opening', async () => {
     const m = aMachine();
     says(m, 5);
     m.send('go');
     m.model(modelCalls([plannedCall('c1')], 'y'.repeat(300 * 1024)));
-    const seed = restoreStateOf(m.events);
+    const seed = await restoreStateOf(m.events);
     const last = seed === undefined ? undefined : stateIn(seed).transcript.at(-1);
     expect(last).toMatchObject({ role: 'assistant' });
     expect(last && wholeMessages([last])[0]?.parts.at(-1)).toMatchObject({
