@@ -31,6 +31,7 @@ import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
   MAX_TOMBSTONES,
+  MAX_TRANSCRIPT_BYTES,
   OFFLOAD_CHUNK_BYTES,
   OFFLOAD_FROM_BYTES,
   OFFLOAD_KEEP_BYTES,
@@ -181,6 +182,17 @@ describe('the oldest turns that a roll-over offloads', () => {
     expect(shelf.whole(visibleTranscript(next))).toEqual(state.transcript);
     expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + OFFLOAD_KEEP_BYTES);
     expect(heldBytesOf(next)).toEqual({ heldBytes: MAX_STORED_TRANSCRIPT_BYTES });
+  });
+
+  it('are left out of a model call by whole turns when their references alone outgrow a payload', () => {
+    const items = Array.from({ length: 12_000 }, (_, index) => ({
+      ...{ role: 'offloaded' as const, turnId: `t${index}`, id: `m${index}`, chunk: 'c' },
+      ...{ from: index, to: index + 1, bytes: 100 },
+    }));
+    const state = { transcript: items, transcriptBytes: 100 * items.length };
+    expect(state.transcriptBytes).toBeLessThan(MAX_TRANSCRIPT_BYTES);
+    expect(visibleFrom(state)).toBeGreaterThan(0);
+    expect(visibleFrom({ ...state, transcript: items.slice(6_000) })).toBe(0);
   });
 
   it('are dropped when the memory outgrows the bounds of a conversation', () => {

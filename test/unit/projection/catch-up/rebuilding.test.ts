@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { restoreState } from '../../../../src/projection/reading/reopening.js';
 import type { RestoreStateInput } from '../../../../src/protocol/workflow/activities.js';
 import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
+import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import {
   closes,
   KEY,
@@ -76,6 +77,15 @@ describe('rebuilding a closed conversation', () => {
       name: 'LogIncomplete',
       code: 'no_worker',
     });
+  });
+
+  it('fails with the error of the store when that is lost while the end is fetched', async () => {
+    const { store, ...parts } = await aReader();
+    const { source, log } = parts;
+    await store(LOG.slice(0, 3));
+    source.set({ runId: 'run-a', events: LOG, status: 'closed' });
+    vi.spyOn(log, 'append').mockRejectedValue(new StoreUnavailable('the disk is gone'));
+    await expect(restored(parts)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
   it('fails in the same way after a reopening that failed: the run before it may have the end', async () => {

@@ -91,6 +91,20 @@ async function seedIn(m: MachineUnderTest): Promise<CarriedState> {
   return JSON.parse(JSON.stringify(seed)) as CarriedState;
 }
 
+/** Replaces the first two turns by a summary. */
+function summarizes(m: MachineUnderTest, throughMessageId: string): void {
+  m.machine.summarized(1, {
+    version: 1,
+    throughMessageId,
+    text: 'In short.',
+    tokensBefore: 9,
+    tokensAfter: 2,
+    model: 'scripted',
+    usage: { inputTokens: 1, outputTokens: 1 },
+  });
+  expect(m.last('summary').messages).toBe(4);
+}
+
 /** Ids of the chunks that a restored state refers to. */
 const named = (seed: CarriedState): readonly string[] => [...chunkIdsIn(stateIn(seed).transcript)];
 
@@ -155,7 +169,9 @@ describe('the state that a closed conversation is opened again with', () => {
     const m = aMachine();
     says(m, 8);
     const seed = await seedIn(m);
-    expect(seed.events).toMatchObject([{ type: 'transcript_offloaded', seq: m.state.lastSeq + 1 }]);
+    expect(seed.events).toMatchObject([
+      { type: 'transcript_offloaded', seq: m.state.lastSeq + 1, at: m.state.updatedAt },
+    ]);
     expect(applyAll([...m.events, ...seed.events])).toEqual(stateIn(seed));
     // The chunks are made from the log with the event as well as without it.
     const first = await readBack(all, m, seed);
@@ -189,21 +205,25 @@ describe('the state that a closed conversation is opened again with', () => {
     const throughMessageId = m.state.transcript[3]?.id ?? '';
     await rollsOver(m, all.chunks);
     says(m, 2);
-    m.machine.summarized(1, {
-      version: 1,
-      throughMessageId,
-      text: 'In short.',
-      tokensBefore: 9,
-      tokensAfter: 2,
-      model: 'scripted',
-      usage: { inputTokens: 1, outputTokens: 1 },
-    });
-    expect(m.last('summary').messages).toBe(4);
+    summarizes(m, throughMessageId);
     const seed = await seedIn(m);
     const unused = seed.unusedChunks ?? [];
     expect(unused.length).toBeGreaterThan(0);
     expect(named(seed)).not.toContain(unused[0]);
     for (const id of unused) expect(await idsIn(all)).toContain(id);
+  });
+
+  it('names the chunks with which the last run was reopened, and that are unused', async () => {
+    const m = aMachine();
+    says(m, 8);
+    const throughMessageId = m.state.transcript[3]?.id ?? '';
+    const first = await seedIn(m);
+    m.events.push(...first.events);
+    m.reopen();
+    summarizes(m, throughMessageId);
+    const second = await seedIn(m);
+    expect(named(second)).not.toContain(named(first)[0]);
+    expect(second.unusedChunks).toContain(named(first)[0]);
   });
 
   it('never has a step without its results as a blob: they are written at the opening', async () => {

@@ -156,7 +156,7 @@ describe('messages in the blob store', () => {
     ...promise('G183'),
   }, async () => {
     const folder = temporaryFolder();
-    const { chunks, append, messages, id } = await setUpOffloaded(
+    const { chunks, append, messages, id, said } = await setUpOffloaded(
       await openFolderBlobStore({ folder }),
     );
     await append();
@@ -166,6 +166,7 @@ describe('messages in the blob store', () => {
     writeFileSync(join(folder, file ?? ''), '{"messages":[]}');
     expect(await chunks.get(KEY, id)).toEqual(messages);
     expect(await chunks.get(KEY, id)).toEqual(messages);
+    expect(said).toHaveLength(1);
   });
 
   it('are read from the log by a worker that has no blob store', async () => {
@@ -185,6 +186,17 @@ describe('messages in the blob store', () => {
       code: 'transcript_lost',
       message: expect.stringContaining(`chunk ${id} is neither`) as string,
     });
+  });
+
+  it('are lost where the log has other messages in their place: they are not taken for them', {
+    ...promise('G183'),
+  }, async () => {
+    const { chunks, append, messages, talk } = await setUp();
+    const plan = { messages, chunks: [messages.length] };
+    const id = 'f'.repeat(64);
+    talk.machine.offloaded(offloadedEvent(plan, [id]));
+    await append();
+    await expect(chunks.get(KEY, id)).rejects.toMatchObject({ code: 'transcript_lost' });
   });
 
   it('that have no reference any more are removed, twice if need be', async () => {
