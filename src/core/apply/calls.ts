@@ -248,7 +248,7 @@ function stepEnded(state: ConversationState): ConversationState {
 }
 
 /** Counts a call that may run, where a limit needs the count. */
-export function countCall(state: ConversationState, call: PlannedCall): ConversationState {
+function countCall(state: ConversationState, call: PlannedCall): ConversationState {
   const { error, unplanned } = call;
   if (error !== undefined || unplanned !== undefined || !isCounted(state)) return state;
   return withTurn(state, (turn) => withSpent(turn, call));
@@ -258,7 +258,7 @@ export function countCall(state: ConversationState, call: PlannedCall): Conversa
  * Notes a result that ends the turn, where the agent's settings ask for that: of a failed tool, or of a tool that the
  * agent does not have.
  */
-export function withFailure(
+function withFailure(
   state: ConversationState,
   name: string,
   { status, envelope }: ToolResult,

@@ -184,7 +184,7 @@ export function limitReached(
 }
 
 /** Moves the messages that wait to join the turn into the transcript, in order of arrival. */
-export function withSteering(state: ConversationState): ConversationState {
+function withSteering(state: ConversationState): ConversationState {
   const { turn } = state;
   if (turn?.steering === undefined) return state;
   let next = withTurn(state, ({ steering: _read, ...rest }) => rest);

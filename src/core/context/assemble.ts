@@ -15,7 +15,7 @@ import { bytesOf } from './transcript.js';
 import { headLength, messagesFrom, summaryOf, type TurnSpan, turnSpans } from './turn-spans.js';
 
 /** From this share of the budget on, old results become stubs, and a summary of the rest is due. */
-export const COMPACTION_SHARE = 0.7;
+const COMPACTION_SHARE = 0.7;
 /** Stubs invalidate the prompt cache, so they have to free this share of the budget, or be necessary. */
 const WORTH_A_LEAP = 0.1;
 /**

@@ -251,7 +251,7 @@ const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>>
 };
 
 /** The timer that ends the wait in this state. Only one, because each timer costs history. */
-export function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {
+function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {
   const wait = { toolCallId, kind, name };
   return claimBy === undefined || Date.parse(claimBy) >= Date.parse(deadline)
     ? { type: 'await_deadline', ...wait, deadline }

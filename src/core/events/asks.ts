@@ -17,7 +17,7 @@ import { resultEvent } from './results.js';
 /**
  * Changes the open question to the form that refused its answer. None where that form is the one that was asked with.
  */
-export function formChangedEvents(
+function formChangedEvents(
   { plan, turnId, ask }: CallState,
   { form, byCode }: Pick<AnswerRefused, 'form' | 'byCode'>,
 ): readonly SuspensionChanged[] {

@@ -40,7 +40,7 @@ export function changedEvent(
   return [{ type: 'definition_changed', turnId, toolCallId, name, from, definition, ...by }];
 }
 
-export function migratedEvent(call: CallState, migrated: MigratedCall): InputMigrated {
+function migratedEvent(call: CallState, migrated: MigratedCall): InputMigrated {
   const { plan, turnId, background } = call;
   const { toolCallId, name, executor, definition: from = '' } = plan;
   return {

@@ -202,7 +202,7 @@ export function answerCheckedEvents(
 }
 
 /** The rule that an accepted decision creates, recorded after it. */
-export function rememberedEvents(
+function rememberedEvents(
   state: ConversationState,
   call: CallState,
   accepted: { readonly resolution: Resolution; readonly actor: StampedActor },

@@ -39,7 +39,7 @@ export function turnEndedEvent(
  * The outcome of a detached or late call as an inbox event. The id is derived from the call, so that the outcome is
  * recorded only once.
  */
-export function backgroundResultEvent(call: CallState, result: ToolResult): InboxEvent {
+function backgroundResultEvent(call: CallState, result: ToolResult): InboxEvent {
   const { plan, turnId, requestedBy, background } = call;
   const { toolCallId, name, mode } = plan;
   const suffix = background === 'late' && mode === 'detach' ? ':late' : '';

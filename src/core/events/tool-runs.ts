@@ -156,14 +156,14 @@ export function notPlannedEvents(call: CallState, { message }: Loss): readonly E
  * Detects a `once` call that was not run because its activity was delivered again: handled like a lost run that a
  * worker reports.
  */
-export function reportedLoss(call: CallState, outcome: ToolEnded): Loss | undefined {
+function reportedLoss(call: CallState, outcome: ToolEnded): Loss | undefined {
   const { envelope } = outcome;
   return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
     ? { timedOut: false, message: 'the call was delivered a second time' }
     : undefined;
 }
 
-export function lostEvent(call: CallState, loss: Loss): EventBody {
+function lostEvent(call: CallState, loss: Loss): EventBody {
   const { turnId, plan } = call;
   const { toolCallId } = plan;
   return { type: 'tool_lost', turnId, toolCallId, run: runOf(call), reason: loss.message };

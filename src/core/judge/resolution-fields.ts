@@ -184,7 +184,7 @@ export function cleanResolution(value: unknown, suspension: Suspension): Resolut
 export const PATH = '/resolution/input';
 
 /** Problems of an edit for any tool; a worker checks it against the tool's own schema. */
-export function editProblems(input: unknown): readonly FieldProblem[] {
+function editProblems(input: unknown): readonly FieldProblem[] {
   if (input === undefined) return [];
   if (!isBoundedJson(input, MAX_ANSWER_DEPTH))
     return [{ path: PATH, message: `must be JSON, nested at most ${MAX_ANSWER_DEPTH} deep` }];
@@ -195,6 +195,6 @@ export function editProblems(input: unknown): readonly FieldProblem[] {
 }
 
 /** The edit of an approval; none where it equals the pending input. */
-export function editOf(input: Json | undefined, { prompt }: Suspension): { input?: Json } {
+function editOf(input: Json | undefined, { prompt }: Suspension): { input?: Json } {
   return input === undefined || canonicalJson(input) === canonicalJson(prompt) ? {} : { input };
 }

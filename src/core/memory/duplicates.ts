@@ -26,7 +26,7 @@ export const REUSED: FieldProblem = {
  * Whether a resolution has the content of a recorded or remembered one. Resolutions made by remembered rules have no
  * digest, so no request equals them.
  */
-export function isSameResolution(
+function isSameResolution(
   known: { readonly digest?: string; readonly argsDigest?: string },
   input: unknown,
 ): boolean {

@@ -20,7 +20,7 @@ export function checkPrices(prices: unknown, budgets: unknown, problems: Problem
 }
 
 /** Adds every fault of one model's prices. */
-export function checkPriceList(prices: unknown, field: string, problems: ProblemList): void {
+function checkPriceList(prices: unknown, field: string, problems: ProblemList): void {
   if (!isRecord(prices)) {
     problems.add(field, `must be an object, got ${shown(prices)}`);
     return;

@@ -26,7 +26,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   response: ['json', 'text', 'auto'],
 };
 
-export function isSecret(value: unknown): boolean {
+function isSecret(value: unknown): boolean {
   return isRecord(value) && value['kind'] === 'secret';
 }
 

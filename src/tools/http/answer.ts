@@ -181,7 +181,7 @@ function excerptOf(text: string, secrets: Secrets): string {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc6901 */
-export function atPointer(value: Json, pointer: string): Json | undefined {
+function atPointer(value: Json, pointer: string): Json | undefined {
   let current: unknown = value;
   for (const token of pointer.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
