@@ -13,12 +13,12 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import { actorFrom, SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { firstMessageId, turnIdFor } from '../../protocol/values/ids.js';
 import type { JsonSchema } from '../../protocol/values/json.js';
-import { isRecord } from '../../protocol/values/json.js';
 import { canWait, onBusyOf } from '../calls/busy.js';
 import { detachedCalls } from '../calls/detached.js';
 import { errorResult } from '../calls/results.js';
 import { limitText } from '../calls/turn-limits.js';
 import { messageParts } from '../input/attachments.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { isFinal } from '../state/calls.js';
 import type { ConversationState, TurnFailure, TurnState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
@@ -139,13 +139,12 @@ export function toolFailedEvent(turn: TurnState, { name, error }: TurnFailure): 
 /** Reason of a cancel that a message with `onBusy: 'interrupt'` caused. */
 export const INTERRUPTED = 'interrupted by a new message';
 
-/** `input` has been judged; the event says how the message affects a running turn only where one runs. */
+/** The fields have been judged; the event says how the message affects a running turn only where one runs. */
 export function messageEvent(
   state: ConversationState,
-  input: unknown,
+  fields: PlainRecord,
   turnToken: (() => string) | undefined,
 ): UserMessageEvent {
-  const fields = isRecord(input) ? input : {};
   const { chain, turnCount, turn, lastSeq } = state;
   const onBusy = onBusyOf(state, fields);
   // A turn that is being stopped reads no more messages.

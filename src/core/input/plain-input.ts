@@ -5,6 +5,7 @@
  * no recorded value can change afterwards or differ from its JSON.
  */
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
+import { isRecord } from '../../protocol/values/json.js';
 
 /** Replaces values that are not JSON or are nested too deep; no field accepts it. */
 const UNREADABLE = Symbol('unreadable');
@@ -72,3 +73,8 @@ function copyOfRecord(record: object, depth: number, nodes: Budget): unknown {
 
 /** A record made by `plainInput`: reading it has no effects and cannot fail. */
 export type PlainRecord = Readonly<Record<string, unknown>>;
+
+/** The fields of plain input; none where it is not a record. */
+export function fieldsOf(input: unknown): PlainRecord {
+  return isRecord(input) ? input : {};
+}

@@ -4,7 +4,6 @@
  */
 import type { BatchFault } from '../../protocol/calls/batches.js';
 import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../../protocol/limits/limits.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { REUSED } from '../memory/duplicates.js';
@@ -71,13 +70,6 @@ export function sizeFaults(entries: readonly unknown[]): readonly BatchFault[] {
 
 function bytesOf(text: unknown): number {
   return typeof text === 'string' ? utf8Bytes(text) : 0;
-}
-
-/** Faults of the request id of the batch. */
-export function requestIdFaults(requestId: unknown): readonly BatchFault[] {
-  if (requestId === undefined) return [];
-  const message = requestIdProblem('requestId', requestId);
-  return message === undefined ? [] : [fault('/requestId', message)];
 }
 
 /** The fault of a late result: a batch accepts none, although a single resolution may be late. */

@@ -13,14 +13,8 @@ import { REUSED, repeatVerdict } from '../memory/duplicates.js';
 import { isKnownTurn } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
-import {
-  fault,
-  faultsOf,
-  lateFault,
-  requestIdFaults,
-  resolutionOf,
-  sizeFaults,
-} from './batch-entries.js';
+import { fault, faultsOf, lateFault, resolutionOf, sizeFaults } from './batch-entries.js';
+import { requestIdProblems } from './calls.js';
 import type { Judged, Parsed } from './judged.js';
 import type { AcceptableResolution } from './resolutions.js';
 import { judgeResolution, parseResolution, resolutionRequestId } from './resolutions.js';
@@ -92,7 +86,9 @@ function judgeSet(
   batch: OpenBatch,
 ): Judged<AcceptableBatch, BatchRefusal> {
   const { fields, entries, stepId, open } = batch;
-  const faults: BatchFault[] = [...requestIdFaults(fields['requestId'])];
+  const faults: BatchFault[] = requestIdProblems(fields['requestId']).map(({ path, message }) =>
+    fault(path, message),
+  );
   if (entries.length !== open.length) {
     const message = `must have ${open.length} entries, for ${open.join(', ')} in this order; got ${entries.length}`;
     faults.push(fault('/results', message));

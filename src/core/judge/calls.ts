@@ -7,6 +7,7 @@ import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { actorFrom } from '../../protocol/values/actors.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
 import { forbiddenReason } from '../calls/audience.js';
@@ -84,8 +85,27 @@ export function judgeCall<Request extends CallRequest, Accepted, Refused>(
   const at = { state, call, suspension, request, nowMs };
   const refusal = rules.refusal(at);
   if (refusal !== undefined) return { refusal };
-  const problems = [...textProblems(fields), ...rules.problems(at)];
+  const problems = [
+    ...textProblems(fields),
+    ...requestIdProblems(fields['requestId']),
+    ...rules.problems(at),
+  ];
   return problems.length > 0 ? { refusal: { verdict: 'invalid', problems } } : rules.accept(at);
+}
+
+/** A request need not have an id. */
+export function requestIdProblems(requestId: unknown): readonly FieldProblem[] {
+  if (requestId === undefined) return [];
+  const message = requestIdProblem('requestId', requestId);
+  return message === undefined ? [] : [{ path: '/requestId', message }];
+}
+
+/** The id of an accepted request, or one that no sender uses. */
+export function requestIdOf(
+  { lastSeq }: ConversationState,
+  { toolCallId, fields: { requestId } }: CallRequest,
+): string {
+  return typeof requestId === 'string' ? requestId : `unnamed:${toolCallId}:${lastSeq + 1}`;
 }
 
 type OverVerdict = Extract<Verdict, { verdict: 'stale' | 'expired' | 'unknown' }>;

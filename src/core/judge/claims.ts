@@ -8,15 +8,14 @@ import {
   MIN_LEASE_MS,
 } from '../../protocol/limits/limits.js';
 import type { Claimed, LeaseLost } from '../../protocol/log/events.js';
-import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
-import { fingerprint, isRecord } from '../../protocol/values/json.js';
+import { fingerprint } from '../../protocol/values/json.js';
 import { CLAIMABLE, endOfWait, isHeldByOther } from '../calls/claim.js';
 import { stampedMs } from '../input/instants.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { rememberedClaim } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
-import { type AtCall, type CallRequest, type CallRules, judgeCall } from './calls.js';
+import { type AtCall, type CallRequest, type CallRules, judgeCall, requestIdOf } from './calls.js';
 import type { Judged } from './judged.js';
 
 export type ClaimRefusal = Exclude<ClaimVerdict, { verdict: 'accepted' }>;
@@ -40,17 +39,12 @@ const RULES: CallRules<CallRequest, Claimed, ClaimRefusal> = {
   },
   refusal: (at) => staleFor(at) ?? tooLate(at),
   problems: ({ request: { fields } }) => {
-    const { requestId, leaseMs } = fields;
-    const problems: FieldProblem[] = [];
-    const id = requestId === undefined ? undefined : requestIdProblem('requestId', requestId);
-    if (id !== undefined) problems.push({ path: '/requestId', message: id });
+    const { leaseMs } = fields;
     const isWhole = typeof leaseMs === 'number' && Number.isSafeInteger(leaseMs);
-    if (leaseMs !== undefined && !(isWhole && leaseMs >= MIN_LEASE_MS && leaseMs <= MAX_LEASE_MS))
-      problems.push({
-        path: '/leaseMs',
-        message: `must be a whole number of milliseconds from ${MIN_LEASE_MS} to ${MAX_LEASE_MS}`,
-      });
-    return problems;
+    if (leaseMs === undefined || (isWhole && leaseMs >= MIN_LEASE_MS && leaseMs <= MAX_LEASE_MS))
+      return [];
+    const message = `must be a whole number of milliseconds from ${MIN_LEASE_MS} to ${MAX_LEASE_MS}`;
+    return [{ path: '/leaseMs', message }];
   },
   accept: (at) => ({ accepted: claimEvent(at) }),
 };
@@ -87,8 +81,8 @@ function claimEvent({ state, call, suspension, request }: AtCall<CallRequest>): 
   const { toolCallId, actor, fields } = request;
   const { claim } = suspension;
   const seq = state.lastSeq + 1;
-  const { requestId: given, leaseMs } = fields;
-  const requestId = typeof given === 'string' ? given : `unnamed:${toolCallId}:${seq}`;
+  const { leaseMs } = fields;
+  const requestId = requestIdOf(state, request);
   return {
     type: 'claimed',
     turnId: call.turnId,
@@ -111,11 +105,8 @@ export type LeaseLossRefusal = Extract<Verdict, { verdict: 'stale' }>;
  */
 export function judgeLeaseLoss(
   state: ConversationState,
-  input: unknown,
+  { toolCallId, claimId, seq }: PlainRecord,
 ): Judged<LeaseLost, LeaseLossRefusal> {
-  const { toolCallId, claimId, seq }: Readonly<Record<string, unknown>> = isRecord(input)
-    ? input
-    : {};
   const call = typeof toolCallId === 'string' ? callOf(state, toolCallId) : undefined;
   const claim = call?.suspension?.claim;
   const isKnown =

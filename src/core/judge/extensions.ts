@@ -3,7 +3,6 @@ import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { Extended } from '../../protocol/log/events.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
 import { claimDeadlineAfter } from '../calls/claim.js';
 import { cappedEnd, latestEndMs } from '../calls/clocks.js';
 import { instantMs } from '../input/instants.js';
@@ -13,7 +12,7 @@ import type { RememberedExtension } from '../memory/memory.js';
 import { rememberedExtension } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { isoOf } from '../state/time.js';
-import { type AtCall, type CallRequest, type CallRules, judgeCall } from './calls.js';
+import { type AtCall, type CallRequest, type CallRules, judgeCall, requestIdOf } from './calls.js';
 import type { Judged } from './judged.js';
 
 export type ExtendRefusal = Exclude<ExtendVerdict, { verdict: 'accepted' }>;
@@ -36,10 +35,9 @@ const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
   },
   refusal: ({ suspension: { deadline }, nowMs }) =>
     nowMs >= Date.parse(deadline) ? { verdict: 'expired', deadline } : undefined,
-  problems: (at) => [...requestIdProblems(at.request.fields['requestId']), ...endProblems(at)],
+  problems: endProblems,
   accept: ({ state, call, suspension, request }) => {
     const { toolCallId, actor, fields } = request;
-    const { requestId } = fields;
     const end = cappedEnd(call, isoOf(wantedMs(suspension, fields)));
     return {
       accepted: {
@@ -49,8 +47,7 @@ const RULES: CallRules<CallRequest, Extended, ExtendRefusal> = {
         ...end,
         ...claimDeadlineAfter(call, suspension, end.deadline),
         previousDeadline: suspension.deadline,
-        requestId:
-          typeof requestId === 'string' ? requestId : `unnamed:${toolCallId}:${state.lastSeq + 1}`,
+        requestId: requestIdOf(state, request),
         actor,
       },
     };
@@ -64,12 +61,6 @@ function isSameMove(first: RememberedExtension, { until, by }: PlainRecord): boo
   return until === undefined
     ? movedTo - Date.parse(previousDeadline) === by
     : by === undefined && movedTo === instantMs(until);
-}
-
-function requestIdProblems(requestId: unknown): readonly FieldProblem[] {
-  if (requestId === undefined) return [];
-  const message = requestIdProblem('requestId', requestId);
-  return message === undefined ? [] : [{ path: '/requestId', message }];
 }
 
 function wantedMs(suspension: Suspension, { until, by }: PlainRecord): number {

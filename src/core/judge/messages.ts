@@ -41,7 +41,7 @@ function problemsOf(input: unknown): readonly FieldProblem[] {
 }
 
 export function parseMessage(input: unknown): Parsed<PlainRecord, MessageRefusal> {
-  return fieldsOf(input, MESSAGE, problemsOf(input));
+  return readable(input, MESSAGE, problemsOf(input));
 }
 
 export function judgeMessage(
@@ -91,7 +91,7 @@ function bytesOf(parts: readonly UserPart[], output: unknown): number {
 }
 
 export function parseInboxEvent(input: unknown): Parsed<PlainRecord, InboxRefusal> {
-  return fieldsOf(input, EVENT, inboxFieldProblems(input));
+  return readable(input, EVENT, inboxFieldProblems(input));
 }
 
 export function judgeInboxEvent(
@@ -122,7 +122,7 @@ function inboxRefusal(state: ConversationState, input: PlainRecord): InboxRefusa
 const MESSAGE = 'The message breaks a rule';
 const EVENT = 'The event breaks a rule';
 
-function fieldsOf(
+function readable(
   input: unknown,
   message: string,
   problems: readonly FieldProblem[],

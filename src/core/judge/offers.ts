@@ -5,6 +5,7 @@ import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { MAX_ANSWER_DEPTH, MAX_OFFER_BYTES } from '../../protocol/limits/limits.js';
 import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { offerChangedEvent } from '../calls/definitions.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { invalid, type Judged } from './judged.js';
@@ -14,9 +15,8 @@ export type OfferRefusal = Extract<Verdict, { verdict: 'stale' | 'unknown' | 'in
 /** An offer that is already in place is refused, so repeats are safe. */
 export function judgeOffer(
   state: ConversationState,
-  input: unknown,
+  { toolCallId, offer }: PlainRecord,
 ): Judged<SuspensionChanged, OfferRefusal> {
-  const { toolCallId, offer }: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
   const call = typeof toolCallId === 'string' ? callOf(state, toolCallId) : undefined;
   if (call === undefined) return { refusal: { verdict: 'unknown', what: 'tool_call' } };
   const { suspension, status } = call;

@@ -15,7 +15,6 @@ import {
 } from '../../protocol/limits/limits.js';
 import { attachmentProblems } from '../../protocol/values/attachments.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
 import { canonicalJson, isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { askDigestProblems } from '../calls/ask.js';
@@ -38,12 +37,8 @@ export function resolutionProblems(
   input: PlainRecord,
   suspension: Suspension,
 ): readonly FieldProblem[] {
-  const { resolution, requestId, argsDigest } = input;
+  const { resolution, argsDigest } = input;
   const problems: FieldProblem[] = [];
-  if (requestId !== undefined) {
-    const problem = requestIdProblem('requestId', requestId);
-    if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
-  }
   if (argsDigest !== undefined && argsDigest !== suspension.argsDigest)
     problems.push({ path: '/argsDigest', message: 'is not the digest of the pending call' });
   problems.push(...askDigestProblems(suspension, argsDigest));

@@ -1,7 +1,7 @@
 /** Judges the revocation of a remembered decision. Pure; never throws. */
 import type { RuleRevoked } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
-import { isRecord } from '../../protocol/values/json.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import type { ConversationState } from '../state/state.js';
 import type { Judged, Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
@@ -9,9 +9,8 @@ import { misplacedRefusal } from './messages.js';
 /** Every actor may revoke: the only effect is that calls of the rule need an approval again. */
 export function judgeRevocation(
   state: ConversationState,
-  input: unknown,
+  { ruleId, actor }: PlainRecord,
 ): Judged<RuleRevoked, Refusal<never>> {
-  const { ruleId, actor }: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
   if (typeof ruleId !== 'string' || ruleId === '') {
     const message = 'must be a non-empty string';
     const problems = [{ path: '/ruleId', message }];

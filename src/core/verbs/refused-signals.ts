@@ -3,8 +3,8 @@ import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
 import type { MessageRefused, ResolutionRefused } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
-import { isRecord } from '../../protocol/values/json.js';
 import { wellFormedJson } from '../../protocol/values/well-formed.js';
+import { fieldsOf } from '../input/plain-input.js';
 import type { Refusal } from '../judge/judged.js';
 import { resolutionRequestId } from '../judge/resolutions.js';
 
@@ -12,16 +12,14 @@ import { resolutionRequestId } from '../judge/resolutions.js';
 const MAX_ID_CHARS = 200;
 
 export function refusedMessage(input: unknown, refusal: Refusal): MessageRefused | undefined {
-  const { requestId, actor }: Fields = isRecord(input) ? input : {};
+  const { requestId, actor } = fieldsOf(input);
   return refusedInput({ requestId, actor }, refusal);
 }
 
 export function refusedInboxEvent(input: unknown, refusal: Refusal): MessageRefused | undefined {
-  const { eventId, actor }: Fields = isRecord(input) ? input : {};
+  const { eventId, actor } = fieldsOf(input);
   return refusedInput({ requestId: eventId, actor }, refusal);
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function refusedInput(
   { requestId, actor }: { readonly requestId: unknown; readonly actor: unknown },
@@ -38,7 +36,7 @@ function refusedInput(
 
 export function refusedResolution(input: unknown, verdict: Verdict): ResolutionRefused | undefined {
   if (verdict.verdict === 'duplicate') return undefined;
-  const { toolCallId, actor }: Fields = isRecord(input) ? input : {};
+  const { toolCallId, actor } = fieldsOf(input);
   return wellFormedJson({
     type: 'resolution_refused',
     toolCallId: typeof toolCallId === 'string' ? toolCallId.slice(0, MAX_ID_CHARS) : '',

@@ -11,9 +11,9 @@ import type {
 } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { actorFrom } from '../../protocol/values/actors.js';
-import { isRecord } from '../../protocol/values/json.js';
 import { claimedReply } from '../apply/waits.js';
 import { cancelEvents, closeEvents } from '../events/turns.js';
+import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { judgeBatch, parseBatch } from '../judge/batches.js';
 import { parseCallRequest } from '../judge/calls.js';
 import { type JudgedCancel, judgeCancel } from '../judge/cancels.js';
@@ -29,8 +29,10 @@ import { refusedInboxEvent, refusedMessage, refusedResolution } from './refused-
 import { recordBatch, recordResolution } from './resolutions.js';
 import { type Outcome, signalVerb, type Verb, verb } from './verb.js';
 
-/** Reads nothing: the judge takes the whole input. */
-const whole = (input: unknown): { readonly request: unknown } => ({ request: input });
+/** Checks nothing: the judge finds each problem of the fields. */
+const fields = (input: unknown): { readonly request: PlainRecord } => ({
+  request: fieldsOf(input),
+});
 
 const ROWS = {
   sendMessage: signalVerb({
@@ -50,7 +52,7 @@ const ROWS = {
   }),
   cancelTurn: signalVerb({
     description: 'Stop the running turn: {turnId?, reason?, actor}',
-    parse: whole,
+    parse: (input) => ({ request: input }),
     judge: (state, input): Judged<JudgedCancel, never> => ({ accepted: judgeCancel(state, input) }),
     record: (state, judged) => {
       if ('reply' in judged) return { events: [], reply: (): CancelTurnReply => judged.reply };
@@ -64,10 +66,8 @@ const ROWS = {
   }),
   closeConversation: verb({
     description: 'Close the conversation: {actor}',
-    parse: whole,
-    judge: (_, input): Judged<StampedActor, never> => ({
-      accepted: actorFrom(isRecord(input) ? input['actor'] : undefined),
-    }),
+    parse: fields,
+    judge: (_, { actor }): Judged<StampedActor, never> => ({ accepted: actorFrom(actor) }),
     record: (state, actor) => ({
       events: state.closed ? [] : closeEvents(state, { reason: 'requested', actor }),
       reply: ({ lastSeq }): CloseConversationReply => ({ closed: true, seq: lastSeq }),
@@ -96,7 +96,7 @@ const ROWS = {
   }),
   leaseLost: verb({
     description: 'From the watch of leases: {toolCallId, claimId, seq}',
-    parse: whole,
+    parse: fields,
     judge: judgeLeaseLoss,
     record: (_, event) => ({
       events: [event],
@@ -105,7 +105,7 @@ const ROWS = {
   }),
   changeSuspension: verb({
     description: 'From the watch of definitions: {toolCallId, offer}',
-    parse: whole,
+    parse: fields,
     judge: judgeOffer,
     record: (_, event) => ({
       events: [event],
@@ -128,7 +128,7 @@ const ROWS = {
   }),
   revokeRule: verb({
     description: 'Forget a remembered decision: {ruleId, actor}',
-    parse: whole,
+    parse: fields,
     judge: judgeRevocation,
     record: (_, event) => ({
       events: [event],
