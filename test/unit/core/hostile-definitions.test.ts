@@ -52,6 +52,7 @@ const INPUTS = {
   offeredTooLarge: offering({
     offer: { ...OFFER, answerSchema: { description: 'x'.repeat(MAX_OFFER_BYTES) } },
   }),
+  offeredByDefaultWithoutValue: offering({ offer: { ...OFFER, onExpireDefault: {} } }),
   offeredOfGarbage: { ...offering({ toolCallId: { toString: 'c' } }), refused: 'unknown' },
   same: happening((m) => definitionChecked(m.machine, 'c', { outcome: 'same' })),
   migrated: happening((m) =>
@@ -123,6 +124,7 @@ const OFFERED: Cells = {
   offeredWithoutName: 'invalid',
   offeredBySchemaThatIsNone: 'invalid',
   offeredTooLarge: 'invalid',
+  offeredByDefaultWithoutValue: 'invalid',
 };
 
 stateTable<Input>('a call that', {}, INPUTS, {

@@ -166,22 +166,23 @@ describe('the results of a step', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it('are refused whole when one comes after its deadline', () => {
-    const m = aMachineWith(
-      modelCalls([
-        client('a', { timeouts: { approvalMs: 1, answerMs: 5, runMs: 1 } }),
-        client('b'),
-      ]),
-    );
-    m.clock.advance(ANSWER_MS / 2);
-    expect(send(m, [ok('a'), ok('b')])).toMatchObject({
-      verdict: 'expired',
-      faults: [{ path: '/results/0', toolCallId: 'a', verdict: 'expired' }],
-    });
-    expect(send(m, [ok('a'), ok('b')], { receivedAt: m.clock.iso(-ANSWER_MS / 2) })).toMatchObject({
-      verdict: 'accepted',
-    });
-  });
+  it.each(['reject', 'inbox'] as const)(
+    'are refused whole when one comes after its deadline, of a tool with late results: %s',
+    (lateResult) => {
+      const timeouts = { approvalMs: 1, answerMs: 5, runMs: 1 };
+      const m = aMachineWith(modelCalls([client('a', { timeouts, lateResult }), client('b')]));
+      m.clock.advance(ANSWER_MS / 2);
+      expect(send(m, [ok('a'), ok('b')])).toMatchObject({
+        verdict: 'expired',
+        faults: [{ path: '/results/0', toolCallId: 'a', verdict: 'expired' }],
+      });
+      expect(
+        send(m, [ok('a'), ok('b')], { receivedAt: m.clock.iso(-ANSWER_MS / 2) }),
+      ).toMatchObject({
+        verdict: 'accepted',
+      });
+    },
+  );
 
   it('may be as large together as one limit allows', () => {
     const large = 'x'.repeat(MAX_ANSWER_BYTES - 2);

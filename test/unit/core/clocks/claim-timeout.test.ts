@@ -1,6 +1,7 @@
 /** A call that no client claims: the claim timeout, and its effects. */
 
 import { describe, expect, it } from 'vitest';
+import { LATE_TOLERANCE_MS } from '../../../../src/protocol/limits/limits.js';
 import {
   ANSWER_MS,
   APPROVAL_MS,
@@ -108,7 +109,9 @@ describe('a call that no client claims', () => {
   it('may be claimed by a client that came in time, though the timer is behind', () => {
     const m = offered();
     m.clock.advance(2 * GRACE_MS);
-    expect(claim(m, { receivedAt: iso(GRACE_MS) }).verdict).toBe('accepted');
+    const latest = GRACE_MS + LATE_TOLERANCE_MS;
+    expect(claim(m, { receivedAt: iso(latest + 1) }).verdict).toBe('expired');
+    expect(claim(m, { receivedAt: iso(latest) }).verdict).toBe('accepted');
   });
 
   it('of an old plan waits for its answer without a claim timeout', () => {

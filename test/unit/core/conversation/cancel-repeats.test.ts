@@ -21,6 +21,17 @@ it('a late copy of a cancel does not stop the next turn', promise('G118'), () =>
   expect(m.machine.state.turn?.cancel).toBeUndefined();
 });
 
+it('a cancel with an id that no request may have is recorded without it', () => {
+  const m = aMachine();
+  sendMessage(m.machine, { text: 'one' });
+  for (const requestId of ['', 7, 'x'.repeat(1_000)]) {
+    expect(cancelTurn(m.machine, { requestId })).toMatchObject({ cancelled: true });
+    expect(m.last('cancel_requested')).not.toHaveProperty('requestId');
+    m.machine.modelAborted({ turnId: m.state.turn?.turnId ?? '', step: 1 });
+    m.send('next');
+  }
+});
+
 it('a turn that a terminated run left open is ended when its conversation is opened again', {
   ...promise('G199'),
 }, () => {

@@ -254,5 +254,14 @@ describe('an event of another system', () => {
     expect(judgeInbox(m.machine, settled)?.code).toBe('queue_full');
     closeConversation(m.machine, {});
     expect(judgeInbox(m.machine, settled)?.code).toBe('conversation_closed');
+
+    const byBytes = aMachine();
+    byBytes.send('hello');
+    const payload = 'x'.repeat(180 * 1024);
+    for (let index = 0; index < 3; index += 1) {
+      const event = { ...settled, eventId: `e${index}`, payload };
+      expect(takeInboxEvent(byBytes.machine, event)).toMatchObject({ accepted: true });
+    }
+    expect(judgeInbox(byBytes.machine, settled)?.code).toBe('queue_full');
   });
 });

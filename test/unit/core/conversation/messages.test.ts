@@ -107,6 +107,11 @@ describe('a message', () => {
     expect(byBytes.trySend(large)).toMatchObject({ refusal: { code: 'queue_full' } });
     byBytes.model(modelSays('ok'));
     expect(byBytes.trySend(large)).toMatchObject({ accepted: true });
+
+    const byForms = aMachine({ settings: { onBusy: 'queue' } });
+    const output = { type: 'object', properties: {}, description: 'x'.repeat(14 * 1024) };
+    for (let index = 0; index <= 36; index += 1) byForms.send('short', { output });
+    expect(byForms.trySend('short', { output })).toMatchObject({ refusal: { code: 'queue_full' } });
   });
 
   it('records its sender as stamped', () => {

@@ -149,5 +149,11 @@ describe('a message that steers', () => {
     expect(m.trySend('more', { onBusy: 'steer' })).toMatchObject({
       refusal: { code: 'queue_full' },
     });
+    const byBytes = aMachineWith(modelCalls([plannedCall('s')]));
+    const large = 'x'.repeat(200 * 1024);
+    for (let count = 0; count < 2; count += 1) byBytes.send(large, { onBusy: 'steer' });
+    expect(byBytes.trySend(large, { onBusy: 'steer' })).toMatchObject({
+      refusal: { code: 'queue_full' },
+    });
   });
 });
