@@ -1,11 +1,14 @@
 /** Processes at one socket that change their part: they subscribe later, close, or send no line of a channel. */
+
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { HUB_SOCKET, liveDirectoryFor } from '../../../src/store/live/directory.js';
 import { openLiveChannel } from '../../../src/store/live/sockets.js';
 import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
+import { patient } from '../../support/patience.js';
 import { delta, textsOf } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -58,4 +61,24 @@ it('a process that sends a line without an end is disconnected, and no other is'
   hub.subscribe(OTHER, { live: true }, (message) => heard.push(message));
   peer.publish(delta('a', OTHER));
   await until('the message', () => heard.length);
+});
+
+it('a hub that has nothing to pass on is not replaced', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { file } = await hubAndPeer();
+  const inode = inodeAt(file);
+  const socket = createConnection(join(liveDirectoryFor(file), HUB_SOCKET));
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await once(socket, 'connect');
+  for (let check = 0; check < 8; check += 1) {
+    const sign = once(socket, 'data', { signal: AbortSignal.timeout(patient(10_000)) });
+    vi.advanceTimersByTime(1_000);
+    expect(String(await sign)).toMatch(/^\n+$/);
+  }
+  expect(inodeAt(file)).toBe(inode);
 });
