@@ -1,12 +1,9 @@
 /** `colloquy delete`: deletes a conversation, or a tenant, for good. */
-import { existsSync } from 'node:fs';
 import { ConversationClient } from '../../client/conversation-client.js';
-import { connectClient, temporalSettings } from '../../client/temporal/connection.js';
 import { createDeletions } from '../../projection/duties/deletions.js';
-import { openEventLog } from '../../projection/source/open-log.js';
-import { type Config, ConfigError, readConfig } from '../process/config.js';
-import { createPino, loggerOf } from '../process/logging.js';
+import { ConfigError, readConfig } from '../process/config.js';
 import { exitNow } from '../process/process-life.js';
+import { openExistingLog, openTemporal } from './open.js';
 
 export interface DeleteFlags {
   readonly tenant?: string;
@@ -21,16 +18,8 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   if (tenant === undefined && conversation === undefined)
     throw new ConfigError('Say what to delete: --tenant <tenant>, or --conversation <id>');
   const config = readConfig(process.env, { data: flags.data });
-  requireLog(config);
-  const log = createPino(config, 'colloquy-delete');
-  const temporal = await connectClient(temporalSettings(), {
-    retryForMs: flags.retry * 1_000,
-    logger: loggerOf(log),
-  });
-  const opened = await openEventLog(config.eventLog, {
-    blobs: config.blobs,
-    logger: loggerOf(log),
-  });
+  const opened = await openExistingLog(config);
+  const temporal = await openTemporal(config, flags.retry);
   const client = new ConversationClient({
     temporal,
     agents: [],
@@ -48,15 +37,4 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   }
   await opened.close();
   exitNow();
-}
-
-/**
- * A log opened in the wrong folder would be created there, empty: the runs would be deleted, and the real log would
- * keep its content.
- */
-function requireLog({ eventLog }: Config): void {
-  if (/^postgres(ql)?:/.test(eventLog) || existsSync(eventLog)) return;
-  throw new ConfigError(
-    `No event log at ${eventLog}; nothing was deleted. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
-  );
 }

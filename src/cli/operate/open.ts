@@ -15,14 +15,14 @@ export async function openTemporal(config: Config, retry: number): Promise<Clien
 }
 
 /**
- * Opens an event log that exists; in a wrong folder an empty one would be created. @throws {ConfigError} when there is
- * none @throws {StoreUnavailable}
+ * Opens an event log that exists: in a wrong folder an empty one would be created, and a deletion would remove the runs
+ * without their log. @throws {ConfigError} when there is none @throws {StoreUnavailable}
  */
 export async function openExistingLog(config: Config): Promise<OpenLog> {
   const { eventLog } = config;
   if (!/^postgres(ql)?:/.test(eventLog) && !existsSync(eventLog))
     throw new ConfigError(
-      `No event log at ${eventLog}. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
+      `No event log at ${eventLog}; nothing was done. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
     );
   const logger = loggerOf(createPino(config, 'colloquy-operate'));
   return await openEventLog(eventLog, { blobs: config.blobs, logger });

@@ -91,7 +91,7 @@ describe('colloquy delete', () => {
   it('deletes nothing and creates nothing in a folder without an event log', async () => {
     const data = join(temporaryFolder(), 'typo');
     const said = await failure(colloquy(['delete', '--conversation', 'c1', '--data', data]));
-    expect(said).toContain(`No event log at ${join(data, 'log.db')}; nothing was deleted`);
+    expect(said).toContain(`No event log at ${join(data, 'log.db')}; nothing was done`);
     expect(said).toContain('--data or COLLOQUY_DATA');
     expect(existsSync(data)).toBe(false);
   });
