@@ -63,11 +63,29 @@ it('a process that sends a line without an end is disconnected, and no other is'
   await until('the message', () => heard.length);
 });
 
-it('a hub that has nothing to pass on is not replaced', async () => {
+/** The checks of each second, which repair everything in the end, run only when the test advances them. */
+function holdChecks(): void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => {
     vi.useRealTimers();
   });
+}
+
+it('a hub that closes is replaced without waiting for the next check', async () => {
+  holdChecks();
+  const { file, hub, peer } = await hubAndPeer();
+  const third = openLiveChannel({ file });
+  onTestFinished(() => third.close());
+  third.subscribe(KEY, { live: true }, () => undefined);
+  await until('the third is connected', () => peer.watched(KEY));
+  await hub.close();
+  expect(inodeAt(file)).toBeUndefined();
+  await until('another process listens', () => inodeAt(file));
+  await until('the peer is connected again', () => peer.watched(KEY));
+});
+
+it('a hub that has nothing to pass on is not replaced', async () => {
+  holdChecks();
   const { file } = await hubAndPeer();
   const inode = inodeAt(file);
   const socket = createConnection(join(liveDirectoryFor(file), HUB_SOCKET));
