@@ -3,6 +3,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { BusEvents, Line, Topic } from '../../../src/store/live/bus.js';
 import { createLiveChannel } from '../../../src/store/live/channel.js';
 import { REPORT_MS } from '../../../src/store/live/interests.js';
+import { LINGER_MS } from '../../../src/store/live/subscriptions.js';
 import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
 import { delta, textsOf } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';
@@ -102,6 +103,16 @@ it('a live channel forgets the interests of a process at once when that closes i
   listening(subscriber);
   expect(publisher.channel.watched(KEY)).toEqual({ live: true });
   await subscriber.channel.close();
+  expect(publisher.channel.watched(KEY)).toBeUndefined();
+});
+
+it('a live channel forgets a watcher that has left, after a moment in which the next one may come', () => {
+  const [publisher, subscriber] = [started(), started()];
+  const stop = subscriber.channel.subscribe(KEY, { live: true }, () => undefined);
+  expect(publisher.channel.watched(KEY)).toEqual({ live: true });
+  stop();
+  expect(publisher.channel.watched(KEY)).toEqual({ live: true });
+  vi.advanceTimersByTime(LINGER_MS);
   expect(publisher.channel.watched(KEY)).toBeUndefined();
 });
 

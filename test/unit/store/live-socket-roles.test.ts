@@ -1,16 +1,21 @@
-/** Processes at one socket that change their part: they subscribe later, close, or send no line of a channel. */
+/** Processes at one socket that change their part: they subscribe later, close, end, or send no line. */
 
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { existsSync, statSync, symlinkSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { HUB_SOCKET, liveDirectoryFor } from '../../../src/store/live/directory.js';
+import {
+  HUB_SOCKET,
+  liveDirectoryFor,
+  makeLiveDirectory,
+} from '../../../src/store/live/directory.js';
 import { openLiveChannel } from '../../../src/store/live/sockets.js';
 import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
 import { patient } from '../../support/patience.js';
 import { delta, textsOf } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';
+import { startChild } from '../../support/servers/children.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -99,4 +104,29 @@ it('a hub that has nothing to pass on is not replaced', async () => {
     expect(String(await sign)).toMatch(/^\n+$/);
   }
   expect(inodeAt(file)).toBe(inode);
+});
+
+it('a hub whose process has nothing else to do ends', async () => {
+  const program = new URL('../../support/servers/live-child.ts', import.meta.url);
+  const child = startChild(program, ['idle', join(temporaryFolder(), 'log.db')]);
+  expect(await child.ended).toBe(0);
+});
+
+it('a folder of the socket is refused when it is a link, or belongs to another user', () => {
+  const folder = temporaryFolder();
+  const link = join(folder, 'link');
+  symlinkSync(folder, link);
+  expect(() => makeLiveDirectory(link)).toThrow('belongs to another user');
+  vi.spyOn(process, 'getuid').mockReturnValueOnce((process.getuid?.() ?? 0) + 1);
+  expect(() => makeLiveDirectory(folder)).toThrow('belongs to another user');
+});
+
+it('a database in memory has no folder, and a channel inside the process', async () => {
+  const channel = openLiveChannel({ file: ':memory:' });
+  onTestFinished(() => channel.close());
+  const heard: LiveMessage[] = [];
+  channel.subscribe(KEY, { live: true }, (message) => heard.push(message));
+  channel.publish(delta('a'));
+  expect(textsOf(heard)).toEqual(['a']);
+  expect(existsSync(liveDirectoryFor(':memory:'))).toBe(false);
 });
