@@ -5,7 +5,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transcripts } from '../../../src/activities/shared/transcripts.js';
-import { offloadedEnd } from '../../../src/core/context/offloaded.js';
+import { offloadPlan } from '../../../src/core/context/carry-over.js';
+import { chunkIdsIn, offloadedEnd } from '../../../src/core/context/offloaded.js';
 import { visibleTranscript } from '../../../src/core/context/request-window.js';
 import { summarizable } from '../../../src/core/context/summaries.js';
 import { withMessage } from '../../../src/core/context/transcript.js';
@@ -196,6 +197,17 @@ describe('a transcript with its oldest turns stored by roll-overs', () => {
     expect(other.read.length).toBeGreaterThan(0);
   });
 
+  it('is read from the store once by work beside the model calls', async () => {
+    const shelf = new Shelf();
+    const state = storedState(shelf);
+    const { transcripts, read } = aWorker(shelf, () => state, 1_000_000);
+    const front = new TranscriptWindow().front(state, state.transcript.length);
+    for (let time = 0; time < 2; time += 1)
+      expect(await transcripts.read(RUN, front)).toEqual(turns(10));
+    expect(read).toEqual([...new Set(read)]);
+    expect(read.length).toBeGreaterThan(0);
+  });
+
   it('is never taken for a shorter one by a worker that knows no stored messages: it misses the prefix and reports that', () => {
     const shelf = new Shelf();
     const state = storedState(shelf);
@@ -319,6 +331,33 @@ describe('a model call of a conversation with stored turns', () => {
     const transcript = new TranscriptWindow().next(state);
     const input = modelInput({ transcript, turnId: 't10' });
     await environment({ workflowExecution }).run(activities.callModel, input);
+    expect(seen).toEqual([turns(10)]);
+  });
+
+  it('needs no read in the worker that has stored them', async () => {
+    const shelf = new Shelf();
+    const seen: (readonly Message[])[] = [];
+    const { activities } = setUp({
+      model: modelOf(({ messages }) => {
+        seen.push(messages);
+        return Promise.resolve(answer());
+      }),
+      fetchTranscript: (_run, query) =>
+        Promise.resolve(transcriptSlice(aConversationState(turns(9)), query)),
+      chunks: {
+        put: (_key, messages) => Promise.resolve(shelf.put(messages)),
+        get: () => Promise.reject(new Error('not now')),
+        remove: () => Promise.resolve(),
+      },
+    });
+    const env = environment({ workflowExecution });
+    const plan = offloadPlan(aConversationState(turns(9)), BOUNDS);
+    const input = order(plan?.messages ?? [], plan?.chunks ?? []);
+    const { ids = [] } = await env.run(activities.offloadTranscript, input);
+    const state = storedState(shelf);
+    expect([...chunkIdsIn(state.transcript)]).toEqual(ids);
+    const transcript = new TranscriptWindow().next(state);
+    await env.run(activities.callModel, modelInput({ transcript, turnId: 't10' }));
     expect(seen).toEqual([turns(10)]);
   });
 
