@@ -15,6 +15,7 @@ import { offloadedEnd, piecesOf } from '../../../../src/core/context/offloaded.j
 import {
   isCrowded,
   needsOffload,
+  turnTooLong,
   visibleFrom,
 } from '../../../../src/core/context/request-window.js';
 import { bytesOf, withMessage } from '../../../../src/core/context/transcript.js';
@@ -155,6 +156,17 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     expect(over.effectTypes()).toEqual(['abort_model']);
     over.machine.endForCapacity();
     expect(over.state.turn?.cancel).toBeDefined();
+  });
+
+  it('count for the bound of a turn without the turns before it', () => {
+    const bytes = MAX_STORED_TRANSCRIPT_BYTES;
+    const at = { role: 'offloaded', chunk: 'c', from: 0, to: 1, bytes } as const;
+    const [before, own] = ['t2', 't3'].map((turnId) => ({ ...at, turnId, id: turnId }));
+    const state = inThird();
+    const long = { ...state, transcriptBytes: state.transcriptBytes + bytes };
+    const whole = { ...long, transcript: [before!, ...state.transcript] };
+    expect(turnTooLong(whole)).toBe(false);
+    expect(turnTooLong({ ...long, transcript: [...state.transcript, own!] })).toBe(true);
   });
 
   it('do not help when they cannot be stored: the turn fails with both sizes, the next goes on', {
