@@ -8,8 +8,8 @@ import { fieldsOf } from '../input/plain-input.js';
 import type { Refusal } from '../judge/judged.js';
 import { resolutionRequestId } from '../judge/resolutions.js';
 
-/** Limit of ids from outside; longer ones are cut. */
-const MAX_ID_CHARS = 200;
+/** Ids of calls that are longer are cut: no call has such an id, and the record only has to be recognised. */
+const MAX_RECORDED_ID_CHARS = 200;
 
 export function refusedMessage(input: unknown, refusal: Refusal): MessageRefused | undefined {
   const { requestId, actor } = fieldsOf(input);
@@ -39,9 +39,9 @@ export function refusedResolution(input: unknown, verdict: Verdict): ResolutionR
   const { toolCallId, actor } = fieldsOf(input);
   return wellFormedJson({
     type: 'resolution_refused',
-    toolCallId: typeof toolCallId === 'string' ? toolCallId.slice(0, MAX_ID_CHARS) : '',
+    toolCallId: typeof toolCallId === 'string' ? toolCallId.slice(0, MAX_RECORDED_ID_CHARS) : '',
     verdict: verdict.verdict,
-    requestId: resolutionRequestId(input).slice(0, MAX_ID_CHARS),
+    requestId: resolutionRequestId(input),
     actor: actorFrom(actor),
     detail: JSON.stringify(verdict).slice(0, MAX_REASON_CHARS),
   });

@@ -134,6 +134,9 @@ describe('moving a deadline', () => {
     const first = extend(m, { by: MINUTE_MS, requestId: 'r' });
     m.rollOver();
     expect(extend(m, { by: MINUTE_MS, requestId: 'r' })).toEqual({ verdict: 'duplicate', first });
+    const until = iso(ANSWER_MS + MINUTE_MS);
+    expect(extend(m, { until, requestId: 'r' })).toEqual({ verdict: 'duplicate', first });
+    expect(extend(m, { until, by: 1, requestId: 'r' })).toMatchObject({ verdict: 'invalid' });
     expect(m.pending[0]?.deadline).toBe(iso(ANSWER_MS + MINUTE_MS));
   });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
+import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -115,14 +116,13 @@ describe('a result that comes after the deadline', () => {
     allAgree(m);
   });
 
-  it('is judged by its arrival: the expiry is applied first', () => {
+  it.each<[string, Resolution]>([
+    ['a value', result(1)],
+    ['an error', { type: 'error', message: 'no' }],
+  ])('is judged by its arrival: the expiry is applied first, before %s', (_title, resolution) => {
     const m = aMachineWith(modelCalls([external()]));
     m.clock.advance(ANSWER_MS + MINUTE_MS);
-    const verdict = resolveBySignal(m.machine, {
-      toolCallId: 'x',
-      resolution: result(1),
-      requestId: 'r',
-    });
+    const verdict = resolveBySignal(m.machine, { toolCallId: 'x', resolution, requestId: 'r' });
     expect(verdict.verdict).toBe('accepted_late');
     expect(m.types()).toEqual(['expired', 'tool_result', 'resolution', 'inbox_event']);
     m.machine.deadlinePassed('x');

@@ -7,11 +7,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../../src/core/apply/apply.js';
 import {
+  MAX_REASON_CHARS,
   MAX_RECORDED_REFUSALS,
   MAX_REFUSED_CALLS,
   MAX_REFUSED_MESSAGES,
+  MAX_REQUEST_ID_CHARS,
 } from '../../../../src/protocol/limits/limits.js';
-import { gatedCall, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import {
+  gatedCall,
+  modelCalls,
+  modelSays,
+  plannedCall,
+} from '../../../support/builders/core-builders.js';
 import {
   resolveBySignal,
   sendMessage,
@@ -106,6 +113,23 @@ describe('answers that come as signals and are refused', () => {
     const m = denied();
     for (let nth = 0; nth < 500; nth += 1) refuse(m, `guess-${nth}`, 1);
     expect(m.all('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
+  });
+
+  it('are recorded with texts of a bounded length', () => {
+    const m = aMachine();
+    const long = 'x'.repeat(5_000);
+    sendMessageBySignal(m.machine, { requestId: long });
+    expect(m.last('message_refused').requestId).toHaveLength(MAX_REQUEST_ID_CHARS);
+    resolveBySignal(m.machine, { ...approve(long, 1), requestId: long });
+    const { toolCallId, requestId } = m.last('resolution_refused');
+    expect(toolCallId).toHaveLength(200);
+    expect(requestId.length).toBeLessThanOrEqual(MAX_REQUEST_ID_CHARS);
+    m.send('go');
+    const required = Array.from({ length: 100 }, (_, nth) => `${nth}${'x'.repeat(100)}`);
+    const answerSchema = { type: 'object', required };
+    m.model(modelCalls([plannedCall('q', { executor: 'human', answerSchema })]));
+    resolveBySignal(m.machine, { ...approve('q', 2), resolution: { type: 'answer', value: {} } });
+    expect(m.last('resolution_refused').detail).toHaveLength(MAX_REASON_CHARS);
   });
 
   it('stay counted over a roll-over, whose own event has the rest', () => {
