@@ -116,6 +116,9 @@ describe('the transcript', () => {
 
     m.send('still there?');
     expect(m.effectTypes()).toEqual(['call_model']);
+    // The end of an offload that is no longer wanted.
+    m.machine.endForCapacity();
+    expect(m.effectTypes()).toEqual(['call_model']);
     expect(turnsOf(visibleTranscript(m.state))).toEqual([turn(3)]);
     m.model(modelSays('yes'));
     expect(m.last('turn_ended')).toMatchObject({ status: 'completed', text: 'yes' });
