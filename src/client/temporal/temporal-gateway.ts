@@ -14,7 +14,6 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
-import { isRecord } from '../../protocol/values/json.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import {
   QUERIES,
@@ -26,7 +25,7 @@ import {
 } from '../../protocol/workflow/messaging.js';
 import { checkTexts } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
-import { type Listening, listeningAt } from '../workers/listening.js';
+import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { fromTemporal, GRPC, grpcCodeOf, isTransient, isUnconfirmed, refusalOf } from './errors.js';
 import { isOpenRun } from './executions.js';
@@ -318,41 +317,13 @@ export class TemporalGateway {
         throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
       });
     } catch (error) {
-      if (isUnconfirmed(error)) await this.#whoListens();
+      // The time ran out: if the connection stands, it was the worker that did not answer.
+      if (isUnconfirmed(error)) this.#listening = await listeningOf(this.#temporal);
       throw error;
     }
-  }
-
-  /** Finds out why the time ran out. If the connection stands, it was the worker that did not answer. */
-  async #whoListens(): Promise<void> {
-    const address = addressOf(this.#temporal);
-    const isConnected = connectivityOf(this.#temporal) === READY;
-    this.#listening = address === undefined || isConnected ? undefined : await listeningAt(address);
   }
 
   #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {
     return this.#temporal.workflow.getHandle(workflowIdFor(key));
   }
-}
-
-/**
- * `connectivityState.READY` of @grpc/grpc-js. @see
- * https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html
- */
-const READY = 2;
-
-/** Undefined for connections that do not report it. */
-function connectivityOf({ connection }: Client): number | undefined {
-  const { client } = connection as {
-    client?: { getChannel?: () => { getConnectivityState?: (connects: boolean) => number } };
-  };
-  return client?.getChannel?.().getConnectivityState?.(false);
-}
-
-/** The address of the server that the client uses; undefined for connections that do not report it. */
-function addressOf(temporal: Client): string | undefined {
-  const options = (temporal.connection as { options?: unknown }).options;
-  return isRecord(options) && typeof options['address'] === 'string'
-    ? options['address']
-    : undefined;
 }

@@ -1,5 +1,7 @@
 /** Finds out whether a process listens at the address of a Temporal server: only if none does, "start one" helps. */
 import { connect } from 'node:net';
+import type { Client } from '@temporalio/client';
+import { isRecord } from '../../protocol/values/json.js';
 
 /**
  * Milliseconds. A port of this machine answers or refuses at once; an address that drops packets stays unknown after
@@ -31,6 +33,36 @@ export async function listeningAt(address: string): Promise<Listening> {
       done(isRefusal(error) ? 'nothing' : 'unknown');
     });
   });
+}
+
+/** Whether a process listens at the address of this client; undefined where the client is connected. */
+export async function listeningOf(temporal: Client): Promise<Listening | undefined> {
+  const address = addressOf(temporal);
+  return address === undefined || connectivityOf(temporal) === READY
+    ? undefined
+    : await listeningAt(address);
+}
+
+/**
+ * `connectivityState.READY` of @grpc/grpc-js. @see
+ * https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html
+ */
+const READY = 2;
+
+/** Undefined for connections that do not report it. */
+function connectivityOf({ connection }: Client): number | undefined {
+  const { client } = connection as {
+    client?: { getChannel?: () => { getConnectivityState?: (connects: boolean) => number } };
+  };
+  return client?.getChannel?.().getConnectivityState?.(false);
+}
+
+/** The address of the server that the client uses; undefined for connections that do not report it. */
+export function addressOf(temporal: Client): string | undefined {
+  const options = (temporal.connection as { options?: unknown }).options;
+  return isRecord(options) && typeof options['address'] === 'string'
+    ? options['address']
+    : undefined;
 }
 
 /**
