@@ -1,5 +1,6 @@
 /** The form in which a run hands its state to the next. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { carriedMemory } from '../../../src/core/context/carry-over.js';
 import { CARRIED_VERSION } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
 import { initialState, nextInput } from '../../../src/workflows/transcript/carry-over.js';
@@ -21,6 +22,33 @@ function state(): ReturnType<typeof aMachineWith>['state'] {
   m.resolve('c', DENY, { requestId: 'no' });
   return m.state;
 }
+
+vi.mock(import('@temporalio/workflow'), async (original) => ({
+  ...(await original()),
+  workflowInfo: () => ({ firstExecutionRunId: 'run-2' }) as never,
+}));
+
+describe('a run that reopens a conversation', () => {
+  it.each([
+    ['its own agent', 'support', 9],
+    ['another agent', 'other', 20],
+  ])(
+    'begins with the agent of the log; a message for %s decides about the settings',
+    (_whose, agent, maxSteps) => {
+      const before = { ...state(), agent: 'support', settings: settings({ maxSteps: 20 }) };
+      const carried = { ...carriedMemory(before), events: [] };
+      const wanted = { ...INPUT, agent, settings: settings({ maxSteps: 9 }) };
+      const begun = initialState({ ...wanted, reopen: {}, carried });
+      expect(begun.events.at(-1)).toMatchObject({
+        type: 'conversation_started',
+        agent: 'support',
+        reopened: true,
+        settings: { maxSteps },
+      });
+      expect(begun.state).toMatchObject({ agent: 'support', settings: { maxSteps } });
+    },
+  );
+});
 
 describe('the memory of a run', () => {
   it('is carried as it is, and read again', promise('G203'), () => {
