@@ -74,6 +74,17 @@ describe('an approval with edited input', () => {
     expect(keyOf()).not.toBe(before);
   });
 
+  it('is kept as it was given only where the worker has normalised it', () => {
+    const m = gated();
+    m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
+    checked(m, 'r1', { cents: 5 });
+    expect(m.state.calls['c']?.plan).not.toHaveProperty('raw');
+    const other = gated();
+    other.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
+    checked(other, 'r1', { cents: 5, currency: 'EUR' });
+    expect(other.state.calls['c']?.plan.raw).toEqual({ cents: 5 });
+  });
+
   it('that equals the pending input is an approval', () => {
     const m = gated();
     m.resolve('c', edit({ to: 'ann', cents: 500 }));

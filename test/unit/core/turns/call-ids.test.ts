@@ -1,14 +1,18 @@
 /** Call ids come from the provider, and may be repeated, empty or of any form (S49, N8). */
 import { describe, expect, it } from 'vitest';
+import { ConversationMachine, startedState } from '../../../../src/core/machine/machine.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { isUsableCallId } from '../../../../src/protocol/values/ids.js';
 import {
   APPROVE,
+  conversationStarted,
   gatedCall,
   modelCalls,
   modelSays,
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { sendMessage } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -123,5 +127,31 @@ describe('a call id', () => {
     // The transcript still has it, so a second call must not share its id.
     m.model(modelCalls([plannedCall('c1')]));
     expect(m.last('tool_call').providerCallId).toBe('c1');
+  });
+
+  it('of a call that is detached stays taken while the call is open', () => {
+    const m = aMachineWith(modelCalls([plannedCall('c', { executor: 'human', mode: 'detach' })]));
+    m.model(modelCalls([plannedCall('c')]));
+    expect(m.last('tool_call').providerCallId).toBe('c');
+  });
+
+  it('that is short is not trusted once a roll-over has dropped ended calls, nor after a reopening', () => {
+    const { state, clock } = aMachine();
+    const forgetful = { ...state, forgetsCalls: true as const };
+    const reopened = { ...conversationStarted(), reopened: true as const, seq: 2, at: clock.iso() };
+    for (const before of [forgetful, startedState(forgetful, reopened)]) {
+      const events: CanonicalEvent[] = [];
+      const machine = new ConversationMachine({
+        state: before,
+        now: clock.now,
+        onEvent: (event) => events.push(event),
+      });
+      sendMessage(machine, { text: 'go' });
+      const at = machine.state.turn ?? { turnId: '', step: 0 };
+      machine.modelCompleted(at, modelCalls([plannedCall('call_0')]));
+      expect(events.find(({ type }) => type === 'tool_call')).toMatchObject({
+        providerCallId: 'call_0',
+      });
+    }
   });
 });
