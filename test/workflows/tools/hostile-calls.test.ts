@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { calls, ScriptedModel, says, script } from '../../../src/model/scripted/scripted.js';
+import type { EventType } from '../../../src/protocol/log/events.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { patient } from '../../support/patience.js';
@@ -24,6 +26,8 @@ const HARMLESS_SIGNALS = [
   'noSuchHandler',
   '__proto__',
 ];
+
+const ANONYMOUS = { id: 'anonymous', verified: false };
 
 const text = new TextEncoder();
 /** `UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED` */
@@ -121,13 +125,13 @@ async function rawSignal(
   });
 }
 
-/** The type of the failure with which the update was refused. */
-async function rawUpdate(
+/** `refusal`: the type of the failure with which the update was refused; `reply`: of an update that was accepted. */
+async function sentUpdate(
   engine: Engine,
   id: string,
   name: string,
   payloads: readonly RawPayload[],
-): Promise<string> {
+): Promise<{ readonly refusal?: string; readonly reply?: unknown }> {
   const { outcome } = await engine.temporal.workflowService.updateWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: engine.workflowId({ id }) },
@@ -137,9 +141,15 @@ async function rawUpdate(
     },
     waitPolicy: { lifecycleStage: COMPLETED },
   });
-  return (
-    outcome?.failure?.applicationFailureInfo?.type ?? (outcome?.failure ? 'failure' : 'accepted')
-  );
+  if (outcome?.failure)
+    return { refusal: outcome.failure.applicationFailureInfo?.type ?? 'failure' };
+  const [reply] = outcome?.success?.payloads ?? [];
+  return { reply: reply && defaultPayloadConverter.fromPayload(reply) };
+}
+
+/** The type of the failure with which the update was refused. */
+async function rawUpdate(...sent: Parameters<typeof sentUpdate>): Promise<string> {
+  return (await sentUpdate(...sent)).refusal ?? 'accepted';
 }
 
 test('the conversation survives any signal, and nothing is lost', {
@@ -174,26 +184,39 @@ test('the conversation survives any signal, and nothing is lost', {
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a cancel and a roll-over with garbage arguments still cancel and roll over, and break nothing', {
+test('a roll-over with any garbage begins another run, a cancel among garbage cancels the turn, and the garbage breaks nothing', {
+  ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
-  const model = script(ASK, ASK, says('still here'));
+  const model = script(ASK, says('still here'), ASK);
   const engine = await startEngine({
     agents: [shop(model)],
     services: ledger(),
   });
   const { talk } = await engine.ask();
-  for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, 'cancelTurn', payloads);
+  const logged = async (type: EventType) =>
+    (await engine.log(talk)).filter((event) => event.type === type);
+  for (const [index, [what, payloads]] of GARBAGE.entries()) {
+    await rawSignal(engine, talk.id, 'rollOver', payloads);
+    await until(`the run rolls over: ${what}`, () => logged('rolled_over'), {
+      holds: ({ length }) => length > index,
+    });
+  }
+  // The other reason would be the size of the garbage.
+  expect(await logged('rolled_over')).toMatchObject(GARBAGE.map(() => ({ reason: 'requested' })));
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
   await engine.idle(talk);
   expect(await engine.say(talk, 'again')).toMatchObject({ status: 'waiting' });
-  for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, 'rollOver', payloads);
-  const seen = await until('it answers', () => engine.snapshot(talk).catch(() => undefined));
-  const [open] = seen?.pending ?? [];
-  expect((await talk.resolve(open?.toolCallId ?? '', YES)).verdict).toBe('accepted');
+  for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, 'cancelTurn', payloads);
   await engine.idle(talk);
-  for (const runId of await engine.history.runs(engine.workflowId(talk)))
+  expect(await logged('turn_ended')).toMatchObject([
+    { status: 'completed', text: 'still here' },
+    { status: 'cancelled' },
+  ]);
+  const runs = await engine.history.runs(engine.workflowId(talk));
+  expect(runs.length).toBeGreaterThan(GARBAGE.length);
+  for (const runId of runs)
     expect(await engine.history.failedTasks(engine.workflowId(talk), runId)).toEqual([]);
-  await engine.log(talk);
 });
 
 test('any malformed update is refused, and a refusal leaves no history and no state', {
@@ -226,21 +249,59 @@ test('any malformed update is refused, and a refusal leaves no history and no st
   await engine.idle(talk);
 });
 
-test('a cancel or a close with garbage arguments is carried out for an anonymous actor', async () => {
+/** The garbage that `judgeCancel` reads as a request without a turn, which cancels the running one. */
+const CANCELS = [
+  ...['no argument', 'null', 'an empty object', 'wrong types', 'names of the language'],
+  ...['a null of its own encoding', 'a megabyte as message and answer'],
+  ...['brackets as an answer', 'two arguments'],
+];
+
+test('a cancel with garbage arguments either cancels for an anonymous actor, or replies that it did not and changes nothing', {
+  ...promise('G258'),
+  timeout: patient(120_000),
+}, async () => {
+  const engine = await startEngine({
+    agents: [shop(new ScriptedModel([], ASK))],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  const cancels: string[] = [];
+  for (const [what, payloads] of GARBAGE) {
+    const { length } = await engine.log(talk);
+    const { reply } = await sentUpdate(engine, talk.id, 'cancelTurn', payloads);
+    const after = (await engine.log(talk)).slice(length);
+    if (after.length === 0) {
+      expect([what, reply]).toEqual([what, { cancelled: false }]);
+      expect(await engine.snapshot(talk)).toMatchObject({ status: 'awaiting_input' });
+      continue;
+    }
+    cancels.push(what);
+    expect([what, reply]).toMatchObject([what, { cancelled: true, seq: length + 1 }]);
+    expect(after).toMatchObject([
+      { type: 'cancel_requested', actor: ANONYMOUS },
+      { type: 'tool_result', result: { status: 'cancelled' } },
+      { type: 'turn_ended', status: 'cancelled' },
+    ]);
+    expect(await engine.idle(talk)).toMatchObject({ pending: [], queued: [] });
+    expect(await engine.say(talk, 'again')).toMatchObject({ status: 'waiting' });
+  }
+  expect(cancels.sort()).toEqual([...CANCELS].sort());
+});
+
+test('a close with garbage arguments is carried out for an anonymous actor', {
+  ...promise('G258'),
+}, async () => {
   const engine = await startEngine({
     agents: [shop(script(ASK))],
     services: ledger(),
   });
   const { talk } = await engine.ask();
-  expect(await rawUpdate(engine, talk.id, 'cancelTurn', [payload('binary/whatever', 'x')])).toBe(
-    'accepted',
-  );
   expect(
     await rawUpdate(engine, talk.id, 'closeConversation', [payload('json/plain', 'null')]),
   ).toBe('accepted');
   expect((await engine.log(talk)).at(-1)).toMatchObject({
     type: 'conversation_closed',
-    actor: { id: 'anonymous', verified: false },
+    actor: ANONYMOUS,
   });
 });
 
