@@ -40,10 +40,10 @@ const slowModel: Model = {
     const [part] = request.messages[asked]?.parts ?? [];
     const order = JSON.parse(part?.type === 'text' ? part.text : '{}') as SlowOrder;
     const done = request.messages.slice(asked).filter(({ role }) => role === 'tool').length;
-    const goesOn = done < order.calls;
+    const continues = done < order.calls;
     return Promise.resolve({
-      parts: goesOn ? [] : [{ type: 'text', text: `${done} calls are done` }],
-      calls: goesOn
+      parts: continues ? [] : [{ type: 'text', text: `${done} calls are done` }],
+      calls: continues
         ? [
             {
               id: `call_${done + 1}`,
@@ -52,7 +52,7 @@ const slowModel: Model = {
             },
           ]
         : [],
-      finishReason: goesOn ? 'tool_calls' : 'stop',
+      finishReason: continues ? 'tool_calls' : 'stop',
       usage: { inputTokens: 1, outputTokens: 1 },
       model: 'scripted',
     });

@@ -2,7 +2,7 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/workflow/messaging.js';
-import { UnguardedWorker } from '#dist/worker/sdk-workarounds/worker-without-vm-timeout.js';
+import { WorkerWithoutVmTimeout } from '#dist/worker/sdk-workarounds/worker-without-vm-timeout.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bundle.js';
 import { median } from '../stats.js';
 import type { History } from './histories.js';
@@ -32,7 +32,7 @@ export async function replayTime(history: History): Promise<number> {
     },
     sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
   };
-  for await (const { error } of UnguardedWorker.runReplayHistories(options, repeats())) {
+  for await (const { error } of WorkerWithoutVmTimeout.runReplayHistories(options, repeats())) {
     if (error !== undefined) throw error;
     times.push(performance.now() - startedAt);
   }

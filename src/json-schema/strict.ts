@@ -255,7 +255,7 @@ function orNull(schema: JsonSchema): JsonSchema {
       enum: [...(schema['enum'] as readonly Json[]), null],
     };
   if (isOfSeveral) return { ...schema, type: [type, 'null'] };
-  const { description: _told, ...plain } = schema;
+  const { description: _description, ...plain } = schema;
   const branches = Object.keys(plain).length === 1 && Array.isArray(plain['anyOf']);
   const choice = branches ? (plain['anyOf'] as readonly Json[]) : [plain];
   return {

@@ -3,7 +3,7 @@
  * fires the timers that the clock reaches. The test's counterpart of the workflow's driver.
  */
 
-import { carriedMemory, stateIn } from '../core/context/carry-over.js';
+import { fromCarryOver, toCarryOver } from '../core/context/carry-over.js';
 import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
 import { effectKey, isTimer } from '../core/decide/effects.js';
 import { ConversationMachine, startedState } from '../core/machine/machine.js';
@@ -120,8 +120,8 @@ export class TestDriver<Services> {
 
   rollOver(): void {
     this.#machine.rolledOver('requested');
-    const carried = JSON.parse(JSON.stringify(carriedMemory(this.#machine.state))) as CarriedMemory;
-    this.#machine = this.#machineOn(stateIn(carried));
+    const carried = JSON.parse(JSON.stringify(toCarryOver(this.#machine.state))) as CarriedMemory;
+    this.#machine = this.#machineOn(fromCarryOver(carried));
   }
 
   /** Runs until only people, clients, the clock or a cancellation of a hanging model can continue the conversation. */

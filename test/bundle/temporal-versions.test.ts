@@ -76,7 +76,7 @@ it('with another version of the SDK a worker builds the same code anew, once, an
   const [first, second] = await Promise.all([workflowCode(options), workflowCode(options)]);
   expect(second).toBe(first);
   expect(lines).toEqual([
-    `The workflow bundle of colloquy was built with version ${installedSdk()} of Temporal's SDK; it is built anew with version 1.24.99, at each start of a worker`,
+    `The workflow bundle of colloquy was built with version ${installedSdk()} of Temporal's SDK; it is rebuilt with version 1.24.99, at each start of a worker`,
   ]);
   const shipped = readFileSync(PREBUILT.code, 'utf8');
   const withoutMap = (code: string): string =>

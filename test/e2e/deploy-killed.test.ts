@@ -82,9 +82,9 @@ it('colloquy check predicts the outcome of each call', promise('G220'), async ()
     'gate.internal': 'breaks',
     'gate.client': 'breaks',
     'gate.gone': 'breaks',
-    'form.human': 'offered_anew',
-    'form.client': 'offered_anew',
-    'form.external': 'offered_anew',
+    'form.human': 'offered_again',
+    'form.client': 'offered_again',
+    'form.external': 'offered_again',
     'asks.input': 'breaks',
   });
   const harmless = colloquy(args, { DEFINITIONS: 'before' });

@@ -113,7 +113,7 @@ describe('a run that the present code cannot replay', () => {
     expect(await runOf()).toBe(before);
 
     const applied = await ran('repair', talk.id, '--apply');
-    expect(applied.text).toMatch(/It was reset, and goes on as run \S+/);
+    expect(applied.text).toMatch(/It was reset, and continues as run \S+/);
     expect(applied.code).toBe(0);
     expect(await runOf()).not.toBe(before);
     const { status, text } = await talk.ended();

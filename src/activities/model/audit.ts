@@ -69,7 +69,7 @@ export async function audited(
     await record(tools, call, {
       said: {
         ...{ outcome, ...took },
-        ...tookOf(usage, { call, goesOn: meter.goesOn }),
+        ...tookOf(usage, { call, continues: meter.continues }),
       },
       // A cancelled call does not wait for the store.
       ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
@@ -84,9 +84,9 @@ export async function audited(
  */
 function tookOf(
   usage: Usage | undefined,
-  { call, goesOn }: { readonly call: AuditedCall; readonly goesOn: boolean },
+  { call, continues }: { readonly call: AuditedCall; readonly continues: boolean },
 ): object {
-  if (goesOn) return { goesOn };
+  if (continues) return { continues };
   return usage === undefined ? {} : { usage: withCost(usage, call.model.prices) };
 }
 

@@ -60,7 +60,7 @@ export class RequestMeter {
   }
 
   /** True when the request keeps running at the provider, and the next attempt should receive its answer. */
-  get goesOn(): boolean {
+  get continues(): boolean {
     return this.#openId !== undefined && !isCancelRequested(this.#context);
   }
 

@@ -180,7 +180,7 @@ export class Spending {
 
   #end({ id }: OpenRequest): void {
     this.#model.cancel?.(id, this.caller).catch((error: unknown) => {
-      this.#logger.warn('a response goes on at the provider', { at: framesOf(error) });
+      this.#logger.warn('a response continues at the provider', { at: framesOf(error) });
     });
   }
 

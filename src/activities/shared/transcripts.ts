@@ -94,8 +94,9 @@ export class Transcripts {
   async whole(run: RunOfConversation, delta: TranscriptDelta): Promise<readonly Message[]> {
     const { epoch, base, append } = delta;
     const name = `${run.workflowId} ${run.runId} ${epoch}`;
-    const goesOn = base === 0 || this.#known.has(name) ? undefined : await this.#goneOn(run, delta);
-    const prefix = goesOn ?? (base === 0 ? NOTHING : await this.#prefix(name, run, delta));
+    const continued =
+      base === 0 || this.#known.has(name) ? undefined : await this.#goneOn(run, delta);
+    const prefix = continued ?? (base === 0 ? NOTHING : await this.#prefix(name, run, delta));
     const whole = extended(prefix, append);
     this.#remember(run, name, whole);
     return whole.messages;

@@ -72,7 +72,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         answer: input.asked?.answer,
       }),
     );
-    if ('ask' in end) return { ...end, ask: placed(end.ask) };
+    if ('ask' in end) return { ...end, ask: withTaskQueue(end.ask) };
     if (!('envelope' in end)) return end;
     const { retry, ...result } = end;
     if (retry === undefined || isLastAttempt(input, attempt, retry)) return result;
@@ -86,7 +86,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
 }
 
 /** Adds to a question of a call that this worker holds open the task queue where the call continues. */
-function placed(ask: Question): Question {
+function withTaskQueue(ask: Question): Question {
   const at = heldAt(ask.state);
   return at === undefined ? ask : { ...ask, heldAt: at };
 }

@@ -4,7 +4,7 @@ import type { AnyTool } from '../../define/tool/types.js';
 import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
-import { entryFields } from '../../tools/shared/entry.js';
+import { rerunContext } from '../../tools/shared/entry.js';
 import { boundedJson, toJson } from '../../tools/shared/normalise.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import { type ActivityTools, withFields } from '../shared/deps.js';
@@ -30,7 +30,7 @@ export function contextOf(
     idempotencyKey,
     requester,
     ...(approver === undefined ? {} : { approver }),
-    ...entryFields(input),
+    ...rerunContext(input),
     ...run,
     services: tools.services,
     storedResults: storedResultsOf(tools, { tenant, conversationId }),

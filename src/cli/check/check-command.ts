@@ -32,7 +32,7 @@ export interface CheckedCall extends Forecast {
 export interface CheckReport {
   readonly checked: number;
   readonly breaks: number;
-  /** Calls with an outcome other than `goes_on`. */
+  /** Calls with an outcome other than `continues`. */
   readonly calls: readonly CheckedCall[];
 }
 
@@ -58,7 +58,7 @@ export async function checkAgents(
     const { tenant, conversationId, agent, plan, waits } = found;
     checked += 1;
     const said = await forecast(byName.get(agent), agent, found);
-    if (said.outcome === 'goes_on') continue;
+    if (said.outcome === 'continues') continue;
     const { toolCallId, name: tool, executor } = plan;
     calls.push({ tenant, conversationId, agent, toolCallId, tool, executor, waits, ...said });
   }

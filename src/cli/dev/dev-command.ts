@@ -91,13 +91,16 @@ async function firstAgent(apiUrl: string): Promise<string> {
   }
 }
 
-interface Showing {
+interface ShowWaitingOptions {
   readonly signal: AbortSignal;
   readonly config: Config;
   readonly flags: DevFlags;
 }
 
-async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Promise<void> {
+async function showWaiting(
+  stack: Stack,
+  { signal, config, flags }: ShowWaitingOptions,
+): Promise<void> {
   const { apiUrl } = stack;
   const waiting = new WaitingLines(apiUrl);
   const shown = new Set<string>();

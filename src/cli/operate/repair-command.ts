@@ -73,7 +73,7 @@ export function repairText(conversationId: string, outcome: Shown): string {
     ...activities.map(({ activityId, becomes }) => `  ${activityId}  ${BECOMES[becomes]}`),
     ...inputs.map(({ by, name }) => `  ${by} ${name}  applied again in its place`),
     done
-      ? `It was reset, and goes on as run ${newRunId}`
+      ? `It was reset, and continues as run ${newRunId}`
       : `Nothing was changed. To reset it: npx colloquy repair ${conversationId} --apply`,
   ].join('\n');
 }

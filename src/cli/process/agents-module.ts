@@ -72,7 +72,7 @@ function agentsIn(file: string, [name, value]: readonly [string, unknown]): read
     if (isAgent(member)) return member;
     const found = member === null ? 'null' : typeof member;
     throw new AgentsModuleError(
-      `${file}: ${name}[${index}] is no agent (${found}); an exported array of agents holds nothing else`,
+      `${file}: ${name}[${index}] is not an agent (${found}); an exported array must contain only agents`,
     );
   });
 }

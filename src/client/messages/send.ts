@@ -312,7 +312,7 @@ function stillClosing({ conversationId }: ConversationKey, cause: unknown): Conv
 function closed(key: ConversationKey, cause?: unknown): ConversationError {
   return new ConversationError(
     'conversation_closed',
-    `Conversation "${key.conversationId}" is closed. Send with reopen: true to go on with it`,
+    `Conversation "${key.conversationId}" is closed. Send with reopen: true to continue it`,
     { cause },
   );
 }

@@ -10,7 +10,7 @@
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import { stateIn } from '../context/carry-over.js';
+import { fromCarryOver } from '../context/carry-over.js';
 import { withOffloaded, withoutSettledResults } from '../context/offloaded.js';
 import { summarized, withoutOldest } from '../context/transcript.js';
 import { withRefusal } from '../memory/refusals.js';
@@ -48,7 +48,8 @@ export function apply(
   event: CanonicalEvent,
 ): ConversationState {
   if (event.type === 'conversation_started') return startedState(state, event);
-  if (event.type === 'events_lost' && event.carried !== undefined) return stateIn(event.carried);
+  if (event.type === 'events_lost' && event.carried !== undefined)
+    return fromCarryOver(event.carried);
   if (state === undefined)
     throw new TypeError(`a log must begin with conversation_started, not ${event.type}`);
   // The state in `events_lost` includes the gap and possibly a few of the events after it.

@@ -17,7 +17,7 @@ import type {
 } from '../../protocol/log/events.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
-import { entersOnDecline } from '../calls/ask.js';
+import { runsAgainOnDecline } from '../calls/ask.js';
 import { withoutClaim } from '../calls/claim.js';
 import { keptInBackground, lateCall, requestedByOf, takesLate } from '../calls/detached.js';
 import { filesOf } from '../calls/results.js';
@@ -116,7 +116,7 @@ export function resolved(
             },
           }
         : {}),
-      ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
+      ...(runsAgainOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
     };
     return answered.background === undefined ? { ...answered, status: 'running' } : answered;
   });

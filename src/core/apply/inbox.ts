@@ -1,7 +1,7 @@
 /** Folds inbox events, and the results of detached and late calls. Pure. */
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { InboxEvent } from '../../protocol/log/events.js';
-import { askerOfInput } from '../calls/audience.js';
+import { requesterOfInput } from '../calls/audience.js';
 import { endOfWait } from '../calls/claim.js';
 import { lateCall } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
@@ -20,7 +20,7 @@ export function withInboxEvent(
   event: Stamped<InboxEvent>,
 ): ConversationState {
   const { eventId, seq, payload, kind } = event;
-  const entry: InboxEntry = { eventId, text: textOf(event), requester: askerOfInput(event) };
+  const entry: InboxEntry = { eventId, text: textOf(event), requester: requesterOfInput(event) };
   const next = { ...state, inbox: [...(state.inbox ?? []), entry] };
   if (event.toolCallId !== undefined) return next;
   const digest = keptDigest(contentDigest(kind, payload));

@@ -72,12 +72,12 @@ export function askPart(argsDigest: unknown): readonly string[] {
 }
 
 /** Whether the resolution declines a question whose tool asked to be run again in that case. */
-export function entersOnDecline(call: CallState, { type }: Resolution): boolean {
+export function runsAgainOnDecline(call: CallState, { type }: Resolution): boolean {
   return type === 'decline' && call.ask?.question.onDecline === 'enter';
 }
 
 /** The part of the next run's input that describes the runs before it. */
-export function entryOf(call: CallState): Pick<RunToolInput, 'run' | 'asked'> {
+export function rerunFields(call: CallState): Pick<RunToolInput, 'run' | 'asked'> {
   const { ask, answer, declined } = call;
   const run = runOf(call);
   const actor = declined?.actor ?? answer?.actor;

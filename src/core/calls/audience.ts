@@ -63,13 +63,13 @@ export function requestersOf({ turn }: ConversationState, call: CallState): read
 export function requestersIn(events: readonly EventBody[]): readonly string[] {
   const ids = events.flatMap((event) => {
     if (event.type === 'user_message') return [event.actor.id];
-    return event.type === 'inbox_event' ? [askerOfInput(event).id] : [];
+    return event.type === 'inbox_event' ? [requesterOfInput(event).id] : [];
   });
   return [...new Set(ids)];
 }
 
 /** Requester of the turn that an inbox event begins. */
-export function askerOfInput({ requester, actor }: InboxEvent): StampedActor {
+export function requesterOfInput({ requester, actor }: InboxEvent): StampedActor {
   return requester ?? actor;
 }
 

@@ -66,8 +66,8 @@ export function lateCall(call: EndedCall): EndedCall | LateCall {
 /** The immediate result of a detached call, or the error when the capacity for detached calls is used up. */
 export function detachResult(state: ConversationState, call: CallState): ToolResult {
   const { toolCallId } = call.plan;
-  const noRoom = noCapacityResult(state, call);
-  if (noRoom !== undefined) return noRoom;
+  const noCapacity = noCapacityResult(state, call);
+  if (noCapacity !== undefined) return noCapacity;
   if (detachedCalls(state).length >= MAX_DETACHED_CALLS)
     return {
       status: 'errored',

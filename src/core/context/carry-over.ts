@@ -207,11 +207,11 @@ function withinBytes(state: ConversationState): ConversationState {
 }
 
 /** The state in the form of the next run's input: plain JSON, its ended calls within `MAX_TOMBSTONE_BYTES`. */
-export function carriedMemory(state: ConversationState): CarriedMemory {
+export function toCarryOver(state: ConversationState): CarriedMemory {
   return { version: CARRIED_VERSION, state: withinBytes(state) };
 }
 
-/** The inverse of `carriedMemory`, but for calls that did not fit. */
-export function stateIn({ state }: CarriedMemory): ConversationState {
+/** The inverse of `toCarryOver`, but for calls that did not fit. */
+export function fromCarryOver({ state }: CarriedMemory): ConversationState {
   return state as ConversationState;
 }

@@ -86,8 +86,8 @@ export function turnTooLong(state: ConversationState): boolean {
  */
 export function needsOffload(state: ConversationState): boolean {
   const { turn } = state;
-  const goesOn = turn?.phase === 'model' && !isStopping(turn);
-  return goesOn && isInlineOver(state, MAX_TRANSCRIPT_BYTES);
+  const continues = turn?.phase === 'model' && !isStopping(turn);
+  return continues && isInlineOver(state, MAX_TRANSCRIPT_BYTES);
 }
 
 /** True when finished steps of the turn in progress should be offloaded soon. */

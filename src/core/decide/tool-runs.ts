@@ -5,7 +5,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { idempotencyKeyFor } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
-import { entryOf, runOf } from '../calls/ask.js';
+import { rerunFields, runOf } from '../calls/ask.js';
 import { errorResult } from '../calls/results.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
@@ -72,7 +72,7 @@ export function runInputOf(state: ConversationState, call: CallState): RunToolIn
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: requesterOf(state, call),
     ...(approver === undefined ? {} : { approver }),
-    ...entryOf(call),
+    ...rerunFields(call),
   };
 }
 

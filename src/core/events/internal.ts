@@ -30,8 +30,8 @@ export function internalEvents(
       const call = state.calls[effect.toolCallId];
       if (call === undefined) return [];
       const event = suspensionEvent(call, effect.kind, nowMs);
-      const noRoom = noCapacityResult(state, call, event.suspension);
-      return [noRoom === undefined ? event : resultEvent(call, noRoom)];
+      const noCapacity = noCapacityResult(state, call, event.suspension);
+      return [noCapacity === undefined ? event : resultEvent(call, noCapacity)];
     }
     case 'apply_rule': {
       const call = state.calls[effect.toolCallId];

@@ -14,7 +14,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { CheckAnswerResult, CheckEditResult } from '../../protocol/workflow/activities.js';
-import { entersOnDecline } from '../calls/ask.js';
+import { runsAgainOnDecline } from '../calls/ask.js';
 import { outsideReason, requestersOf } from '../calls/audience.js';
 import { endOfWait } from '../calls/claim.js';
 import { offerChangedEvent } from '../calls/definitions.js';
@@ -67,8 +67,8 @@ function acceptedEvents(call: CallState, accepted: Accepted): readonly EventBody
     ...accepted,
     ...unchecked,
   };
-  const goesOn = entersOnDecline(call, accepted.resolution);
-  const result = goesOn ? undefined : resultOfResolution(accepted);
+  const continues = runsAgainOnDecline(call, accepted.resolution);
+  const result = continues ? undefined : resultOfResolution(accepted);
   if (result === undefined) return [event];
   const { executionMs } = accepted;
   const timed = executionMs === undefined ? result : { ...result, executionMs };

@@ -74,8 +74,8 @@ function withCapacity(
   const asked = askedCall(call, event);
   // The size of the suspension does not depend on the time, so any time serves.
   const { suspension } = suspensionEvent(asked, 'elicitation', 0);
-  const noRoom = noCapacityResult(state, asked, suspension);
-  return noRoom === undefined ? events : [resultEvent(call, noRoom)];
+  const noCapacity = noCapacityResult(state, asked, suspension);
+  return noCapacity === undefined ? events : [resultEvent(call, noCapacity)];
 }
 
 /**

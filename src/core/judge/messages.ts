@@ -158,7 +158,7 @@ export function misplacedRefusal(
   if (state.closed)
     return {
       code: 'conversation_closed',
-      message: 'The conversation is closed; reopen it to go on',
+      message: 'The conversation is closed; reopen it to continue',
     };
   if (agent === undefined || agent === state.agent) return undefined;
   return {

@@ -14,7 +14,7 @@ import { answerProblems } from '../input/answer.js';
 import { sampleValue } from './sample-value.js';
 
 /** Sample ids for the operator who copies the command, used where the audience requires no particular user. */
-const SOMEBODY: readonly string[] = ['operator', 'operator-2', 'operator-3'];
+const SAMPLE_USERS: readonly string[] = ['operator', 'operator-2', 'operator-3'];
 const MAX_NAMES = 6;
 const MAX_PARTS = 3;
 const MAX_FORM_CHARS = 300;
@@ -97,7 +97,7 @@ function answererOf(
 ): Actor | undefined {
   const parts = partsOf(audience);
   const users = parts.flatMap((part) => part.users ?? []);
-  const ids = claim === undefined ? [...users, ...SOMEBODY] : [claim.by];
+  const ids = claim === undefined ? [...users, ...SAMPLE_USERS] : [claim.by];
   const roles = [...new Set(parts.flatMap((part) => part.roles?.slice(0, 1) ?? []))];
   const actors: Actor[] = ids.map((id) => ({ id }));
   for (const id of ids) actors.push({ id, roles });

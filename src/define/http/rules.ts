@@ -87,7 +87,7 @@ function paramProblem(param: string, input: JsonSchema): string | undefined {
   const { properties, required } = input;
   if (!isRecord(properties)) return undefined;
   const field = properties[param];
-  if (field === undefined) return `{${param}} is no field of input`;
+  if (field === undefined) return `{${param}} is not a field of input`;
   const hasDefault = isRecord(field) && 'default' in field;
   const isThere = Array.isArray(required) && required.includes(param);
   return isThere || hasDefault ? undefined : `{${param}} must be a required field of input`;
@@ -106,7 +106,7 @@ function checkFieldList(
   }
   for (const name of value as readonly unknown[])
     if (typeof name !== 'string' || known?.includes(name) === false)
-      problems.add(field, `${shown(name)} is no field of input`);
+      problems.add(field, `${shown(name)} is not a field of input`);
 }
 
 function headerNameProblem(name: unknown): string | undefined {
@@ -134,7 +134,7 @@ function checkHeaders(headers: unknown, problems: ProblemList): void {
     else if (typeof value === 'string') {
       if (!isHeaderValue(value)) problems.add(field, 'must be printable Latin-1 on one line');
       if (SECRET_HEADERS.includes(lower))
-        problems.add(field, 'must be secret(...): a definition is no place for credentials');
+        problems.add(field, 'must be secret(...): a definition must not contain credentials');
     } else if (typeof value !== 'function')
       problems.add(field, `must be a text, secret(...) or a function, got ${shown(value)}`);
   }

@@ -19,7 +19,7 @@ export function strictnessOf(input: Schema, inputSchema: JsonSchema): Strictness
   if (!isZodSchema(input))
     return isStrict(inputSchema)
       ? { strictInput: inputSchema }
-      : { notStrict: 'it is JSON Schema that is not in the strict form as it stands' };
+      : { notStrict: 'its JSON Schema is not in the strict form' };
   const made = strictSchema(inputSchema);
   return made.ok ? { strictInput: made.schema } : { notStrict: made.problem };
 }

@@ -111,7 +111,7 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
       'lateResult',
       'a server tool waits only for its approval, and a late approval is never taken',
     );
-  checkLegalFields(spec, executor, problems);
+  checkFieldsOfExecutor(spec, executor, problems);
   checkApproval(spec['approval'], executor, problems);
   if (FIELDS[executor].includes('audience') && spec['audience'] !== undefined)
     checkAudience(spec['audience'], 'audience', problems);
@@ -160,7 +160,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
 }
 
-function checkLegalFields(spec: Untyped, executor: Executor, problems: ProblemList): void {
+function checkFieldsOfExecutor(spec: Untyped, executor: Executor, problems: ProblemList): void {
   for (const field of Object.keys(spec)) {
     if (spec[field] === undefined || FIELDS[executor].includes(field)) continue;
     // `checkApproval` gives the reason for a gate.

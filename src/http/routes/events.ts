@@ -25,7 +25,7 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
         return;
       }
       if (query.before !== undefined)
-        throw invalidField('?before', 'is for pages; a stream goes on from after');
+        throw invalidField('?before', 'is for pages; a stream continues from "after"');
       const after = lastEventId(request) ?? query.after;
       // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
       await requireBegun(deps, key);

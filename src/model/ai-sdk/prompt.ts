@@ -108,11 +108,11 @@ function toUserPart(part: UserPart, target: PromptTarget): UserContentPart {
 function toAssistantContent(message: AssistantMessage, target: PromptTarget): AssistantContent {
   const { parts } = message;
   const calls = parts.filter((part) => part.type === 'tool_call');
-  const placed = new Set<ToolCallPart>();
+  const written = new Set<ToolCallPart>();
   const content: AssistantContent = [];
   for (const [at, part] of parts.entries()) {
     if (part.type === 'tool_call') {
-      if (!placed.has(part)) content.push(toToolCall(part));
+      if (!written.has(part)) content.push(toToolCall(part));
       continue;
     }
     if (part.type !== 'provider_item') {
@@ -124,7 +124,7 @@ function toAssistantContent(message: AssistantMessage, target: PromptTarget): As
     if (item.type === 'tool-call' && 'index' in item) {
       const call = calls[item.index];
       if (call === undefined) continue;
-      placed.add(call);
+      written.add(call);
       content.push({ ...toToolCall(call), ...optionsOf(item) });
     } else content.push(...toContentParts(item, target));
   }

@@ -136,7 +136,7 @@ class OpenAIModel implements Model {
 
   providerToolProblem({ type }: ProviderTool): string | undefined {
     if (this.#api() === 'chat')
-      return `Chat Completions knows functions only; it does not run "${type}" (openaiModel, \`api: 'chat'\`)`;
+      return `Chat Completions supports functions only; it does not run "${type}" (openaiModel, \`api: 'chat'\`)`;
     return RUN_BY_CALLER.test(type)
       ? `"${type}" is not run by the provider; declare it as a tool of your own`
       : undefined;

@@ -121,7 +121,7 @@ function toChatTool(tool: ModelTool): OpenAI.ChatCompletionFunctionTool {
   if ('provider' in tool)
     throw new ModelFailure(
       'model_bad_request',
-      `Chat Completions knows functions only: "${tool.name}" cannot be sent`,
+      `Chat Completions supports functions only: "${tool.name}" cannot be sent`,
       { retryable: false },
     );
   return {

@@ -33,7 +33,7 @@ export async function completeLog(
   key: ConversationKey,
   runId: string,
 ): Promise<void> {
-  const { log, live = NOBODY } = deps;
+  const { log, live = NO_LIVE_CHANNEL } = deps;
   const source = sourceUpTo(deps.source, runId);
   const run = await source.describe(key);
   if (run?.status !== 'closed') return;
@@ -59,7 +59,7 @@ function sourceUpTo(source: WorkflowSource, runId: string): WorkflowSource {
 }
 
 /** Readers without a live channel find appended events by polling. */
-const NOBODY: LiveChannel = {
+const NO_LIVE_CHANNEL: LiveChannel = {
   publish: () => undefined,
   subscribe: () => () => undefined,
   watched: () => undefined,

@@ -9,7 +9,7 @@
  * O2  Repeats, and several processes at once, leave one mark: it is written at the position that was read, or not at
  * all.
  */
-import { stateIn } from '../../core/context/carry-over.js';
+import { fromCarryOver } from '../../core/context/carry-over.js';
 import { snapshotOf } from '../../core/view/snapshot.js';
 import type { CanonicalEvent, EventsLost } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -137,7 +137,7 @@ export class OlderRuns {
     const conversation = conversationKey(key);
     const { through } = first;
     this.#deps.logger.warn(
-      `The events ${after + 1} to ${through} of ${conversation} are in no store and in no run any more: the log says that they are lost`,
+      `The events ${after + 1} to ${through} of ${conversation} are missing from the store and from every run: the log records them as lost`,
       { conversation, runId },
     );
     return result.head.lastSeq;
@@ -167,7 +167,7 @@ function lostBefore(
   if (carried === undefined) return [];
   const { version, state, events: unconfirmed } = carried;
   const memory = { version, state };
-  const snapshot = snapshotOf(stateIn(memory));
+  const snapshot = snapshotOf(fromCarryOver(memory));
   const through = (unconfirmed[0]?.seq ?? snapshot.seq + 1) - 1;
   if (through <= after || through - after > MAX_MARKED_EVENTS) return [];
   const from = after + 1;

@@ -118,7 +118,7 @@ export class Projector {
     for (let attempt = 1; attempt <= FLUSH_TRIES; attempt += 1) {
       try {
         const current = await this.#deps.source.describe(key);
-        if (current === undefined) throw new Error('the workflow is gone');
+        if (current === undefined) throw new Error('the workflow does not exist any more');
         const { storedSeq, outcome } = await this.catchUp(key, { runId: current.runId });
         // A deleted conversation has no readers, so nothing has to be stored before the run may end.
         if (outcome === 'deleted') return { storedSeq: throughSeq };

@@ -1,5 +1,5 @@
 /** Restores the state of a closed conversation, for the run that reopens it. Runs in workers. */
-import { carriedMemory, droppedAtRollOver, stateIn } from '../../core/context/carry-over.js';
+import { droppedAtRollOver, fromCarryOver, toCarryOver } from '../../core/context/carry-over.js';
 import { chunkIdsIn } from '../../core/context/offloaded.js';
 import { withoutOldest } from '../../core/context/transcript.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -68,7 +68,7 @@ async function* eventsBefore(
  */
 export function boundedState(conversationId: string, carried: CarriedState): CarriedState {
   if (bytesOf(carried) <= MAX_RESTORED_BYTES) return carried;
-  const state = stateIn(carried);
+  const state = fromCarryOver(carried);
   const droppedMessages = droppedAtRollOver(state);
   const left = withoutOldest(state, droppedMessages);
   const named = chunkIdsIn(left.transcript);
@@ -77,7 +77,7 @@ export function boundedState(conversationId: string, carried: CarriedState): Car
   const unusedChunks = [...unused].filter((id) => !named.has(id));
   const smaller = {
     ...carried,
-    ...carriedMemory(left),
+    ...toCarryOver(left),
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
     droppedMessages,
   };

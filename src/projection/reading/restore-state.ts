@@ -4,7 +4,7 @@
  * the log when they are read (decision 24).
  */
 import { apply } from '../../core/apply/apply.js';
-import { carriedMemory } from '../../core/context/carry-over.js';
+import { toCarryOver } from '../../core/context/carry-over.js';
 import { chunkIdsIn } from '../../core/context/offloaded.js';
 import type { ConversationState } from '../../core/state/state.js';
 import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
@@ -22,7 +22,7 @@ export async function restoreStateOf(events: Events): Promise<CarriedState | und
   const used = chunkIdsIn(carried.transcript);
   const unusedChunks = [...before].filter((id) => !used.has(id));
   return {
-    ...carriedMemory(carried),
+    ...toCarryOver(carried),
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
     events: offloaded === undefined ? [] : [offloaded],
   };

@@ -56,7 +56,7 @@ class BusChannel implements LiveChannel {
   publish: LiveChannel['publish'] = (message) => {
     if (this.#closed) return;
     this.#startPublishing();
-    this.#subscriptions.deliver(message);
+    this.#subscriptions.emit(message);
     const keyText = conversationKey(message);
     const watch = this.#interests.watchOf(keyText);
     if (watch === undefined || (message.type !== 'appended' && !watch.live)) return;
@@ -135,7 +135,7 @@ class BusChannel implements LiveChannel {
     else if (this.#subscriptions.watchOf(keyOrNotice) !== undefined) {
       // Other lines are skipped unread: every process gets those of all.
       const message = parsed(text.slice(from.length + keyOrNotice.length + 2));
-      if (isLiveMessage(message)) this.#subscriptions.deliver(message);
+      if (isLiveMessage(message)) this.#subscriptions.emit(message);
     }
   }
 }

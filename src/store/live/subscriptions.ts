@@ -47,7 +47,7 @@ export class LiveSubscriptions {
   }
 
   /** Passes a message to its listeners. A listener that throws harms neither the others nor the publisher. */
-  deliver(message: LiveMessage): void {
+  emit(message: LiveMessage): void {
     const subscriptions = this.#byKey.get(conversationKey(message));
     for (const { live, listener } of [...(subscriptions ?? [])]) {
       if (message.type !== 'appended' && !live) continue;

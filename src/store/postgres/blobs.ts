@@ -105,7 +105,7 @@ function readOf(row: Row): BlobRead {
 
 function storedOf(row: Row): StoredBlob {
   const { stored_at: storedAt } = row;
-  if (!(storedAt instanceof Date)) throw new TypeError('column stored_at is no time');
+  if (!(storedAt instanceof Date)) throw new TypeError('column stored_at is not a time');
   return {
     ...keyOf(row),
     ref: storedRef(row['id'], row['bytes'], row['type']),

@@ -14,7 +14,7 @@ import { preflightToolCall } from '../../tools/run/preflight.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
 import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
-import { entryFields } from '../../tools/shared/entry.js';
+import { rerunContext } from '../../tools/shared/entry.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import { type LocalDeps, policyDepsOf } from './local-deps.js';
 import { LocalResults } from './local-results.js';
@@ -159,7 +159,7 @@ export class LocalWork<Services> implements CallActivities {
         idempotencyKey: input.idempotencyKey,
         requester: input.requester,
         ...(approver === undefined ? {} : { approver }),
-        ...entryFields(input),
+        ...rerunContext(input),
         attempt,
         progress: () => undefined,
         services: this.#local.services as never,

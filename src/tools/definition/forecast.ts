@@ -21,16 +21,16 @@ export interface WaitingCall {
 
 export interface Forecast {
   /**
-   * `goes_on`: nothing changes. `migrates`: it is migrated, and approved anew if it is gated. `offered_anew`: it is
+   * `continues`: nothing changes. `migrates`: it is migrated, and approved anew if it is gated. `offered_again`: it is
    * offered with another form. `breaks`: it ends with an error. `not_checked`: its tool belongs to an MCP server, which
    * would have to be queried.
    */
-  readonly outcome: 'goes_on' | 'migrates' | 'offered_anew' | 'breaks' | 'not_checked';
-  /** The reason; empty for `goes_on`. */
+  readonly outcome: 'continues' | 'migrates' | 'offered_again' | 'breaks' | 'not_checked';
+  /** The reason; empty for `continues`. */
   readonly why: string;
 }
 
-const GOES_ON: Forecast = { outcome: 'goes_on', why: '' };
+const GOES_ON: Forecast = { outcome: 'continues', why: '' };
 
 /** Judges by schemas and `migrate` alone: runs no policy and no tool. Never throws. */
 export async function forecast(
@@ -39,12 +39,12 @@ export async function forecast(
   call: WaitingCall,
 ): Promise<Forecast> {
   const { plan, waits } = call;
-  if (agent === undefined) return breaks(`agent "${agentName}" is gone`);
+  if (agent === undefined) return breaks(`agent "${agentName}" is not defined any more`);
   if (plan.mcp !== undefined) return { outcome: 'not_checked', why: 'a tool of an MCP server' };
   const tool = agent.tools.find(({ name }) => name === plan.name);
   const isAnswered = waits !== 'approval' && waits !== 'behind' && plan.executor !== 'server';
   if (tool === undefined && isAnswered && plan.recheckAnswer !== true) return GOES_ON;
-  if (tool === undefined) return breaks(`tool "${plan.name}" is gone`);
+  if (tool === undefined) return breaks(`tool "${plan.name}" is not defined any more`);
   // The provider defines the tools that it runs.
   if (waits === 'outcome' || tool.executor === 'provider') return GOES_ON;
   if (waits === 'behind') return behind(tool, plan);
@@ -53,7 +53,7 @@ export async function forecast(
     if (answerDefinition === undefined) return breaks(`it is a ${tool.executor} tool now`);
     return call.definition === undefined || answerDefinition === call.definition
       ? GOES_ON
-      : { outcome: 'offered_anew', why: 'its answer has another form' };
+      : { outcome: 'offered_again', why: 'its answer has another form' };
   }
   return ofInput(tool, plan, waits);
 }

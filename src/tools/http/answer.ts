@@ -104,7 +104,7 @@ function parsedBody(kind: HttpPlan['response'], response: Response, read: ReadBo
   if (kind === 'text' || (kind === 'auto' && !isJson)) {
     return isTextual(type ?? '', isJson)
       ? { ok: true, body: text }
-      : { ok: false, problem: `but its body is ${type ?? ''}, which is no text` };
+      : { ok: false, problem: `but its body is ${type ?? ''}, which is not text` };
   }
   // Some services send no content type; a declared one is taken at its word.
   if (!isJson && type !== '')

@@ -110,6 +110,6 @@ function dispatcherOf(
     return createDispatcher({ policy, proxy, reuse });
   } catch {
     // The error of a URL that cannot be parsed quotes it, including the password.
-    throw new HttpProblem('The request was not sent: the address of the proxy is no URL');
+    throw new HttpProblem('The request was not sent: the address of the proxy is not a URL');
   }
 }

@@ -48,7 +48,7 @@ export async function send(request: HttpRequest, rules: SendRules): Promise<Resp
 function redirected(from: HttpRequest, location: string, status: number): HttpRequest {
   const { host } = from.url;
   const url = targetOf(location, from.url);
-  if (url === undefined) throw new HttpProblem(`${host}: redirects to something that is no URL`);
+  if (url === undefined) throw new HttpProblem(`${host}: redirects to an invalid URL`);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new HttpProblem(`${host}: redirects to ${url.protocol}, which is not followed`);
   if (from.url.protocol === 'https:' && url.protocol === 'http:')

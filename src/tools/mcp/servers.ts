@@ -22,7 +22,7 @@ interface Known {
   readonly listing: McpListing;
 }
 
-interface Equipped {
+interface WithListedTools {
   readonly agent: AnyAgent;
   readonly listings: readonly (readonly ListedTool[] | undefined)[];
 }
@@ -43,7 +43,7 @@ export class McpServers {
   readonly #worker: McpWorker;
   readonly #held: HeldCalls | undefined;
   readonly #known = new Map<AnyMcpServer, Known>();
-  readonly #equipped = new WeakMap<AnyAgent, Equipped>();
+  readonly #withListedTools = new WeakMap<AnyAgent, WithListedTools>();
 
   constructor(worker: McpWorker) {
     this.#worker = worker;
@@ -59,13 +59,13 @@ export class McpServers {
     if (mcpServers === undefined) return agent;
     const servers = mcpServers.map((server) => this.#of(server));
     const listings = await Promise.all(servers.map(({ listing }) => listing.tools()));
-    const before = this.#equipped.get(agent);
+    const before = this.#withListedTools.get(agent);
     if (before?.listings.every((listing, index) => listing === listings[index]) === true)
       return before.agent;
     const tools = [...agent.tools, ...this.#toolsOf(agent, servers, listings)];
-    const equipped = Object.freeze({ ...agent, tools: Object.freeze(tools) });
-    this.#equipped.set(agent, { agent: equipped, listings });
-    return equipped;
+    const withTools = Object.freeze({ ...agent, tools: Object.freeze(tools) });
+    this.#withListedTools.set(agent, { agent: withTools, listings });
+    return withTools;
   }
 
   /**
@@ -119,7 +119,7 @@ export class McpServers {
   #toolsOf(
     agent: AnyAgent,
     servers: readonly Known[],
-    listings: Equipped['listings'],
+    listings: WithListedTools['listings'],
   ): readonly AnyTool[] {
     const taken = new Set(agent.tools.map(({ name }) => toWireName(name)));
     return servers.flatMap((known, index) =>

@@ -103,5 +103,5 @@ function gateOf(
     return (input, ctx) => approval(policyCall(tool(), input as never), ctx);
   if (approval !== 'destructive') return approval;
   if (readOnlyHint === true || destructiveHint === false) return 'auto';
-  return { ask: { reason: `MCP server "${name}" does not say that this destroys nothing` } };
+  return { ask: { reason: `MCP server "${name}" does not declare the tool as non-destructive` } };
 }

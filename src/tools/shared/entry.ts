@@ -2,9 +2,9 @@
 import type { CallContext } from '../../define/tool/context.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 
-type EntryFields = Pick<CallContext, 'run' | 'asks' | 'state' | 'declined' | 'answeredBy'>;
+type RerunFields = Pick<CallContext, 'run' | 'asks' | 'state' | 'declined' | 'answeredBy'>;
 
-export function entryFields({ run, asked }: Pick<RunToolInput, 'run' | 'asked'>): EntryFields {
+export function rerunContext({ run, asked }: Pick<RunToolInput, 'run' | 'asked'>): RerunFields {
   if (asked === undefined) return { run: run ?? 1, asks: 0 };
   const { asks, state, declined, actor } = asked;
   return {

@@ -45,7 +45,7 @@ export async function recoveredEntries(
   const rest: RecoveredEntry[] = [];
   for (const event of later) {
     if (isShown(event)) continue;
-    const entry = await entryOf(event, runs, converter);
+    const entry = await recoveryEntryOf(event, runs, converter);
     if (entry !== undefined) rest.push(entry);
   }
   for (const run of runs)
@@ -71,7 +71,7 @@ function takenBy(tasks: readonly DoneTask[], event: HistoryEvent): DoneTask | un
     : tasks.findLast(({ completedId }) => completedId < id);
 }
 
-async function entryOf(
+async function recoveryEntryOf(
   event: HistoryEvent,
   runs: readonly ActivityRun[],
   converter: Converter,

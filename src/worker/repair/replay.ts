@@ -5,7 +5,7 @@ import type { Logger } from '../../define/tool/context.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 import { firstLineOf } from '../../protocol/values/trouble.js';
 import { HINT_SINK } from '../../protocol/workflow/messaging.js';
-import { UnguardedWorker } from '../sdk-workarounds/worker-without-vm-timeout.js';
+import { WorkerWithoutVmTimeout } from '../sdk-workarounds/worker-without-vm-timeout.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../temporal/bundle.js';
 import { type DoneTask, through } from './history.js';
 
@@ -24,7 +24,7 @@ export async function replayError(
   { codecs, workflowBundle, payloadConverterPath = PAYLOAD_CONVERTER_PATH, logger }: ReplayOptions,
 ): Promise<string | undefined> {
   try {
-    await UnguardedWorker.runReplayHistory(
+    await WorkerWithoutVmTimeout.runReplayHistory(
       {
         workflowBundle: workflowBundle ?? (await workflowCode({ logger })),
         dataConverter: { payloadConverterPath, payloadCodecs: [...codecs] },

@@ -19,7 +19,7 @@ type Creation = readonly [
   logger: Logger,
 ];
 
-export class UnguardedWorker extends Worker {
+export class WorkerWithoutVmTimeout extends Worker {
   protected static override async createWorkflowCreator(
     ...[bundle, options, logger]: Creation
   ): Promise<WorkflowCreator> {
@@ -45,7 +45,7 @@ export async function createWatchedWorker(
   options: WorkerOptions,
   { watch = new StuckWatch(), over = (creator) => creator, sdkGuards = false }: Surroundings = {},
 ): Promise<{ readonly worker: Worker; readonly stuck: Promise<never> }> {
-  class WatchedWorker extends (sdkGuards ? Worker : UnguardedWorker) {
+  class WatchedWorker extends (sdkGuards ? Worker : WorkerWithoutVmTimeout) {
     protected static override async createWorkflowCreator(
       ...given: Creation
     ): Promise<WorkflowCreator> {

@@ -73,7 +73,7 @@ export async function workflowCode({
     prebuilt === undefined ? 'is missing' : `was built with version ${prebuilt} of Temporal's SDK`;
   if (prebuilt !== sdk)
     logger?.warn(
-      `The workflow bundle of colloquy ${why}; it is built anew with version ${sdk}, at each start of a worker`,
+      `The workflow bundle of colloquy ${why}; it is rebuilt with version ${sdk}, at each start of a worker`,
     );
   const preloadModules = BUNDLE_OPTIONS.preloadModules.filter(
     (module) => !sdkGuards || module !== DISABLE_PROMISE_STACKS,

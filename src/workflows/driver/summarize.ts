@@ -42,7 +42,7 @@ export function summaryWork(
       if (isCancellation(error)) return;
       if (isTranscriptMiss(error) && transcript.frontMissed()) return;
       pause.failed(machine.state);
-      log.warn('summary failed; turns go on without', { ordinal, ...turnErrorOf(error) });
+      log.warn('summary failed; turns continue without it', { ordinal, ...turnErrorOf(error) });
     },
   };
 }

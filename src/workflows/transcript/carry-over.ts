@@ -1,6 +1,6 @@
 /** The state that goes from one run to the next, and how a run begins with it. */
 import { workflowInfo } from '@temporalio/workflow';
-import { carriedMemory, stateIn } from '../../core/context/carry-over.js';
+import { fromCarryOver, toCarryOver } from '../../core/context/carry-over.js';
 import { chunkIdsIn } from '../../core/context/offloaded.js';
 import { type Opening, openingOf } from '../../core/machine/opening.js';
 import type { ConversationState } from '../../core/state/state.js';
@@ -19,7 +19,7 @@ export function initialState(input: ConversationInput): Opening {
   const version: number = carried?.version ?? CARRIED_VERSION;
   if (version !== CARRIED_VERSION)
     throw new TypeError(`carried state of version ${version} needs a newer worker`);
-  const before = carried === undefined ? undefined : stateIn(carried);
+  const before = carried === undefined ? undefined : fromCarryOver(carried);
   const unconfirmed = carried?.events ?? [];
   if (before !== undefined && reopen === undefined) return { state: before, events: unconfirmed };
   // A message for another agent is refused, and must not change the settings for a message beside it.
@@ -72,7 +72,7 @@ function carriedState(state: ConversationState, rest: NotInState): CarriedState 
   const used = chunkIdsIn(state.transcript);
   const unusedChunks = [...rest.knownChunks].filter((id) => !used.has(id));
   return {
-    ...carriedMemory(state),
+    ...toCarryOver(state),
     events: rest.unconfirmed,
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
     ...(rest.unacknowledged.length === 0 ? {} : { unacknowledged: rest.unacknowledged }),

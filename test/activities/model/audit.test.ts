@@ -100,7 +100,7 @@ describe('an audited model call', () => {
       return Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
     }, 'records');
     await expect(environment().run(activities.callModel, modelInput())).rejects.toThrow('cut');
-    expect(lines).toMatchObject([{ outcome: 'model_stream_broken', goesOn: true }]);
+    expect(lines).toMatchObject([{ outcome: 'model_stream_broken', continues: true }]);
     expect(lines[0]).not.toHaveProperty('usage');
   });
 

@@ -75,7 +75,7 @@ describe('a transcript with its oldest turns stored by roll-overs', () => {
         happenings,
         fc.array(call, { minLength: 25, maxLength: 25 }),
         fc.boolean(),
-        async (all, calls, goesOn) => {
+        async (all, calls, continues) => {
           const shelf = new Shelf();
           let both = NOTHING_SAID;
           let window = new TranscriptWindow();
@@ -86,7 +86,7 @@ describe('a transcript with its oldest turns stored by roll-overs', () => {
           for (const [index, happening] of all.entries()) {
             both = after(both, happening, shelf);
             if (happening.what === 'roll_over') {
-              window = new TranscriptWindow(goesOn ? both.state : undefined);
+              window = new TranscriptWindow(continues ? both.state : undefined);
               run += 1;
             }
             const { worker = 0, comesBack, misses } = calls[index] ?? {};

@@ -102,10 +102,10 @@ describe('a worker that is killed between the question of a tool and its answer'
     expect((await answered).body['verdict']).toMatch(/^(accepted|queued)$/);
     const events = await wholeLog(world, talk, 1);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: place` });
-    const [asks, goesOn, ...others] = await runsOf(talk.id);
+    const [asks, continued, ...others] = await runsOf(talk.id);
     expect(asks).toMatchObject({ name: 'place asks', pid: asker });
-    expect(goesOn).toMatchObject({ name: 'place goes on', pid: world.stack.worker().pid });
-    expect(goesOn?.['idempotencyKey']).toBe(asks?.['idempotencyKey']);
+    expect(continued).toMatchObject({ name: 'place goes on', pid: world.stack.worker().pid });
+    expect(continued?.['idempotencyKey']).toBe(asks?.['idempotencyKey']);
     expect(others).toEqual([]);
     expect(events.filter(({ type }) => type === 'tool_result')).toMatchObject([
       { result: { envelope: { ok: true, result: { heard: { answer: 'yes' } } } } },

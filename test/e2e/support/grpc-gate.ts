@@ -89,7 +89,7 @@ export async function startGrpcGate(serverAddress: string): Promise<GrpcGate> {
   return {
     address: `127.0.0.1:${port}`,
     hold: (side, wanted) => {
-      let end = (_goesOn: boolean): void => undefined;
+      let end = (_continues: boolean): void => undefined;
       const over = new Promise<boolean>((resolve) => {
         end = resolve;
       });
@@ -97,9 +97,9 @@ export async function startGrpcGate(serverAddress: string): Promise<GrpcGate> {
       holds.add(hold);
       const met = until(`a ${side} is held`, () => hold.isMet, { timeoutMs: PATIENCE_MS });
       met.catch(() => undefined);
-      const finish = (goesOn: boolean): void => {
+      const finish = (continues: boolean): void => {
         holds.delete(hold);
-        end(goesOn);
+        end(continues);
       };
       return {
         met: met.then(() => undefined),

@@ -2,7 +2,7 @@
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../../../src/client/payloads/payload-codec.js';
 import { HINT_SINK } from '../../../src/protocol/workflow/messaging.js';
-import { UnguardedWorker } from '../../../src/worker/sdk-workarounds/worker-without-vm-timeout.js';
+import { WorkerWithoutVmTimeout } from '../../../src/worker/sdk-workarounds/worker-without-vm-timeout.js';
 import './quiet.js';
 import '../typescript-hooks.mjs';
 import { CONVERTER } from './workflow-bundle.js';
@@ -17,7 +17,10 @@ export async function replayAll(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   histories: readonly { readonly workflowId: string; readonly history: unknown }[],
 ): Promise<void> {
-  const results = UnguardedWorker.runReplayHistories({ workflowBundle, ...OPTIONS }, histories);
+  const results = WorkerWithoutVmTimeout.runReplayHistories(
+    { workflowBundle, ...OPTIONS },
+    histories,
+  );
   for await (const { workflowId, runId, error } of results)
     if (error !== undefined)
       throw new Error(`${workflowId} ${runId}: ${error.message}`, { cause: error });
@@ -28,5 +31,5 @@ export async function replay(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   history: unknown,
 ): Promise<void> {
-  await UnguardedWorker.runReplayHistory({ workflowBundle, ...OPTIONS }, history);
+  await WorkerWithoutVmTimeout.runReplayHistory({ workflowBundle, ...OPTIONS }, history);
 }

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { apply } from '../../../src/core/apply/apply.js';
-import { carriedMemory, offloadPlan, stateIn } from '../../../src/core/context/carry-over.js';
+import { fromCarryOver, offloadPlan, toCarryOver } from '../../../src/core/context/carry-over.js';
 import { chunksOf, offloadedEvent, piecesOf } from '../../../src/core/context/offloaded.js';
 import { nextSummary } from '../../../src/core/context/summaries.js';
 import { summarized, withMessage, withoutOldest } from '../../../src/core/context/transcript.js';
@@ -71,7 +71,7 @@ export class Shelf {
     let next = state;
     for (const body of bodies)
       next = apply(next, { ...body, seq: next.lastSeq + 1, at: next.updatedAt });
-    return stateIn(JSON.parse(JSON.stringify(carriedMemory(next))) as CarriedMemory);
+    return fromCarryOver(JSON.parse(JSON.stringify(toCarryOver(next))) as CarriedMemory);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { applyAll } from '../../../src/core/apply/apply.js';
-import { carriedMemory, stateIn } from '../../../src/core/context/carry-over.js';
+import { fromCarryOver, toCarryOver } from '../../../src/core/context/carry-over.js';
 import { type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
 import { ConversationMachine, startedState } from '../../../src/core/machine/machine.js';
 import { timerFired } from '../../../src/core/machine/timers.js';
@@ -167,7 +167,7 @@ export class MachineUnderTest {
   /** Acts as continue-as-new: the state travels as JSON into a new run. */
   rollOver(): this {
     this.machine.rolledOver('requested');
-    this.machine = this.#machineOf(stateIn(copied(carriedMemory(this.state))));
+    this.machine = this.#machineOf(fromCarryOver(copied(toCarryOver(this.state))));
     return this;
   }
 

@@ -20,9 +20,9 @@ export interface BackgroundOptions {
   readonly last?: (ordinal: number) => Partial<Response>;
   /**
    * Behind so many events comes an `error` with this code, and no other; the response fails without an event, unless
-   * `goesOn` is set.
+   * `continues` is set.
    */
-  readonly error?: { readonly behind: number; readonly code: string; readonly goesOn?: boolean };
+  readonly error?: { readonly behind: number; readonly code: string; readonly continues?: boolean };
   /** No more events than these are made before `release`. @defaultValue all */
   readonly heldAfter?: number;
   /** Time to make an event, until `release`. @defaultValue 0 */
@@ -148,7 +148,7 @@ class Fake {
     );
     const events = error === undefined ? whole : brokenOff(whole, error);
     const end = wholeResponse(whole);
-    if (error !== undefined && error.goesOn !== true) end.status = 'failed';
+    if (error !== undefined && error.continues !== true) end.status = 'failed';
     const made = { id, events, end, since: performance.now(), isCancelled: false };
     this.made.set(id, made);
     await this.#stream(made, -1, response);

@@ -78,7 +78,7 @@ describe('colloquy check', () => {
     expect(await reportOf([was], [agentOf([was])])).toMatchObject({ checked: 1, calls: [] });
     expect(await reportOf([was], [agentOf([now])])).toMatchObject({
       breaks: 0,
-      calls: [{ outcome: 'offered_anew', waits: 'elicitation' }],
+      calls: [{ outcome: 'offered_again', waits: 'elicitation' }],
     });
     expect(await reportOf([asking(BEFORE)], [agentOf([asking(RENAMED)])])).toMatchObject({
       calls: [{ outcome: 'breaks', why: expect.stringMatching(/begun to run/) as string }],
@@ -118,9 +118,9 @@ describe('colloquy check', () => {
 
   it('names an agent that is gone', async () => {
     const report = await reportOf([server(BEFORE)], []);
-    expect(report.calls).toMatchObject([{ outcome: 'breaks', why: 'agent "shop" is gone' }]);
+    expect(report.calls).toMatchObject([{ outcome: 'breaks', why: 'agent "shop" is not defined any more' }]);
     expect(tableOf(report)).toMatch(
-      /breaks {3}shop .* agent "shop" is gone\n\n1 waiting calls: 1 break/,
+      /breaks {3}shop .* agent "shop" is not defined any more\n\n1 waiting calls: 1 break/,
     );
     expect(tableOf({ checked: 3, breaks: 0, calls: [] })).toBe(
       '3 waiting calls: 0 break, 0 change, 3 go on',
@@ -147,7 +147,7 @@ describe('the command', () => {
     const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
     await runCheck({ agents, against: folder });
     expect(exit).toHaveBeenLastCalledWith(1);
-    expect(said.join('')).toContain('tool "order" is gone');
+    expect(said.join('')).toContain('tool "order" is not defined any more');
     await runCheck({ agents, against: join(folder, 'log.db'), json: true });
     expect(JSON.parse(said.at(-1) ?? '')).toMatchObject({ checked: 1, breaks: 1 });
   });

@@ -1,6 +1,6 @@
 /** The form in which a run hands its state to the next. */
 import { describe, expect, it, vi } from 'vitest';
-import { carriedMemory } from '../../../src/core/context/carry-over.js';
+import { toCarryOver } from '../../../src/core/context/carry-over.js';
 import { CARRIED_VERSION } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
 import { initialState, nextInput } from '../../../src/workflows/transcript/carry-over.js';
@@ -36,7 +36,7 @@ describe('a run that reopens a conversation', () => {
     'begins with the agent of the log; a message for %s decides about the settings',
     (_whose, agent, maxSteps) => {
       const before = { ...state(), agent: 'support', settings: settings({ maxSteps: 20 }) };
-      const carried = { ...carriedMemory(before), events: [] };
+      const carried = { ...toCarryOver(before), events: [] };
       const wanted = { ...INPUT, agent, settings: settings({ maxSteps: 9 }) };
       const begun = initialState({ ...wanted, reopen: {}, carried });
       expect(begun.events.at(-1)).toMatchObject({

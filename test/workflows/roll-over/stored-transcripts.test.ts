@@ -5,7 +5,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
-import { stateIn } from '../../../src/core/context/carry-over.js';
+import { fromCarryOver } from '../../../src/core/context/carry-over.js';
 import { chunkIdsIn } from '../../../src/core/context/offloaded.js';
 import { type Agent, defineAgent } from '../../../src/define/define-agent.js';
 import {
@@ -105,7 +105,7 @@ function inputOf(events: readonly HistoryEvent[]): ConversationInput {
 /** Ids of the chunks that a run begins with. */
 function chunkIdsOf(input: ConversationInput | undefined): readonly string[] {
   const carried = input?.carried;
-  return carried === undefined ? [] : [...chunkIdsIn(stateIn(carried).transcript)];
+  return carried === undefined ? [] : [...chunkIdsIn(fromCarryOver(carried).transcript)];
 }
 
 function offloadsIn(events: readonly HistoryEvent[]): readonly OffloadTranscriptInput[] {

@@ -6,10 +6,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
   carriedBytes,
-  carriedMemory,
   droppedAtRollOver,
+  fromCarryOver,
   offloadPlan,
-  stateIn,
+  toCarryOver,
 } from '../../../../src/core/context/carry-over.js';
 import { offloadedEnd, piecesOf } from '../../../../src/core/context/offloaded.js';
 import {
@@ -102,8 +102,10 @@ describe('the steps of a running turn that a roll-over offloads', () => {
     expect(shelf.whole(next.transcript)).toEqual(whole);
     expect(offloadedEnd(next.transcript)).toBe(whole.findIndex(({ turnId }) => turnId === 't4'));
     expect(next.transcript.findLast(isOffloaded)).toMatchObject({ turnId: 't3', id: answer.id });
-    expect(stateIn(carriedMemory(next))).toEqual(next);
-    expect(piecesOf(stateIn(carriedMemory(next)).transcript)).toEqual(piecesOf(next.transcript));
+    expect(fromCarryOver(toCarryOver(next))).toEqual(next);
+    expect(piecesOf(fromCarryOver(toCarryOver(next)).transcript)).toEqual(
+      piecesOf(next.transcript),
+    );
   });
 
   it('are still known to the policies of the calls to come, until the turn ends', {

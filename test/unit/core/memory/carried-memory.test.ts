@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { carriedMemory, stateIn } from '../../../../src/core/context/carry-over.js';
+import { fromCarryOver, toCarryOver } from '../../../../src/core/context/carry-over.js';
 import { judgeCancel } from '../../../../src/core/judge/cancels.js';
 import { takenCallIds } from '../../../../src/core/memory/memory.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
@@ -50,7 +50,7 @@ const RESOLUTIONS: readonly Resolution[] = [APPROVE, DENY, answer(1), result(1)]
 
 /** The next run's state. */
 function carried(state: ConversationState): ConversationState {
-  return stateIn(JSON.parse(JSON.stringify(carriedMemory(state))) as CarriedMemory);
+  return fromCarryOver(JSON.parse(JSON.stringify(toCarryOver(state))) as CarriedMemory);
 }
 
 /** Plays the steps, and ends the run after every third; without `carries` the ends are recorded, and the run goes on. */

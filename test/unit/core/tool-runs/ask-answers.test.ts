@@ -2,7 +2,7 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entryOf } from '../../../../src/core/calls/ask.js';
+import { rerunFields } from '../../../../src/core/calls/ask.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import { MAX_ASKS_PER_CALL } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
@@ -33,7 +33,7 @@ function askedTwice(first: unknown = NUMBER, second: unknown = NUMBER): MachineU
 }
 
 const entry = (m: MachineUnderTest): Pick<RunToolInput, 'run' | 'asked'> =>
-  entryOf(m.state.calls['c']!);
+  rerunFields(m.state.calls['c']!);
 const digest = (m: MachineUnderTest) => digestOf(m.pending[0]);
 
 describe('a question that is declined', () => {

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { entryOf } from '../../../../src/core/calls/ask.js';
+import { rerunFields } from '../../../../src/core/calls/ask.js';
 import { MAX_ASK_STATE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
 import { toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
@@ -25,7 +25,7 @@ import { expectInvariants, expectViewsAgree } from '../../../support/schedules/c
 const STATE = { cart: ['tea'], cents: 5 };
 
 const entry = (m: MachineUnderTest): Pick<RunToolInput, 'run' | 'asked'> =>
-  entryOf(m.state.calls['c']!);
+  rerunFields(m.state.calls['c']!);
 
 describe('a tool that asks', () => {
   it('parks its call as an elicitation with the question, its form and its own audience', () => {

@@ -36,13 +36,13 @@ describe('a definition of an HTTP tool', () => {
     ['method', { method: 'FETCH' }, 'method: must be one of GET, HEAD'],
     ['address (H15)', { url: undefined }, 'url: must be a text'],
     ['relative address', { url: '/orders' }, 'url: must be an absolute URL'],
-    ['parameter', { url: 'https://x.example/{id}' }, 'url: {id} is no field of input'],
+    ['parameter', { url: 'https://x.example/{id}' }, 'url: {id} is not a field of input'],
     [
       'parameter that may be missing',
       { url: 'https://x.example/{full}' },
       'url: {full} must be a required field of input',
     ],
-    ['query', { query: ['ful'] }, 'query: "ful" is no field of input'],
+    ['query', { query: ['ful'] }, 'query: "ful" is not a field of input'],
     ['body of a GET', { body: ['full'] }, 'body: a GET request has none; use query'],
     [
       'field that goes nowhere',

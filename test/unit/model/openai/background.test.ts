@@ -206,7 +206,7 @@ describe('an answer in background mode', () => {
   });
 
   it('is read to its end where an error of the stream was not that of the response', async () => {
-    const error = { behind: MIDDLE, code: 'rate_limit_exceeded', goesOn: true };
+    const error = { behind: MIDDLE, code: 'rate_limit_exceeded', continues: true };
     const server = await serving({ error });
     const asked = ask(server);
     await expectWhole(asked);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
-import { carriedMemory } from '../../../../src/core/context/carry-over.js';
+import { toCarryOver } from '../../../../src/core/context/carry-over.js';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
 import { restoreState } from '../../../../src/projection/reading/reopening.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
@@ -30,7 +30,7 @@ function stateAfter(events: readonly CanonicalEvent[]) {
 
 /** The start state of a run behind these events; the last `unconfirmed` of them may be missing in the store. */
 function carriedBehind(events: readonly CanonicalEvent[], unconfirmed = 0): CarriedState {
-  const memory = carriedMemory(stateAfter(events));
+  const memory = toCarryOver(stateAfter(events));
   return { ...memory, events: events.slice(events.length - unconfirmed) };
 }
 
@@ -240,7 +240,7 @@ describe('events that neither the store nor a run has any more', () => {
     const closedRunId = run?.runId ?? '';
     const wanted = { ...KEY, chain: 'chain-of-the-new-run', closedRunId };
     expect(await restoreState({ log, source }, wanted)).toEqual({
-      ...carriedMemory(stateAfter([...ALL, ...behind, ...end])),
+      ...toCarryOver(stateAfter([...ALL, ...behind, ...end])),
       events: [],
     });
   });

@@ -97,18 +97,18 @@ describe('a conversation whose run was ended from outside', () => {
 
   it('is left alone when a newer run is running', async () => {
     const { source, projector, sweeper, rows } = await stopped();
-    const goesOn = stamped([REOPENED, ...asks('t9')], { from: 10 });
+    const continued = stamped([REOPENED, ...asks('t9')], { from: 10 });
     source.set(ENDED);
-    source.addRun({ runId: 'run-b', events: goesOn, carriedSeq: 9 });
+    source.addRun({ runId: 'run-b', events: continued, carriedSeq: 9 });
     projector.hint(source.hint({ runId: 'run-a', seq: 12 }));
     await projector.drain();
     await sweeper().pass();
-    expect(await rows()).toEqual([...outline(LOG), ...outline(goesOn)]);
+    expect(await rows()).toEqual([...outline(LOG), ...outline(continued)]);
   });
 
   it('is not closed over a newer run that is stored between read and write', async () => {
     const { log, source, sweeper, rows } = await stopped();
-    const goesOn = stamped([REOPENED], { from: 10 });
+    const continued = stamped([REOPENED], { from: 10 });
     const look = source.describe.bind(source);
     source.set(ENDED);
     let reads = 0;
@@ -116,22 +116,22 @@ describe('a conversation whose run was ended from outside', () => {
       const found = await look(key);
       reads += 1;
       // The sweep's own read, then the one right before the marker.
-      if (reads === 2) await log.append({ ...KEY, runId: 'run-b', events: goesOn });
+      if (reads === 2) await log.append({ ...KEY, runId: 'run-b', events: continued });
       return found;
     };
     await sweeper().pass();
-    expect(await rows()).toEqual([...outline(LOG), ...outline(goesOn)]);
+    expect(await rows()).toEqual([...outline(LOG), ...outline(continued)]);
   });
 
   it('continues in a new generation when a run begins that does not have the end', async () => {
     const { source, projector, sweeper, rows, log } = await stopped();
     source.set(ENDED);
     await sweeper().pass();
-    const goesOn = stamped([REOPENED, ...asks('t9')], { from: 10 });
-    source.addRun({ runId: 'run-b', events: goesOn, carriedSeq: 9 });
+    const continued = stamped([REOPENED, ...asks('t9')], { from: 10 });
+    source.addRun({ runId: 'run-b', events: continued, carriedSeq: 9 });
     projector.hint(source.hint());
     await projector.drain();
-    expect(await rows()).toEqual(['0:log_rewritten', ...outline(LOG), ...outline(goesOn)]);
+    expect(await rows()).toEqual(['0:log_rewritten', ...outline(LOG), ...outline(continued)]);
     expect((await log.head(KEY))?.snapshot.status).toBe('streaming');
   });
 

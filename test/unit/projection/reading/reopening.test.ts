@@ -1,6 +1,6 @@
 /** The size of the state that a closed conversation is reopened with: it is one payload. */
 import { describe, expect, it } from 'vitest';
-import { carriedMemory, stateIn } from '../../../../src/core/context/carry-over.js';
+import { fromCarryOver, toCarryOver } from '../../../../src/core/context/carry-over.js';
 import { offloadedEvent, withOffloaded } from '../../../../src/core/context/offloaded.js';
 import { messageBytes } from '../../../../src/core/context/transcript.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
@@ -27,7 +27,7 @@ function messages(turns: number, bytesOfTurn: number): readonly Message[] {
 }
 
 function carriedOf(state: ConversationState): CarriedState {
-  return { ...carriedMemory(state), events: [] };
+  return { ...toCarryOver(state), events: [] };
 }
 
 describe('the state that a closed conversation is reopened with', () => {
@@ -38,7 +38,7 @@ describe('the state that a closed conversation is reopened with', () => {
 
   it('lacks the oldest turns of a larger transcript, so that the server accepts it', () => {
     const carried = boundedState('c-1', carriedOf(aConversationState(messages(40, 100_000))));
-    const { transcript, transcriptBytes } = stateIn(carried);
+    const { transcript, transcriptBytes } = fromCarryOver(carried);
     expect(JSON.stringify(carried).length).toBeLessThan(1_900_000);
     expect(transcript.at(-1)).toMatchObject({ id: 'm_39' });
     // The run writes it into the log.

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
-import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
+import { fromCarryOver, offloadPlan } from '../../../../src/core/context/carry-over.js';
 import {
   chunkIdsIn,
   chunksOf,
@@ -72,7 +72,7 @@ async function readBack(
   seed: CarriedState,
 ): Promise<readonly Message[]> {
   await log.append({ ...KEY, runId: 'run-1', events: m.events });
-  const pieces = piecesOf(stateIn(seed).transcript);
+  const pieces = piecesOf(fromCarryOver(seed).transcript);
   const read: Message[] = [];
   for (const piece of pieces)
     if (!isStoredPart(piece)) read.push(...piece.messages);
@@ -106,7 +106,9 @@ function summarizes(m: MachineUnderTest, throughMessageId: string): void {
 }
 
 /** Ids of the chunks that a restored state refers to. */
-const named = (seed: CarriedState): readonly string[] => [...chunkIdsIn(stateIn(seed).transcript)];
+const named = (seed: CarriedState): readonly string[] => [
+  ...chunkIdsIn(fromCarryOver(seed).transcript),
+];
 
 /** Every message that entered the transcript. */
 const said = (m: MachineUnderTest): readonly Message[] =>
@@ -123,7 +125,7 @@ describe('the state that a closed conversation is opened again with', () => {
     expect(seed).toMatchObject({ version: 1 });
     expect(named(seed)).toEqual([]);
     expect(seed.events).toEqual([]);
-    expect(stateIn(seed).transcript).toHaveLength(6);
+    expect(fromCarryOver(seed).transcript).toHaveLength(6);
   });
 
   it('names megabytes as its runs have stored them: nothing is dropped, stored again or read from the log', {
@@ -172,7 +174,7 @@ describe('the state that a closed conversation is opened again with', () => {
     expect(seed.events).toMatchObject([
       { type: 'transcript_offloaded', seq: m.state.lastSeq + 1, at: m.state.updatedAt },
     ]);
-    expect(applyAll([...m.events, ...seed.events])).toEqual(stateIn(seed));
+    expect(applyAll([...m.events, ...seed.events])).toEqual(fromCarryOver(seed));
     // The chunks are made from the log with the event as well as without it.
     const first = await readBack(all, m, seed);
     await all.blobs.delete(KEY);
@@ -194,7 +196,7 @@ describe('the state that a closed conversation is opened again with', () => {
     m.reopen();
     says(m, 8);
     m.machine.rolledOver('requested');
-    const third = stateIn(await seedIn(m));
+    const third = fromCarryOver(await seedIn(m));
     expect(third.transcriptBytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
   });
 
@@ -232,7 +234,7 @@ describe('the state that a closed conversation is opened again with', () => {
     m.send('go');
     m.model(modelCalls([plannedCall('c1')], 'y'.repeat(300 * 1024)));
     const seed = await restoreStateOf(m.events);
-    const last = seed === undefined ? undefined : stateIn(seed).transcript.at(-1);
+    const last = seed === undefined ? undefined : fromCarryOver(seed).transcript.at(-1);
     expect(last).toMatchObject({ role: 'assistant' });
     expect(last && wholeMessages([last])[0]?.parts.at(-1)).toMatchObject({
       type: 'tool_call',

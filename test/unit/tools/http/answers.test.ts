@@ -67,7 +67,7 @@ describe('an answer', () => {
     const image = body(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0]), 'image/png');
     for (const response of ['text', 'auto'])
       expect(await textOf(image, { response })).toBe(
-        'HTTP 200 OK, but its body is image/png, which is no text',
+        'HTTP 200 OK, but its body is image/png, which is not text',
       );
   });
 

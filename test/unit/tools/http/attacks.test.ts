@@ -207,6 +207,6 @@ describe('a proxy', () => {
     vi.stubEnv('PROXY_URL', 'not a url user:hush-hush');
     const tool = toolOf('http://127.0.0.1:9/', { proxy: secret('PROXY_URL') });
     const said = await errorOf(tool);
-    expect(said).toBe('The request was not sent: the address of the proxy is no URL');
+    expect(said).toBe('The request was not sent: the address of the proxy is not a URL');
   });
 });

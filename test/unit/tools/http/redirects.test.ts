@@ -118,7 +118,7 @@ describe('a redirect', () => {
     ['a file', 'file:///etc/passwd', 'redirects to file:, which is not followed'],
     ['data', 'data:application/json,1', 'redirects to data:, which is not followed'],
     ['a URL with a password', 'http://a:b@127.0.0.1/', 'with a password, which is not followed'],
-    ['no URL', 'http://[', 'redirects to something that is no URL'],
+    ['no URL', 'http://[', 'redirects to an invalid URL'],
   ])('to %s is refused', promise('G136'), async (_what, target, rule) => {
     await using peer = await startPeer(once(target));
     expect(await errorOf(toolOf(peer.url, { allowPrivate: ['127.0.0.1'] }))).toContain(rule);
