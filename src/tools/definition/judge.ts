@@ -1,10 +1,12 @@
 /**
  * Decides whether a call that was planned by one definition may run under another. With equal digests, it runs. Else
- * the present definition parses the raw arguments, and the call runs if the result is the recorded input. Runs in the
- * worker.
+ * the present definition parses the raw arguments, and the call runs if the result is the recorded input, with no field
+ * that the definition does not know. Runs in the worker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isZodSchema } from '../../define/schemas/schema.js';
 import type { AnyTool } from '../../define/tool/types.js';
+import { unnamedKeys } from '../../json-schema/unknown-keys.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { canonicalJson, isRecord, type Json } from '../../protocol/values/json.js';
 import { validInput } from '../shared/arguments.js';
@@ -35,8 +37,11 @@ export async function judgeInput(tool: AnyTool, call: PlannedInput): Promise<Jud
   const raw = call.raw ?? call.input;
   const parsed = await validInput(tool, raw);
   if (!parsed.ok) return { runs: false, definition, problem: parsed.problem };
-  if (isSame(parsed.value, call.input) || (await takesAsItIs(tool, call, parsed.value)))
-    return { runs: true };
+  if (isSame(parsed.value, call.input)) {
+    const problem = unnamedProblem(tool, call.input);
+    return problem === undefined ? { runs: true } : { runs: false, definition, problem };
+  }
+  if (await takesAsItIs(tool, call, parsed.value)) return { runs: true };
   return { runs: false, definition, problem: differenceOf(call.input, parsed.value) };
 }
 
@@ -50,6 +55,17 @@ async function takesAsItIs(tool: AnyTool, call: PlannedInput, parsed: Json): Pro
   if (!again.ok || isSame(again.value, parsed)) return false;
   const recorded = await validInput(tool, call.input);
   return recorded.ok && isSame(recorded.value, call.input);
+}
+
+/**
+ * Zod removes fields that a type does not have, so that the parsed input differs. A JSON Schema keeps them: the code
+ * would get a field that it does not read, and not the one that has replaced it.
+ */
+function unnamedProblem({ input, inputSchema }: AnyTool, value: Json): string | undefined {
+  if (isZodSchema(input)) return undefined;
+  const unnamed = unnamedKeys(inputSchema, value);
+  if (unnamed.length === 0) return undefined;
+  return `it does not name ${shown(unnamed)} of these arguments`;
 }
 
 function isUnlisted({ mcp }: AnyTool): boolean {
@@ -67,6 +83,9 @@ function differenceOf(before: Json, now: Json): string {
   const differing = names.filter(
     (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),
   );
-  const shown = differing.slice(0, MAX_NAMED_FIELDS).map((name) => `/${name}`);
-  return `it reads ${shown.join(', ')} of these arguments in another way`;
+  return `it reads ${shown(differing.map((name) => `/${name}`))} of these arguments in another way`;
+}
+
+function shown(paths: readonly string[]): string {
+  return paths.slice(0, MAX_NAMED_FIELDS).join(', ');
 }

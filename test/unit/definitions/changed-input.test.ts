@@ -1,12 +1,10 @@
 /** A tool is changed while its call waits for an approval: the input of the new code, by executor and by change. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { httpTool } from '../../../src/define/http-tool.js';
+import { inputJsonSchema, jsonSchema } from '../../../src/define/schemas/schema.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
-import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
-import { testConversation } from '../../../src/testing/test-conversation.js';
 import { promise } from '../../support/promise.js';
 import { json, startPeer } from '../../support/servers/http-peer.js';
 import {
@@ -38,7 +36,7 @@ function toolOf(executor: string, input: z.ZodType, more: object = {}): AnyTool 
   return defineTool({ ...fields, ...more } as never);
 }
 
-describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
+describe.each(INPUT_CHANGES)('when $what', ({ input, runs, runsBySchema = runs }) => {
   it('a server call that was approved after it runs with arguments that mean the same, or not at all', {
     ...promise('G215'),
   }, async () => {
@@ -55,6 +53,20 @@ describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
       expect(t.result('order')).toMatchObject(CHANGED);
     }
     expect(t.text).toBe('Done.');
+    t.expectNothingOpen();
+  });
+
+  it('a server call of a tool with a JSON Schema that was approved after it runs with arguments that it names, or not at all', {
+    ...promise('G215'),
+  }, async () => {
+    const code = new Runs();
+    const tool = (schema: z.ZodType) =>
+      serverTool(code, jsonSchema(inputJsonSchema(schema).jsonSchema));
+    const t = await waiting([tool(BEFORE)]);
+    await t.deploy(agentOf([tool(input)]));
+    await t.approve('order');
+    expect(code.inputs).toEqual(runsBySchema ? [ARGUMENTS] : []);
+    expect(t.result('order')).toMatchObject(runsBySchema ? { ok: true } : CHANGED);
     t.expectNothingOpen();
   });
 
@@ -173,46 +185,6 @@ describe('an approver of a call whose tool was changed', () => {
 describe('a call that waited in another way', () => {
   const renamed = z.object({ orderId: z.string().optional(), count: z.int() });
 
-  it('is planned by the present definition when it came after another in a sequential step', async () => {
-    const code = new Runs();
-    const first = (input: z.ZodType) => serverTool(code, input);
-    const second = (input: z.ZodType) =>
-      serverTool(code, input, { name: 'second', approval: 'auto' });
-    const model = script(
-      callsAll([
-        { name: 'order', input: ARGUMENTS },
-        { name: 'second', input: ARGUMENTS },
-      ]),
-      says('Done.'),
-    );
-    const sequential = { toolExecution: 'sequential' } as const;
-    const agent = (input: z.ZodType) =>
-      defineAgent({
-        ...{ name: 'shop', model, instructions: 'Help.', settings: sequential },
-        tools: [first(BEFORE), second(input)],
-      });
-    const t = testConversation(agent(BEFORE));
-    await t.send('Order both');
-    await t.deploy(agent(z.strictObject({ orderId: z.string() })));
-    await t.approve('order');
-    expect(code.inputs).toEqual([ARGUMENTS]);
-    expect(t.result('second')).toMatchObject({ error: { code: 'invalid_input' } });
-  });
-
-  it('is judged when it was detached by a message, and its approval comes later', async () => {
-    const code = new Runs();
-    const t = await waiting([serverTool(code, BEFORE)]);
-    await t.send('And now?');
-    expect(t.snapshot.pending).toMatchObject([{ detached: true }]);
-    await t.deploy(agentOf([serverTool(code, renamed)]));
-    await t.approve('order');
-    expect(code.inputs).toEqual([]);
-    expect(t.eventsOf('inbox_event')).toMatchObject([
-      { kind: 'tool_result', result: { envelope: CHANGED } },
-    ]);
-    t.expectNothingOpen();
-  });
-
   it('is judged again after a roll-over', async () => {
     const code = new Runs();
     const t = await waiting([serverTool(code, BEFORE)]);
@@ -242,35 +214,4 @@ describe('a call that waited in another way', () => {
     await t.answer('order', 'done', { claimId, actor: { id: 'backend' } });
     expect(t.result('order')).toEqual({ ok: true, result: 'done' });
   });
-
-  it(
-    'is not continued with other arguments once a run of it has begun',
-    promise('G216'),
-    async () => {
-      const code = new Runs();
-      const asking = (input: z.ZodType) =>
-        defineTool({
-          ...{ name: 'order', description: 'Orders.', input },
-          run: (given: unknown, ctx: { asks: number; ask: (it: object) => never }) => {
-            code.of(input)(given);
-            return ctx.asks === 0
-              ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) })
-              : 'done';
-          },
-        } as never) as AnyTool;
-      const t = await waiting([asking(BEFORE)]);
-      await t.deploy(agentOf([asking(renamed)]));
-      const { verdict } = await t.answer('order', { sure: true });
-      expect(verdict).toBe('accepted');
-      expect(code.inputs).toEqual([ARGUMENTS]);
-      expect(t.result('order')).toMatchObject({
-        error: {
-          code: 'outcome_unknown',
-          message: expect.stringMatching(/had begun to run/) as string,
-        },
-      });
-      expect(t.eventTypes).not.toContain('definition_changed');
-      t.expectNothingOpen();
-    },
-  );
 });

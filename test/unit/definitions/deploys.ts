@@ -22,6 +22,8 @@ export interface InputChange {
   readonly input: z.ZodType;
   /** Whether the model's arguments mean the same to it. */
   readonly runs: boolean;
+  /** The same for a tool that has only its JSON Schema. @defaultValue `runs` */
+  readonly runsBySchema?: boolean;
 }
 
 const { order, count } = BEFORE.shape;
@@ -42,6 +44,7 @@ export const INPUT_CHANGES: readonly InputChange[] = [
     what: 'a field with a default is added',
     input: BEFORE.extend({ express: z.boolean().default(false) }),
     runs: false,
+    runsBySchema: true,
   },
   { what: 'a required field is added', input: BEFORE.extend({ reason: z.string() }), runs: false },
   { what: 'a field is removed', input: z.object({ order }), runs: false },
@@ -81,11 +84,13 @@ export const INPUT_CHANGES: readonly InputChange[] = [
     what: 'a transform that no JSON Schema shows is added',
     input: z.object({ order: z.string().transform((it) => it.toUpperCase()), count }),
     runs: false,
+    runsBySchema: true,
   },
   {
     what: 'a check that no JSON Schema shows is added',
     input: z.object({ order, count: count.refine((it) => it % 2 === 0) }),
     runs: false,
+    runsBySchema: true,
   },
   {
     what: 'a check is added that the value passes',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../../src/define/define-tool.js';
-import { mayHaveUnknownKeys } from '../../../../src/json-schema/unknown-keys.js';
+import { mayHaveUnknownKeys, unnamedKeys } from '../../../../src/json-schema/unknown-keys.js';
 import type { Json } from '../../../../src/protocol/values/json.js';
 import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
@@ -26,6 +26,37 @@ const order = z.object({
   notes: z.record(z.string(), z.object({ text: z.string() })).optional(),
 });
 const whole = { id: 'o1', lines: [{ sku: 'tea' }], notes: { a: { text: 'x' } } };
+
+describe('the keys that a JSON Schema surely does not name', () => {
+  const line = { type: 'object', properties: { sku: {} } };
+  const lines = { type: 'object', properties: { id: {}, lines: { items: line } } };
+  const given = { id: 1, lines: [{ sku: 'tea' }, { sku: 'pot', colour: 'red' }], note: 'x' };
+
+  it.each<[string, unknown, readonly string[]]>([
+    ['are found at every depth', lines, ['/lines/1/colour', '/note']],
+    ['are none where it lists no properties', { type: 'object' }, []],
+    [
+      'are none where it admits others',
+      { ...lines, additionalProperties: {} },
+      ['/lines/1/colour'],
+    ],
+    [
+      'are none where it admits them by pattern',
+      { ...lines, patternProperties: {} },
+      ['/lines/1/colour'],
+    ],
+    ['are none where it is composed of others', { ...lines, allOf: [{}] }, ['/lines/1/colour']],
+    ['are none where it refers to another', { $ref: '#/$defs/it', $defs: { it: line } }, []],
+    ['are none where it is no object', true, []],
+  ])('%s', (_what, schema, expected) => {
+    expect(unnamedKeys(schema, given)).toEqual(expected);
+  });
+
+  it('include the name of a prototype', () => {
+    const value: unknown = JSON.parse('{"__proto__":{},"constructor":1}');
+    expect(unnamedKeys(lines, value)).toEqual(['/__proto__', '/constructor']);
+  });
+});
 
 describe('a plain object, which drops unknown keys,', () => {
   it.each<[string, z.ZodType, Json, boolean]>([
