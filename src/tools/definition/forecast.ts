@@ -43,14 +43,16 @@ export async function forecast(
   if (plan.mcp !== undefined) return { outcome: 'not_checked', why: 'a tool of an MCP server' };
   const tool = agent.tools.find(({ name }) => name === plan.name);
   const isAnswered = waits !== 'approval' && waits !== 'behind' && plan.executor !== 'server';
-  if (tool === undefined && isAnswered && plan.recheckAnswer !== true) return GOES_ON;
+  // The shown form judges the answer alone.
+  const isOpen = isAnswered && plan.recheckAnswer !== true;
+  if (tool === undefined && isOpen) return GOES_ON;
   if (tool === undefined) return breaks(`tool "${plan.name}" is not defined any more`);
-  // The provider defines the tools that it runs.
-  if (waits === 'outcome' || tool.executor === 'provider') return GOES_ON;
+  if (waits === 'outcome') return GOES_ON;
   if (waits === 'behind') return behind(tool, plan);
   if (isAnswered) {
     const { answerDefinition } = definitionOf(tool);
-    if (answerDefinition === undefined) return breaks(`it is a ${tool.executor} tool now`);
+    if (answerDefinition === undefined)
+      return isOpen ? GOES_ON : breaks(`it is a ${tool.executor} tool now`);
     return call.definition === undefined || answerDefinition === call.definition
       ? GOES_ON
       : { outcome: 'offered_again', why: 'its answer has another form' };

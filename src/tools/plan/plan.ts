@@ -85,11 +85,14 @@ async function planCall(
 
 /**
  * The provider asks before it runs a call, so the plan covers only the approval. Once approved, its result is its
- * input, and the provider runs the call inside the next model call.
+ * input, and the provider runs the call inside the next model call. The definition is pinned, because a tool that is
+ * gone, or not the provider's any more, must not be approved.
  */
 function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): PlannedCall {
   const timeouts = timeoutsOf(tool, agent.timeouts);
-  const plan = { ...unknownCall(call.id, tool.name), executor: 'internal' as const, timeouts };
+  const { definition } = definitionOf(tool);
+  const executor = 'internal' as const;
+  const plan = { ...unknownCall(call.id, tool.name), executor, timeouts, definition };
   const parsed = parseArguments(call.argumentsJson);
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = toJson(parsed.value);

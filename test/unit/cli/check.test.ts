@@ -25,6 +25,11 @@ const code = new Runs();
 const server = (input: z.ZodType, more: object = {}) => serverTool(code, input, more);
 const human = (output: z.ZodType) =>
   defineTool({ name: 'order', description: 'Orders.', executor: 'human', input: BEFORE, output });
+const hosted = (address: string): AnyTool =>
+  defineTool({
+    ...{ name: 'order', executor: 'provider' },
+    provider: { type: 'mcp', server_label: 'gh', server_url: address },
+  } as never);
 const asking = (input: z.ZodType) =>
   defineTool({
     ...{ name: 'order', description: 'Orders.', input },
@@ -104,6 +109,42 @@ describe('colloquy check', () => {
       checked: 2,
       calls: [{ outcome: 'breaks', tool: 'second', waits: 'behind' }],
     });
+  });
+
+  it.each<[string, string, readonly AnyTool[]]>([
+    ['has another address', 'goes on', [hosted('https://b.example')]],
+    ['is gone', 'breaks', []],
+    ['is run by this engine', 'breaks', [server(BEFORE)]],
+  ])(
+    'says of a call that its provider will run, and whose tool %s, that it %s, as its approval shows',
+    promise('G219'),
+    async (_what, outcome, tools) => {
+      const input = { tool: 'merge' };
+      const asks = callsAll([{ name: 'order', input, id: 'mcpr_1', hosted: true }]);
+      const model = script(asks, says('Done.'));
+      const t = testConversation(agentOf([hosted('https://a.example')], model)) as Talk;
+      await t.send('Merge it');
+      const report = await reportOf(t, [agentOf(tools, model)]);
+      expect(report).toMatchObject({ checked: 1, breaks: outcome === 'breaks' ? 1 : 0 });
+      await t.deploy(agentOf(tools, model));
+      await t.approve('mcpr_1');
+      expect(t.result('mcpr_1')?.ok).toBe(outcome === 'goes on');
+    },
+  );
+
+  it('says of a question whose tool does not ask any more that it breaks only where that tool would judge', {
+    ...promise('G219'),
+  }, async () => {
+    const plain = human(z.strictObject({ day: z.string() }));
+    const checked = human(z.strictObject({ day: z.string().refine((it) => it !== '') }));
+    for (const was of [plain, checked]) {
+      const t = await waiting([was]);
+      const report = await reportOf(t, [agentOf([server(BEFORE)])]);
+      expect(report).toMatchObject({ checked: 1, breaks: was === plain ? 0 : 1 });
+      await t.deploy(agentOf([server(BEFORE)]));
+      await t.answer('order', { day: 'monday' });
+      expect(t.result('order')?.ok).toBe(was === plain);
+    }
   });
 
   it('judges a call that was edited or carried over by its present state', async () => {
