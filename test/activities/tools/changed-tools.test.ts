@@ -7,6 +7,7 @@ import type { CheckDefinitionInput } from '../../../src/protocol/calls/definitio
 import type { Effects, Executor } from '../../../src/protocol/calls/executors.js';
 import { definitionOf } from '../../../src/tools/definition/digest.js';
 import { promise } from '../../support/promise.js';
+import { ARGUMENTS, INPUT_CHANGES, BEFORE as ORDER } from '../../unit/definitions/deploys.js';
 import { environment, key, modelInput, setUp, toolInput } from './fixtures.js';
 
 const BEFORE = z.object({ a: z.int() });
@@ -112,6 +113,27 @@ describe('other functions of a tool', () => {
     });
     expect(asked).toEqual([]);
   });
+
+  it.each(INPUT_CHANGES)(
+    'are called after a lost run only with arguments that mean the same: reconcile, when $what',
+    promise('G216'),
+    async ({ input, runs }) => {
+      const asked: unknown[] = [];
+      const reconcile = (given: unknown) => {
+        asked.push(given);
+        return { happened: true, result: 'done' };
+      };
+      const once = { effects: 'once', reconcile };
+      const { call, ...rest } = planned('once');
+      const pinned = definitionOf(server(ORDER, [], once)).definition;
+      const lost = { ...rest, call: { ...call, input: ARGUMENTS, definition: pinned } };
+      const { reconcileTool } = activitiesOf(server(input, [], once));
+      expect(await environment().run(reconcileTool, lost)).toMatchObject(
+        runs ? { outcome: 'happened' } : { outcome: 'unknown' },
+      );
+      expect(asked).toEqual(runs ? [ARGUMENTS] : []);
+    },
+  );
 
   it('are not called with arguments of a new meaning: preflight', async () => {
     const asked: unknown[] = [];

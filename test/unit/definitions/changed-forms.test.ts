@@ -7,6 +7,7 @@ import type { Json } from '../../../src/protocol/values/json.js';
 import { TestConversation } from '../../../src/testing/test-conversation.js';
 import { promise } from '../../support/promise.js';
 import { agentOf, BEFORE, expectViewsOfAll, waiting } from './deploys.js';
+import { FORM_CHANGES, OLD_ANSWER as old, PLAIN, RECHECKED } from './form-changes.js';
 
 afterEach(expectViewsOfAll);
 
@@ -18,60 +19,11 @@ function form(executor: Executor, output: unknown, more: object = {}): AnyTool {
   return defineTool({ ...fields, ...more } as never);
 }
 
-interface FormChange {
-  readonly what: string;
-  readonly now: z.ZodType;
-  /** An answer that fits the old form, and one that fits the new form. */
-  readonly old: Json;
-  readonly fresh: Json;
-}
-
-const day = z.string();
-const old = { day: 'monday', hour: 9 };
-
-const CHANGES: readonly FormChange[] = [
-  {
-    what: 'a field is added',
-    now: z.strictObject({ day, hour: z.int(), place: z.string() }),
-    old,
-    fresh: { ...old, place: 'here' },
-  },
-  { what: 'a field is removed', now: z.strictObject({ day }), old, fresh: { day: 'monday' } },
-  {
-    what: 'a field is renamed',
-    now: z.strictObject({ date: day, hour: z.int() }),
-    old,
-    fresh: { date: 'monday', hour: 9 },
-  },
-  {
-    what: 'a field is narrowed',
-    now: z.strictObject({ day, hour: z.int().min(10) }),
-    old,
-    fresh: { day: 'monday', hour: 11 },
-  },
-  {
-    what: 'a field is narrowed by a pattern',
-    now: z.strictObject({ day: z.string().regex(/^\d/), hour: z.int() }),
-    old,
-    fresh: { day: '1st', hour: 9 },
-  },
-  {
-    what: 'a field has another type',
-    now: z.strictObject({ day, hour: z.string() }),
-    old,
-    fresh: { day: 'monday', hour: 'nine' },
-  },
-];
-/** The workflow judges all of it. */
-const PLAIN = z.strictObject({ day, hour: z.int() });
-/** A worker has to check, too. */
-const RECHECKED = z.object({ day: day.min(1).refine((it) => it !== 'sunday'), hour: z.int() });
-
 const answerOf = (executor: Executor, value: Json) =>
   ({ type: executor === 'human' ? 'answer' : 'result', value }) as const;
 
 describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
-  describe.each(CHANGES)('when $what', ({ now, old: before, fresh }) => {
+  describe.each(FORM_CHANGES)('when $what', ({ now, fresh, takesOld }) => {
     it('is offered in the new form by the watch, under a new digest, and judged by that alone', {
       ...promise('G217'),
     }, async () => {
@@ -88,11 +40,13 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
           verdict: 'invalid',
           problems: [{ path: '/argsDigest' }],
         });
-        const judged = await t.resolve('order', answerOf(executor, before));
-        // An answer that only a worker can judge is accepted first, and reverted with its problems.
-        if (judged.verdict === 'accepted') expect(t.eventTypes).toContain('resolution_reverted');
-        else expect(judged.verdict).toBe('invalid');
-        expect(t.result('order')).toBeUndefined();
+        if (!takesOld) {
+          const judged = await t.resolve('order', answerOf(executor, old));
+          // An answer that only a worker can judge is accepted first, and reverted with its problems.
+          if (judged.verdict === 'accepted') expect(t.eventTypes).toContain('resolution_reverted');
+          else expect(judged.verdict).toBe('invalid');
+          expect(t.result('order')).toBeUndefined();
+        }
         expect((await t.resolve('order', answerOf(executor, fresh))).verdict).toBe('accepted');
         expect(t.result('order')).toEqual({ ok: true, result: fresh });
         t.expectNothingOpen();
@@ -108,17 +62,22 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
       const { verdict } = await t.resolve('order', answerOf(executor, fresh));
       expect(verdict).toBe(isTaken ? 'accepted' : 'invalid');
       if (!isTaken)
-        expect((await t.resolve('order', answerOf(executor, before))).verdict).toBe('accepted');
+        expect((await t.resolve('order', answerOf(executor, old))).verdict).toBe('accepted');
       t.expectNothingOpen();
     });
 
-    it('is offered anew with the first answer that the new form refuses', {
+    it('is offered anew with the first answer that the new form refuses, and ends with one that it takes', {
       ...promise('G217'),
     }, async () => {
       const t = await waiting([form(executor, RECHECKED)]);
       await t.deploy(agentOf([form(executor, now)]), { offers: false });
-      const { verdict } = await t.resolve('order', answerOf(executor, before));
+      const { verdict } = await t.resolve('order', answerOf(executor, old));
       expect(verdict).toBe('accepted');
+      if (takesOld) {
+        expect(t.result('order')).toEqual({ ok: true, result: old });
+        expect(t.eventTypes).not.toContain('suspension_changed');
+        return;
+      }
       expect(t.eventTypes.slice(-3)).toEqual([
         'resolution_reverted',
         'suspension_changed',
@@ -130,13 +89,16 @@ describe.each(EXECUTORS)('a %s call that waits for its answer', (executor) => {
     });
   });
 
-  it('accepts an answer that fits the old form and the new one', async () => {
-    const t = await waiting([form(executor, RECHECKED)]);
-    const wider = RECHECKED.extend({ note: z.string().optional() });
-    await t.deploy(agentOf([form(executor, wider)]), { offers: false });
-    await t.resolve('order', answerOf(executor, old));
-    expect(t.result('order')).toEqual({ ok: true, result: old });
-    expect(t.eventTypes).not.toContain('suspension_changed');
+  describe.each(FORM_CHANGES.filter(({ takesOld }) => takesOld))('when $what', ({ now }) => {
+    it('is offered in the new form, which takes an answer for the old one', {
+      ...promise('G217'),
+    }, async () => {
+      const t = await waiting([form(executor, PLAIN)]);
+      await t.deploy(agentOf([form(executor, now)]));
+      expect((await t.resolve('order', answerOf(executor, old))).verdict).toBe('accepted');
+      expect(t.result('order')).toEqual({ ok: true, result: old });
+      t.expectNothingOpen();
+    });
   });
 
   it('is not offered anew where only its input has changed', async () => {
@@ -197,65 +159,30 @@ describe('a call that a client holds', () => {
   });
 });
 
-describe('a detached call that waits for its answer', () => {
-  it('is offered anew like any other, after a roll-over, too', async () => {
-    const detached = { mode: 'detach' };
-    const t = await waiting([form('external', PLAIN, detached)]);
-    t.rollOver();
-    await t.deploy(agentOf([form('external', z.strictObject({ date: z.string() }), detached)]));
-    t.rollOver();
-    expect(t.snapshot.pending).toMatchObject([
-      { detached: true, answerSchema: { properties: { date: {} } } },
-    ]);
-    await t.answer('order', { date: 'monday' });
-    expect(t.eventsOf('inbox_event')).toMatchObject([
-      { result: { envelope: { ok: true, result: { date: 'monday' } } } },
-    ]);
-  });
-});
-
-describe('a question that the code of a tool asked', () => {
-  const asking = (asked: z.ZodType) =>
-    defineTool({
-      ...{ name: 'order', description: 'Orders.', input: BEFORE },
-      run: async (
-        _input: unknown,
-        ctx: {
-          ask: (it: object) => never;
-          answerTo: (it: z.ZodType) => Promise<unknown>;
-        },
-      ) => (await ctx.answerTo(asked)) ?? ctx.ask({ form: asked }),
-    } as never) as AnyTool;
-
-  it('is judged by the form of the question, and asked anew where the new code refuses the answer', {
-    ...promise('G217'),
-  }, async () => {
-    const t = await waiting([asking(PLAIN)]);
-    const [first] = t.snapshot.pending;
-    await t.deploy(agentOf([asking(z.strictObject({ date: z.string() }))]));
-    expect(t.snapshot.pending).toEqual([first]);
-    expect((await t.answer('order', old)).verdict).toBe('accepted');
-    expect(t.eventTypes.slice(-3)).toEqual([
-      'resolution_reverted',
-      'suspension_changed',
-      'suspension',
-    ]);
-    const [second] = t.snapshot.pending;
-    expect(second).toMatchObject({ ask: 1, answerSchema: { properties: { date: {} } } });
-    expect(second?.argsDigest).not.toBe(first?.argsDigest);
-    await t.answer('order', { date: 'monday' });
-    expect(t.result('order')).toEqual({ ok: true, result: { date: 'monday' } });
-    t.expectNothingOpen();
-  });
-
-  it('is not asked in another form where the same form refuses', async () => {
-    const picky = z.object({ day: z.string().refine((it) => it !== 'monday'), hour: z.int() });
-    const t = await waiting([asking(picky)]);
-    await t.answer('order', old);
-    expect(t.eventTypes).not.toContain('suspension_changed');
-    await t.answer('order', { day: 'friday', hour: 9 });
-    expect(t.result('order')).toMatchObject({ ok: true });
-  });
+describe.each(EXECUTORS)('a detached %s call that waits for its answer', (executor) => {
+  it.each(FORM_CHANGES)(
+    'is offered anew like any other when $what, after a roll-over, too',
+    promise('G217'),
+    async ({ now, fresh, takesOld }) => {
+      const detached = { mode: 'detach' };
+      const t = await waiting([form(executor, PLAIN, detached)]);
+      const [first] = t.snapshot.pending;
+      t.rollOver();
+      await t.deploy(agentOf([form(executor, now, detached)]));
+      t.rollOver();
+      const [second] = t.snapshot.pending;
+      expect(second).toMatchObject({ detached: true, deadline: first?.deadline });
+      expect(second?.argsDigest).not.toBe(first?.argsDigest);
+      if (!takesOld) {
+        await t.resolve('order', answerOf(executor, old));
+        expect(t.eventTypes).not.toContain('inbox_event');
+      }
+      await t.answer('order', fresh);
+      expect(t.eventsOf('inbox_event')).toMatchObject([
+        { result: { envelope: { ok: true, result: fresh } } },
+      ]);
+    },
+  );
 });
 
 describe('the offer of another form', () => {
