@@ -11,7 +11,6 @@ import type { UpdateTypes } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import { confirmUpdate, verdictOfFailure } from '../temporal/confirmed-update.js';
-import {} from '../temporal/errors.js';
 import type { ResolveParts } from './resolve.js';
 
 export interface CallRequest<Name extends 'claimToolCall' | 'extendToolCall'> {

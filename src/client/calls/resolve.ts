@@ -26,7 +26,6 @@ import { verdictFromLog, verdictTrace } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
 import { verdictOfFailure } from '../temporal/confirmed-update.js';
-import {} from '../temporal/errors.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
 import { withoutOwnDuplicate } from './duplicates.js';

@@ -25,7 +25,6 @@ import type { ConversationReader } from '../ports/reader.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { confirmUpdate, verdictOfFailure } from '../temporal/confirmed-update.js';
-import {} from '../temporal/errors.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { withoutOwnDuplicate } from './duplicates.js';
 
