@@ -9,6 +9,7 @@ import {
   resolutionDigest,
   type Verdict,
 } from '../../protocol/calls/resolutions.js';
+import { endingCode } from '../../protocol/calls/results.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import type { CanonicalEvent, ResolutionEvent } from '../../protocol/log/events.js';
@@ -134,8 +135,9 @@ export function tombstoneOf(
       at: event.at,
     };
   if (event.type !== 'tool_result' && event.type !== 'inbox_event') return earlier;
-  const status = event.result?.status;
-  if (status === undefined || status === 'detached') return earlier;
+  if (event.result === undefined) return earlier;
+  const { status } = event.result;
+  if (status === 'detached') return earlier;
   if (status === 'expired' && earlier?.verdict === 'expired') return earlier;
   const decided = earlier?.verdict === 'stale' ? earlier : { at: event.at };
   return {
@@ -143,5 +145,6 @@ export function tombstoneOf(
     why: 'already_resolved',
     ...decided,
     status,
+    ...endingCode(event.result),
   };
 }

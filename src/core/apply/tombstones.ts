@@ -1,7 +1,6 @@
 /** Leaves tombstones of ended calls: their ids stay taken, and later answers get the verdict that the call has ended. */
-import type { FinalCallStatus, ToolResult } from '../../protocol/calls/results.js';
+import { endingCode, type FinalCallStatus, type ToolResult } from '../../protocol/calls/results.js';
 import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
-import { endingCode } from '../calls/definitions.js';
 import type { CallState } from '../state/calls.js';
 import { callKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';

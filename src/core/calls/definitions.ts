@@ -4,7 +4,7 @@ import type {
   SuspensionChanged,
   ToolChanged,
 } from '../../protocol/calls/definitions.js';
-import type { ToolErrorCode, ToolResult, ToolResultError } from '../../protocol/calls/results.js';
+import type { ToolResultError } from '../../protocol/calls/results.js';
 import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
@@ -39,14 +39,6 @@ export function revisedDigestProblems(
   const message =
     'must be given: the tool was changed and the call carried over, and without the digest of the pending one the approval may be meant for what it was before';
   return [{ path: '/argsDigest', message }];
-}
-
-/** The code of an error that verdicts for later answers name: the call was ended without an answer. */
-export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
-  const reported: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
-  return !envelope.ok && reported.includes(envelope.error.code)
-    ? { code: envelope.error.code }
-    : {};
 }
 
 /** No worker that received the work serves the agent. */

@@ -87,3 +87,11 @@ export interface ToolResult {
   readonly actor?: StampedActor;
   readonly executionMs?: number;
 }
+
+/** The code of an error that verdicts for later answers name: the call was ended without an answer. */
+export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
+  const reported: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
+  return !envelope.ok && reported.includes(envelope.error.code)
+    ? { code: envelope.error.code }
+    : {};
+}

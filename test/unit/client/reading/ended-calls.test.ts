@@ -1,7 +1,9 @@
 /** Unconfirmed answers to calls whose end the log has: the client refuses them without a signal. */
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { ConversationClient } from '../../../../src/client/conversation-client.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import type { ToolErrorCode } from '../../../../src/protocol/calls/results.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { fakeTemporal, noAnswer } from '../../../support/fakes/fake-temporal.js';
@@ -12,11 +14,14 @@ const REF = `default~c-1~${CALL}`;
 const ANSWER: Resolution = { type: 'answer', value: 'the first' };
 const OTHER: Resolution = { type: 'answer', value: 'another' };
 
-/** A worker that is too busy to answer in time. */
-function setUp(events: readonly CanonicalEvent[]) {
+const notFound = (): Error =>
+  new WorkflowNotFoundError('not found', 'conversation:default:c-1', undefined);
+
+/** A worker that is too busy to answer in time, or a conversation that has ended (`notFound`). */
+function setUp(events: readonly CanonicalEvent[], failure: () => Error = noAnswer) {
   const { client: temporal, calls } = fakeTemporal({
     update: () => {
-      throw noAnswer();
+      throw failure();
     },
     signal: () => undefined,
     query: () => {
@@ -49,6 +54,39 @@ function expiredLog(lateResult: 'inbox' | 'reject'): readonly CanonicalEvent[] {
     { ...result, result: { ...result.result, status: 'expired' } },
   ];
 }
+
+/** A worker ended the call after its answer. */
+function failedLog(code: ToolErrorCode): readonly CanonicalEvent[] {
+  const envelope = { ok: false, error: { code, message: 'not run' } } as const;
+  return sampleLog('c-1', { closed: true }).map((event) =>
+    event.type === 'tool_result'
+      ? { ...event, result: { ...event.result, status: 'errored', envelope } }
+      : event,
+  );
+}
+
+describe('an answer to a call that has ended by the log', () => {
+  it.each([
+    ['definition_changed', 'is not confirmed in time', noAnswer],
+    ['not_available', 'is not confirmed in time', noAnswer],
+    ['definition_changed', 'comes after the end of the conversation', notFound],
+    ['not_available', 'comes after the end of the conversation', notFound],
+  ] as const)('gets the code %s of its end where the answer %s', async (code, _when, failure) => {
+    const { client, kinds } = setUp(failedLog(code), failure);
+    expect(await client.resolve(REF, OTHER)).toMatchObject({
+      ...{ verdict: 'stale', status: 'errored', code, by: 'ann' },
+      httpStatus: 409,
+    });
+    expect(kinds()).toEqual(['update']);
+  });
+
+  it('gets no code where the call failed by itself, as by the workflow', async () => {
+    const { client } = setUp(failedLog('tool_error'));
+    const outcome = await client.resolve(REF, OTHER);
+    expect(outcome).toMatchObject({ verdict: 'stale', status: 'errored' });
+    expect(outcome).not.toHaveProperty('code');
+  });
+});
 
 describe('an answer that is not confirmed in time', () => {
   it('is stale without a signal where the log knows that the call has ended', {
