@@ -44,7 +44,10 @@ export type ResolveOutcome = Verdict & {
   readonly requestId: string;
   /** Why an answer is queued, and the next command. Absent for other verdicts. */
   readonly warning?: string;
-  /** The verdict on a queued answer; any other verdict is final already. Still `queued` when the time is up. */
+  /**
+   * The verdict on a queued answer, and on one with `checked: false`, once a worker has checked it: `invalid` if it was
+   * reverted. Any other verdict is final already. The same verdict as before when the time is up.
+   */
   final(options?: FinalOptions): Promise<Verdict>;
 };
 

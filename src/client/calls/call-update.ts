@@ -24,7 +24,7 @@ export interface CallRequest<Name extends 'claimToolCall' | 'extendToolCall'> {
 }
 
 /** The verdicts on a call of a conversation that no longer runs. */
-type OverVerdict = Extract<Verdict, { verdict: 'unknown' | 'stale' | 'expired' }>;
+type OverVerdict = Extract<Verdict, { verdict: 'unknown' | 'stale' | 'expired' | 'invalid' }>;
 
 /**
  * Sends the update and returns its verdict. Each call of this function has an update id of its own, constant over its

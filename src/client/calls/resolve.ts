@@ -7,6 +7,7 @@
 
 import { randomUUID } from 'node:crypto';
 import {
+  type AcceptedVerdict,
   type Resolution,
   type ResolveToolCallInput,
   VERDICT_HTTP_STATUS,
@@ -22,7 +23,8 @@ import type { FinalOptions } from '../api/types.js';
 import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { endedVerdict } from '../reading/ended-calls.js';
-import { verdictFromLog, verdictTrace } from '../reading/log-search.js';
+import { verdictFromLog } from '../reading/log-search.js';
+import { isUnchecked, ownAnswer } from '../reading/own-answer.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
 import { verdictOfFailure } from '../temporal/confirmed-update.js';
@@ -48,7 +50,7 @@ interface Attempt {
  * | verdict | what the caller does |
  * |---|---|
  * | `accepted`, `accepted_late`, `duplicate` | nothing: it is recorded |
- * | the same with `checked: false` | may wait for `final()`: a worker still has to judge it, and may take it back |
+ * | the same with `checked: false` | may wait for `final()`: a worker still has to check it, and may revert it |
  * | `queued` | nothing: it is durable; `final()` returns the verdict |
  * | `stale`, `expired`, `unknown` | shows that it is too late |
  * | `forbidden` | asks another actor |
@@ -96,9 +98,15 @@ export async function resolveCall(
       requestId: `${requestId}~${randomUUID()}`,
     }),
   };
+  const answered = (verdict: Verdict): ResolveOutcome => {
+    const outcome = said(noted(parts, ref, verdict));
+    const accepted = verdict.verdict === 'duplicate' ? verdict.first : verdict;
+    return isUnchecked(accepted)
+      ? { ...outcome, final: (given) => finalVerdict(parts, attempt, { ...given, accepted }) }
+      : outcome;
+  };
   const verdict = await ask(parts, attempt);
-  if (verdict !== undefined) return said(noted(parts, ref, verdict));
-  return await leaveAsSignal(parts, attempt, said);
+  return verdict === undefined ? await leaveAsSignal(parts, attempt, answered) : answered(verdict);
 }
 
 /** The verdict, or undefined when no worker returned one within the budget. */
@@ -124,17 +132,17 @@ async function ask(
 async function leaveAsSignal(
   parts: ResolveParts,
   attempt: Attempt,
-  said: (verdict: Verdict) => ResolveOutcome,
+  answered: (verdict: Verdict) => ResolveOutcome,
 ): Promise<ResolveOutcome> {
   const { gateway } = parts;
   const { ref, input } = attempt;
   const { requestId } = input;
   const ended = await endedVerdict(parts.reader, ref, input);
-  if (ended !== undefined) return said(noted(parts, ref, ended));
+  if (ended !== undefined) return answered(ended);
   try {
     await gateway.signal(ref, 'resolveToolCall', input);
   } catch (error) {
-    return said(await verdictOf(parts, attempt, error));
+    return answered(await verdictOf(parts, attempt, error));
   }
   const { reason, text } = await gateway.whyUnanswered(ref);
   return {
@@ -145,33 +153,41 @@ async function leaveAsSignal(
 }
 
 /**
- * The verdict on an answer that was left as a signal. The log is read first: an answer that was taken back is forgotten
- * with its request id, so an update would send it anew. If nothing is recorded, an update with the same request id is
- * safe and exact: the signal comes first in the history, so the workflow has judged it.
+ * The verdict on an answer that was left as a signal, or was accepted before a worker had checked it (`accepted`). The
+ * log is read first: an answer that was reverted is forgotten with its request id, so an update would send it anew. If
+ * nothing is recorded, an update with the same request id is safe and exact: the signal comes first in the history, so
+ * the workflow has judged it.
  */
 async function finalVerdict(
   parts: ResolveParts,
   attempt: Attempt,
-  options: FinalOptions,
+  options: FinalOptions & { readonly accepted?: AcceptedVerdict },
 ): Promise<Verdict> {
   const { ref, input } = attempt;
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
-  const trace = new SignalTrace(parts, ref, verdictTrace(input));
+  const trace = new SignalTrace(parts, ref, ownAnswer(input));
+  let { accepted } = options;
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
-    const traced = await trace.find().catch((error: unknown) => {
+    const { found, away } = await trace.find().catch((error: unknown) => {
       throw parts.gateway.toConversationError(error);
     });
-    if (traced.status === 'found') return noted(parts, ref, traced.value);
+    const own = found?.verdict;
+    if (own !== undefined && !isUnchecked(own)) return noted(parts, ref, own);
+    accepted = own ?? accepted;
+    if (accepted !== undefined) return undefined;
     // Only a few refusals of a call are recorded; if the call has ended, an update would add nothing.
     const ended = await endedVerdict(parts.reader, ref, input);
     if (ended !== undefined)
       return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
-    if (traced.status === 'away') return undefined;
+    if (away) return undefined;
     const answer = await ask(parts, attempt, remainingMs);
     if (answer === undefined) return undefined;
-    return noted(parts, ref, answer.verdict === 'duplicate' ? answer.first : answer);
+    const first = noted(parts, ref, answer.verdict === 'duplicate' ? answer.first : answer);
+    if (!isUnchecked(first)) return first;
+    accepted = first;
+    return undefined;
   });
-  return verdict ?? { verdict: 'queued', requestId: attempt.input.requestId };
+  return verdict ?? accepted ?? { verdict: 'queued', requestId: attempt.input.requestId };
 }
 
 async function verdictOf(

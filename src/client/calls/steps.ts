@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   BATCH_HTTP_STATUS,
+  type BatchFault,
   type BatchResult,
   type BatchVerdict,
   type ResolveBatchInput,
@@ -15,7 +16,12 @@ import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { stepContinuation } from '../../protocol/log/step-continuation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import { type ConversationKey, parseStepId, type StepId } from '../../protocol/values/ids.js';
+import {
+  type ConversationKey,
+  parseStepId,
+  REUSED,
+  type StepId,
+} from '../../protocol/values/ids.js';
 import { isBoundedJson } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { BatchOutcome, ResolveOptions } from '../api/call-types.js';
@@ -105,6 +111,16 @@ async function ask(
   }
 }
 
+/** The resolution as the workflow reads it from an entry; null where it has none. */
+function resolutionOf({ resultJson, errorMessage }: BatchResult): unknown {
+  if (errorMessage !== undefined) return { type: 'error', message: errorMessage };
+  try {
+    return { type: 'result', value: JSON.parse(resultJson ?? '') as unknown };
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The verdict by the log, for a conversation that no longer runs. Either all results were recorded under this request
  * id, or none.
@@ -115,13 +131,18 @@ async function verdictOfLog(
   { stepId, results, requestId }: NamedBatch,
 ): Promise<BatchVerdict> {
   const replies: AcceptedVerdict[] = [];
-  for (const { toolCallId } of results) {
-    const found = await verdictFromLog(reader, key, { toolCallId, requestId });
+  const faults: BatchFault[] = [];
+  for (const result of results) {
+    const { toolCallId } = result;
+    const resolution = resolutionOf(result);
+    const found = await verdictFromLog(reader, key, { toolCallId, requestId, resolution });
     if (found.verdict === 'unknown')
       return { verdict: 'unknown', what: found.what === 'conversation' ? 'conversation' : 'step' };
-    if (found.verdict !== 'duplicate') return { verdict: 'stale', faults: [] };
-    replies.push(found.first);
+    if (found.verdict === 'duplicate') replies.push(found.first);
+    else if (found.verdict === 'invalid') faults.push({ ...REUSED, verdict: 'invalid' });
+    else return { verdict: 'stale', faults: [] };
   }
+  if (faults.length > 0) return { verdict: 'invalid', faults: faults.slice(0, 1) };
   const seq = Math.max(0, ...replies.map((reply) => reply.seq));
   if (seq === 0) return { verdict: 'stale', faults: [] };
   return { verdict: 'duplicate', first: { verdict: 'accepted', stepId, seq, results: replies } };

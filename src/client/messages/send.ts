@@ -166,8 +166,8 @@ export async function confirmMessage(
     // A recorded refusal is final: an update could make the same message a new one. A refusal that was only counted,
     // not recorded, was reported to no caller: the update lets the conversation judge the message by its present state.
     const traced = await trace.find();
-    if (traced.status === 'found') throw refusedError(traced.value);
-    if (traced.status === 'away') return undefined;
+    if (traced.found !== undefined) throw refusedError(traced.found);
+    if (traced.away) return undefined;
     const tried = await gateway.confirm(
       () => gateway.update(key, 'sendMessage', { input, updateId }),
       budgetMs,

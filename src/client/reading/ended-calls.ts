@@ -12,13 +12,8 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BeforePosition, ConversationReader } from '../ports/reader.js';
 import { within } from '../temporal/waiting.js';
-import {
-  isCall,
-  type LogVerdict,
-  type SentResolution,
-  tombstoneOf,
-  verdictTrace,
-} from './log-search.js';
+import { isCall, type LogVerdict, tombstoneOf } from './log-search.js';
+import { type OwnAnswer, ownAnswer, repeatOf, type SentResolution } from './own-answer.js';
 import { WorkflowReader } from './workflow-reader.js';
 
 /** Milliseconds that the reads of the log may take: the log helps here, but is not required. */
@@ -70,9 +65,9 @@ function verdictOn(
   events: readonly CanonicalEvent[],
   request: SentResolution,
 ): LogVerdict | undefined {
-  const trace = verdictTrace(request);
+  const trace = ownAnswer(request);
   let plan: PlannedCall | undefined;
-  let own: ReturnType<typeof trace>;
+  let own: OwnAnswer | undefined;
   let tombstone: LogVerdict | undefined;
   let hasEnded = false;
   for (const event of events) {
@@ -81,9 +76,10 @@ function verdictOn(
     tombstone = tombstoneOf(event, tombstone);
     hasEnded ||= isEnd(event);
   }
-  if (own !== undefined && 'seq' in own) return { verdict: 'duplicate', first: own };
+  const repeated = repeatOf(own);
+  if (repeated?.verdict === 'duplicate') return repeated;
   const isTakenLate = tombstone?.verdict === 'expired' && plan?.lateResult === 'inbox';
-  return hasEnded && !isTakenLate ? tombstone : undefined;
+  return hasEnded && !isTakenLate ? (repeated ?? tombstone) : undefined;
 }
 
 /** True for the final result. A detached call has its first result at once, and ends as new input. */

@@ -2,20 +2,14 @@
  * Searches the log for a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the
  * rare path where Temporal has answered "not found".
  */
-import {
-  type AcceptedVerdict,
-  type Resolution,
-  type ResolveToolCallInput,
-  resolutionDigest,
-  type Verdict,
-} from '../../protocol/calls/resolutions.js';
+import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { endingCode } from '../../protocol/calls/results.js';
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
-import type { CanonicalEvent, ResolutionEvent } from '../../protocol/log/events.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
-import type { Trace } from './signal-outcome.js';
+import { type OwnAnswer, ownAnswer, repeatOf, type SentResolution } from './own-answer.js';
 
 /** All events of the newest generation, in order; none when the conversation is not known. */
 export async function* allEvents(
@@ -48,42 +42,9 @@ export async function findMessage(
   return undefined;
 }
 
-type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
-
-/** An answer to search for. Without its content (`resolution`), its ids identify it. */
-export type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
-  readonly requestId: string;
-  readonly resolution?: Resolution;
-};
-
-/** Traces one answer: the event that accepted it, and a later one that took it back. */
-export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
-  const { toolCallId, requestId } = request;
-  return (found, event) => {
-    if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
-    if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
-    // Another answer under the same id does not count.
-    if (event.type === 'resolution' && isOther(event, request)) return found;
-    return event.type === 'resolution'
-      ? {
-          verdict: event.late === true ? 'accepted_late' : 'accepted',
-          toolCallId,
-          seq: event.seq,
-        }
-      : { verdict: 'invalid', problems: event.problems };
-  };
-}
-
-/** False if the request has only ids, which then identify the answer. An answer by a remembered rule has no digest. */
-function isOther(event: ResolutionEvent, { resolution, argsDigest }: SentResolution): boolean {
-  if (resolution === undefined) return false;
-  if (event.digest !== resolutionDigest(resolution)) return true;
-  return argsDigest !== undefined && argsDigest !== event.argsDigest;
-}
-
 export type LogVerdict = Extract<
   Verdict,
-  { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }
+  { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' | 'invalid' }
 >;
 
 /**
@@ -98,18 +59,19 @@ export async function verdictFromLog(
   let known = false;
   let called = false;
   let tombstone: LogVerdict | undefined;
-  let own: RecordedVerdict | undefined;
-  const trace = verdictTrace(request);
+  let own: OwnAnswer | undefined;
+  const trace = ownAnswer(request);
   for await (const event of allEvents(reader, key)) {
     known = true;
+    own = trace(own, event);
     if (!('toolCallId' in event ? event.toolCallId === toolCallId : isCall(event, toolCallId)))
       continue;
     if (event.type === 'tool_call') called = true;
-    own = trace(own, event);
     tombstone = tombstoneOf(event, tombstone);
   }
   if (!known) return { verdict: 'unknown', what: 'conversation' };
-  if (own !== undefined && 'seq' in own) return { verdict: 'duplicate', first: own };
+  const repeated = repeatOf(own);
+  if (repeated !== undefined) return repeated;
   if (!called) return { verdict: 'unknown', what: 'tool_call' };
   return tombstone ?? { verdict: 'stale', why: 'already_resolved', status: 'cancelled' };
 }

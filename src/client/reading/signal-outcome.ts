@@ -12,12 +12,12 @@ import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 /** Folds the events that concern the input: the outcome found so far, after one more event. */
 export type Trace<Found> = (found: Found | undefined, event: CanonicalEvent) => Found | undefined;
 
-export type SignalOutcome<Found> =
-  | { readonly status: 'found'; readonly value: Found }
-  /** All recorded events were read, and none concerns the input. */
-  | { readonly status: 'nothing' }
+export interface SignalOutcome<Found> {
+  /** Undefined where no event that was read concerns the input. */
+  readonly found: Found | undefined;
   /** No worker answers, so the input may not be judged yet, or its outcome cannot be read. */
-  | { readonly status: 'away' };
+  readonly away: boolean;
+}
 
 interface TraceParts {
   readonly gateway: TemporalGateway;
@@ -41,9 +41,7 @@ export class SignalTrace<Found> {
   async find(): Promise<SignalOutcome<Found>> {
     // A log that cannot be read hides no event of the present run: the workflow has those, too.
     await this.#readLog().catch(() => undefined);
-    const tail = await this.#readTail();
-    if (tail.found !== undefined) return { status: 'found', value: tail.found };
-    return { status: tail.away ? 'away' : 'nothing' };
+    return await this.#readTail();
   }
 
   async #readLog(): Promise<void> {
@@ -60,7 +58,7 @@ export class SignalTrace<Found> {
     }
   }
 
-  async #readTail(): Promise<{ found: Found | undefined; away: boolean }> {
+  async #readTail(): Promise<SignalOutcome<Found>> {
     let found = this.#found;
     let after = this.#after?.seq ?? 0;
     try {

@@ -4,9 +4,9 @@
  */
 import type { BatchFault } from '../../protocol/calls/batches.js';
 import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../../protocol/limits/limits.js';
+import { REUSED } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { REUSED } from '../memory/duplicates.js';
 import type { ResolutionRefusal } from './resolutions.js';
 
 /** Converts an entry to the engine's own form of a result, or returns the faults of its shape. */

@@ -5,11 +5,11 @@
 import type { AcceptedBatch, BatchFault, BatchVerdict } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { StepId } from '../../protocol/values/ids.js';
-import { parseStepId, requestIdProblem } from '../../protocol/values/ids.js';
+import { parseStepId, REUSED, requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { clientWait } from '../calls/claim.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { REUSED, repeatVerdict } from '../memory/duplicates.js';
+import { repeatVerdict } from '../memory/duplicates.js';
 import { isKnownTurn } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';

@@ -15,11 +15,12 @@ import {
   MAX_QUEUED_MESSAGES,
 } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { REUSED } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { onBusyOf } from '../calls/busy.js';
 import { messageDigest, messageParts } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
-import { contentDigest, REUSED } from '../memory/duplicates.js';
+import { contentDigest } from '../memory/duplicates.js';
 import { rememberedInboxEvent, rememberedMessage } from '../memory/memory.js';
 import { isSameDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';

@@ -9,18 +9,13 @@ import {
   resolutionDigest,
   type Verdict,
 } from '../../protocol/calls/resolutions.js';
-import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { REUSED } from '../../protocol/values/ids.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { awaitsCheck } from '../decide/decide.js';
 import { isSameDigest, keptArgsDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import { rememberedResolution } from './memory.js';
-
-export const REUSED: FieldProblem = {
-  path: '/requestId',
-  message: 'was used before for a request with other content; each request needs an id of its own',
-};
 
 /**
  * Whether a resolution has the content of a recorded or remembered one. Resolutions made by remembered rules have no

@@ -1,5 +1,6 @@
 /** Ids: their alphabet, and how workflow ids and refs are composed of them. Runs anywhere. */
 import { MAX_CALL_ID_CHARS, MAX_ID_CHARS, MAX_REQUEST_ID_CHARS } from '../limits/limits.js';
+import type { FieldProblem } from './field-problem.js';
 
 export type ConversationId = string;
 export type TurnId = string;
@@ -32,6 +33,12 @@ export function requestIdProblem(field: string, value: unknown): string | undefi
     return `${field} must be at most ${MAX_REQUEST_ID_CHARS} characters, got ${value.length}`;
   return undefined;
 }
+
+/** The problem of a request whose id was accepted before with other content. */
+export const REUSED: FieldProblem = {
+  path: '/requestId',
+  message: 'was used before for a request with other content; each request needs an id of its own',
+};
 
 /** Whether the engine keeps a provider's call id: it does when the id is short and plain, else it mints its own. */
 export function isUsableCallId(value: string): boolean {
