@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { replay } from '../support/engine/replay.js';
 import { bundleFromSource } from '../support/engine/workflow-bundle.js';
+import { SCENARIOS } from '../support/histories/scenarios/index.js';
+import { historiesOf } from '../support/histories/scenarios/scenario.js';
 import { patient } from '../support/patience.js';
 import { promise } from '../support/promise.js';
 
@@ -19,20 +21,9 @@ function textOf(file: string): string {
   return readFileSync(new URL(file, HISTORIES), 'utf8');
 }
 
-test('histories of every kind are kept', () => {
-  expect(files.map((file) => file.replace('.json', ''))).toEqual(
-    expect.arrayContaining([
-      ...['cancelled-in-the-temporal-ui', 'closed', 'reopened', 'hostile-signals'],
-      ...['long-messages-compressed-run-2', 'finished-steps-stored-while-their-turn-runs-run-2'],
-      ...['parked-on-a-browser-call', 'parked-on-a-question', 'parked-on-an-approval'],
-      'parked-on-the-second-phase-of-a-gated-browser-call',
-      ...['parked-on-another-backend', 'parked-on-an-unknown-outcome'],
-      'parked-on-the-approval-of-a-shaped-browser-call',
-      ...['answered-after-the-deadline-and-after-the-turn', 'a-message-that-was-not-kept-waiting'],
-      ...['rolled-over-with-calls-open-run-1', 'rolled-over-with-calls-open-run-2'],
-      ...['stopped-while-the-model-spoke', 'turns-with-tools-and-answers'],
-    ]),
-  );
+test('each run of each scenario has a kept history', () => {
+  const names = SCENARIOS.flatMap(historiesOf);
+  expect(files.toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
 });
 
 test.each(files)(

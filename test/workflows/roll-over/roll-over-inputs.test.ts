@@ -11,16 +11,16 @@ import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import {
   ANN,
   ASK,
-  burning,
   CART,
-  type Fire,
+  type LoadedRun,
   PAY,
-  provoke,
+  pushUntilRollOver,
   SLIP,
-  storm,
+  sendEveryInput,
+  startLoadedRun,
   WAIT,
   YES,
-} from '../../support/histories/fire.js';
+} from '../../support/histories/loaded-run.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
@@ -43,10 +43,10 @@ interface Reason {
   readonly reason: RollOverReason;
   readonly bounds: RollOverBounds;
   readonly suggests?: true;
-  readonly push: (fire: Fire, count: number) => Promise<unknown>;
+  readonly push: (loaded: LoadedRun, count: number) => Promise<unknown>;
 }
 
-const extendWait = async ({ talk }: Fire, count: number): Promise<unknown> =>
+const extendWait = async ({ talk }: LoadedRun, count: number): Promise<unknown> =>
   await talk.extend(WAIT, { by: '1 minute', requestId: `w${count}` });
 
 const REASONS: readonly Reason[] = [
@@ -77,11 +77,11 @@ test.each(REASONS)(
   { ...promise('G201'), timeout: patient(120_000) },
   async ({ reason, bounds, suggests, push }) => {
     const address = suggests === true ? suggesting.address : inject('temporalAddress');
-    const fire = await burning(address, bounds);
-    const { engine, talk, store, paid } = fire;
+    const loaded = await startLoadedRun(address, bounds);
+    const { engine, talk, store, paid } = loaded;
     const [firstRun] = await engine.history.runs(engine.workflowId(talk));
-    await provoke(fire, (times) => push(fire, times));
-    const replies = await storm(fire);
+    await pushUntilRollOver(loaded, (times) => push(loaded, times));
+    const replies = await sendEveryInput(loaded);
     store.release();
     const [ann, bob, extended, claimed, sent, noted] = replies;
     expect(
@@ -124,12 +124,12 @@ test.each(REASONS)(
     const ended = async (): Promise<number> => count(await engine.log(talk), 'turn_ended');
     await until('all turns have ended', ended, { holds: (turns) => turns >= 3 });
     await engine.idle(talk);
-    await expectWhole(fire, reason);
+    await expectWhole(loaded, reason);
     expect(paid).toHaveLength(1);
   },
 );
 
-async function expectWhole({ engine, talk }: Fire, reason: RollOverReason): Promise<void> {
+async function expectWhole({ engine, talk }: LoadedRun, reason: RollOverReason): Promise<void> {
   const log = await engine.log(talk);
   const types = ['user_message', 'inbox_event', 'expired', 'claimed', 'resolution'] as const;
   expect(Object.fromEntries(types.map((type) => [type, count(log, type)]))).toEqual({
@@ -168,9 +168,9 @@ test('a turn that is cancelled while its run rolls over ends once, and the next 
   ...promise('G201'),
   timeout: patient(120_000),
 }, async () => {
-  const fire = await burning(inject('temporalAddress'), {});
-  const { engine, talk, store, paid } = fire;
-  await provoke(fire, async () => {
+  const loaded = await startLoadedRun(inject('temporalAddress'), {});
+  const { engine, talk, store, paid } = loaded;
+  await pushUntilRollOver(loaded, async () => {
     await engine.signal(talk, 'rollOver');
   });
   await talk.send('second', { requestId: 'm2' });
@@ -200,9 +200,9 @@ test('a conversation that is closed while its run rolls over is closed, and begi
   ...promise('G201'),
   timeout: patient(120_000),
 }, async () => {
-  const fire = await burning(inject('temporalAddress'), {});
-  const { engine, talk, store } = fire;
-  await provoke(fire, async () => {
+  const loaded = await startLoadedRun(inject('temporalAddress'), {});
+  const { engine, talk, store } = loaded;
+  await pushUntilRollOver(loaded, async () => {
     await engine.signal(talk, 'rollOver');
   });
   const closing = talk.close();

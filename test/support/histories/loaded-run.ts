@@ -48,7 +48,7 @@ const model = scriptedBy(({ messages }) => {
 
 type Workflow = (given: unknown) => Promise<void>;
 
-export interface Fire {
+export interface LoadedRun {
   readonly engine: Engine;
   readonly talk: ReturnType<Engine['begin']>;
   readonly store: HeldLog;
@@ -97,12 +97,12 @@ function agentOf(paid: string[]): Agent {
 /**
  * A conversation with these bounds whose first turn waits for five answers. `name`: part of its id and task queue.
  */
-export async function burning(
+export async function startLoadedRun(
   address: string,
   rollOver: RollOverBounds,
   name?: string,
-): Promise<Fire> {
-  const folder = mkdtempSync(join(tmpdir(), 'colloquy-fire-'));
+): Promise<LoadedRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-loaded-'));
   const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
   const paid: string[] = [];
   const agent = agentOf(paid);
@@ -151,26 +151,26 @@ export async function burning(
   return { engine, talk, store, paid };
 }
 
-async function isFlushing({ engine, talk }: Fire): Promise<boolean> {
+async function isFlushing({ engine, talk }: LoadedRun): Promise<boolean> {
   const lines = await engine.history.lines(engine.workflowId(talk));
   return lines.some((line) => line.includes('flushLog') || line.includes('ContinuedAsNew'));
 }
 
 /** Holds the store, and sends one small input after the other until the run is about to end. */
-export async function provoke(
-  fire: Fire,
+export async function pushUntilRollOver(
+  loaded: LoadedRun,
   push: (count: number) => Promise<unknown>,
 ): Promise<void> {
-  fire.store.hold();
+  loaded.store.hold();
   const giveUpAt = Date.now() + 30_000;
-  for (let count = 1; !(await isFlushing(fire)); count += 1) {
+  for (let count = 1; !(await isFlushing(loaded)); count += 1) {
     if (Date.now() > giveUpAt) throw new Error('the run does not roll over');
     await push(count);
   }
 }
 
 /** Sends every kind of input at once. Returns the replies to the senders. */
-export async function storm({ engine, talk }: Fire): Promise<readonly unknown[]> {
+export async function sendEveryInput({ engine, talk }: LoadedRun): Promise<readonly unknown[]> {
   const replies = [
     talk.resolve(ASK, YES, { requestId: 'a1', ...ANN }),
     talk.resolve(ASK, YES, { requestId: 'a2', actor: { id: 'bob' } }),
@@ -183,6 +183,6 @@ export async function storm({ engine, talk }: Fire): Promise<readonly unknown[]>
   await engine.signal(talk, 'resolveToolCall', { ...approval, actor: { id: 'boss' } });
   await engine.signal(talk, 'resolveToolCall', { ...approval, requestId: 'p2' });
   await engine.signal(talk, 'sendMessage', { text: 'third', requestId: 'm3' });
-  await engine.signal(talk, 'noSuchDoor', { any: 'thing' });
+  await engine.signal(talk, 'noSuchSignal', { any: 'thing' });
   return await Promise.all(replies);
 }

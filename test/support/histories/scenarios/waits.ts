@@ -3,16 +3,15 @@
  */
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
-import { defineAgent } from '../../../src/define/define-agent.js';
-import { defineTool } from '../../../src/define/define-tool.js';
-import type { AnyTool } from '../../../src/define/tool/types.js';
-import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
-import type { Model } from '../../../src/protocol/model/model.js';
-import type { Services } from '../engine/agents.js';
-import type { Engine } from '../engine/engine.js';
-import { until } from '../until.js';
-import type { Scenario, Talk } from './history-scenarios.js';
+import type { AgentSettingsSpec } from '../../../../src/define/agent/settings.js';
+import { defineAgent } from '../../../../src/define/define-agent.js';
+import { defineTool } from '../../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../../src/define/tool/types.js';
+import { calls, callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
+import type { Model } from '../../../../src/protocol/model/model.js';
+import type { Services } from '../../engine/agents.js';
+import type { Engine } from '../../engine/engine.js';
+import { type Scenario, sees, type Talk } from './scenario.js';
 
 const base = { description: 'Does its work.', input: z.object({}) };
 const lookUp = { ...base, name: 'projects.find', executor: 'external' } as const;
@@ -29,14 +28,6 @@ const agentOf =
       settings,
     });
 
-async function sees(engine: Engine, talk: Talk, type: string, times: number): Promise<void> {
-  const seen = async (): Promise<number> =>
-    (await engine.logTypes(talk)).filter((found) => found === type).length;
-  await until(`${type} for the ${times}. time`, seen, {
-    holds: (count) => count >= times,
-  });
-}
-
 /** Another backend answers too late; one call gets no answer in time. */
 async function answersLater(engine: Engine, talk: Talk): Promise<void> {
   await sees(engine, talk, 'turn_ended', 1);
@@ -50,7 +41,7 @@ async function answersLater(engine: Engine, talk: Talk): Promise<void> {
 }
 
 /** The message waits for none of the calls of the step, though they become pending one after the other. */
-async function waitsForNobody(engine: Engine, talk: Talk): Promise<void> {
+async function doesNotWait(engine: Engine, talk: Talk): Promise<void> {
   await engine.say(talk, 'What does it cost?');
   await engine.idle(talk);
   const pending = await talk.pending();
@@ -77,10 +68,13 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
   {
     name: 'parked-on-the-second-phase-of-a-gated-browser-call',
     model: () => script(calls('cart.clear', { reason: 'sold out' })),
-    play: async (_engine, talk) => talk.resolve('call_1', { type: 'approve' }),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'approve' });
+      await sees(engine, talk, 'suspension', 2);
+    },
   },
   {
-    name: 'parked-after-an-answer-was-taken-back',
+    name: 'parked-after-a-reverted-answer',
     model: () => script(calls('customer.code', {})),
     play: async (engine, talk) => {
       await talk.resolve('call_1', { type: 'answer', value: { code: 'abc' } });
@@ -88,7 +82,7 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
     },
   },
   {
-    name: 'parked-on-another-backend',
+    name: 'parked-on-an-external-call',
     model: () => script(calls('projects.find', {})),
     agent: agentOf([defineTool({ ...lookUp, timeouts: { answer: '1 day' } })]),
   },
@@ -112,7 +106,7 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
     play: losesItsWorker,
   },
   {
-    name: 'parked-on-the-approval-of-a-shaped-browser-call',
+    name: 'parked-on-the-approval-of-a-prepared-browser-call',
     model: () => script(calls('cart.show', {})),
     agent: agentOf([
       defineTool({
@@ -132,7 +126,7 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
           { name: 'projects.find', input: {} },
           { name: 'credit.report', input: {} },
         ]),
-        ...[says('nobody knows'), says('it is bob'), says('and 700')],
+        ...[says('not known yet'), says('it is bob'), says('and 700')],
       ),
     agent: agentOf([
       defineTool({ ...lookUp, timeouts: { answer: '500ms' } }),
@@ -141,7 +135,7 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
     play: answersLater,
   },
   {
-    name: 'a-message-that-was-not-kept-waiting',
+    name: 'a-message-while-calls-wait',
     model: () =>
       script(
         callsAll([
@@ -151,6 +145,6 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
         ...[says('nothing'), says('one is paid')],
       ),
     agent: agentOf([transfer], { toolExecution: 'sequential' }),
-    play: waitsForNobody,
+    play: doesNotWait,
   },
 ];

@@ -1,0 +1,15 @@
+/** All conversations that are recorded as histories. */
+import { SCENARIOS_OF_OWN_ENGINES } from './own-engines.js';
+import { SCENARIOS_OF_ROLL_OVERS } from './roll-overs.js';
+import type { Scenario } from './scenario.js';
+import { SCENARIOS_OF_TOOLS } from './tools.js';
+import { SCENARIOS_OF_TURNS } from './turns.js';
+import { SCENARIOS_OF_WAITS } from './waits.js';
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...SCENARIOS_OF_TURNS,
+  ...SCENARIOS_OF_TOOLS,
+  ...SCENARIOS_OF_WAITS,
+  ...SCENARIOS_OF_ROLL_OVERS,
+  ...SCENARIOS_OF_OWN_ENGINES,
+];
