@@ -1,4 +1,2 @@
-/**
- * The newest revision of the core's decisions. `docs/revisions.md` lists the changes of each; a new one is a row there.
- */
+/** The newest revision of the core's decisions. `docs/revisions.md` says how a change of decisions gets the next one. */
 export const CORE_REVISION = 1;
