@@ -78,6 +78,7 @@ export type { ConnectPolicy, TemporalSettings } from './temporal/connection.js';
 export {
   connectClient,
   NamespaceUnknown,
+  TemporalSettingsInvalid,
   TemporalUnreachable,
   temporalSettings,
 } from './temporal/connection.js';

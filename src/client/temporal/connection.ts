@@ -2,10 +2,17 @@
  * Connects a client to Temporal. Errors say which address was tried and how to start a server. Settings come from
  * Temporal's own environment (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, TLS, profiles).
  */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+import {
+  type ClientConfigProfile,
+  loadClientConfigProfile,
+  toClientOptions,
+} from '@temporalio/envconfig';
 import { CompressionCodec } from '../payloads/payload-codec.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
@@ -20,14 +27,29 @@ export interface TemporalSettings {
   readonly options: Omit<ConnectionOptions, 'address'>;
 }
 
-/** Reads the connection settings. Overrides win over the environment, the environment over the configuration file. */
+/** A variable of Temporal's, or a file that it names, is wrong. The message names both. */
+export class TemporalSettingsInvalid extends Error {
+  readonly code = 'invalid_configuration';
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'TemporalSettingsInvalid';
+  }
+}
+
+/**
+ * Reads the connection settings. Overrides win over the environment, the environment over the configuration file.
+ * @throws {TemporalSettingsInvalid} naming the variable
+ */
 export function temporalSettings(
   overrides: {
     readonly address?: string | undefined;
     readonly namespace?: string | undefined;
   } = {},
 ): TemporalSettings {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
+  checkVariables();
+  const profile = readProfile();
+  checkTls(profile.tls);
+  const { connectionOptions, namespace } = toClientOptions(profile);
   const { address, ...options } = connectionOptions;
   return {
     address: overrides.address ?? address ?? DEFAULT_TEMPORAL_ADDRESS,
@@ -36,21 +58,134 @@ export function temporalSettings(
   };
 }
 
-/** No Temporal server answered. The message names the address and, if nothing listens there, how to start a server. */
+/** Variables that mean nothing, or something else, when they are empty. */
+const VARIABLES = [
+  ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY', 'TEMPORAL_TLS'],
+  ...['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+  ...['TEMPORAL_TLS_SERVER_CA_CERT_PATH', 'TEMPORAL_TLS_SERVER_NAME'],
+  ...['TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE'],
+];
+
+/** Values of `TEMPORAL_TLS`. The SDK takes any other for "off". */
+const SWITCH = ['true', 'false', '1', '0'];
+
+/** The SDK ignores an empty variable, or fails with an error that does not name it; a missing file likewise. */
+function checkVariables(): void {
+  const { env } = process;
+  const empty = VARIABLES.find((name) => env[name]?.trim() === '');
+  if (empty !== undefined)
+    throw new TemporalSettingsInvalid(`${empty} is empty: give it a value, or unset it`);
+  const { TEMPORAL_TLS: tls, TEMPORAL_CONFIG_FILE: file } = env;
+  if (tls !== undefined && !SWITCH.includes(tls))
+    throw new TemporalSettingsInvalid(`TEMPORAL_TLS must be ${SWITCH.join(', ')}, got "${tls}"`);
+  if (file !== undefined) readNamed('TEMPORAL_CONFIG_FILE', file);
+}
+
+function readNamed(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new TemporalSettingsInvalid(
+      `${name} names ${file}, which cannot be read (${causeOf(error)})`,
+      error,
+    );
+  }
+}
+
+/** The file of profiles, for messages. */
+const configFile = (): string =>
+  process.env['TEMPORAL_CONFIG_FILE'] ?? "Temporal's configuration file";
+
+function readProfile(): ClientConfigProfile {
+  try {
+    return loadClientConfigProfile();
+  } catch (error) {
+    const why = causeOf(error);
+    // A file without any profile makes the SDK read a property of undefined.
+    const lacksProfile = error instanceof TypeError || why.startsWith('Profile ');
+    const profile = process.env['TEMPORAL_PROFILE'];
+    const named = profile === undefined ? '' : `TEMPORAL_PROFILE names "${profile}": `;
+    throw new TemporalSettingsInvalid(
+      lacksProfile
+        ? `${named}${configFile()} has no table [profile.${profile ?? 'default'}]`
+        : `The TEMPORAL_ variables and ${configFile()} cannot be read together: ${why}`,
+      error,
+    );
+  }
+}
+
+/** Fails here for files that would fail in the first request, as if no server answered. */
+function checkTls(tls: ClientConfigProfile['tls']): void {
+  if (tls === undefined || tls.disabled === true) return;
+  const { clientCert, clientKey, serverCACert } = tls;
+  const [certName, keyName] = [placeOf('client_cert'), placeOf('client_key')];
+  if ((clientCert === undefined) !== (clientKey === undefined)) {
+    const [given, missing] =
+      clientKey === undefined ? [certName, 'the key'] : [keyName, 'the certificate'];
+    throw new TemporalSettingsInvalid(`${given} is set without ${missing} that belongs to it`);
+  }
+  const cert = contentOf(certName, clientCert);
+  const key = contentOf(keyName, clientKey);
+  const authority = contentOf(placeOf('server_ca_cert'), serverCACert);
+  if (cert !== undefined && key !== undefined)
+    checkPem(`${certName} and ${keyName}`, () => createSecureContext({ cert, key }));
+  if (authority !== undefined)
+    checkPem(placeOf('server_ca_cert'), () => new X509Certificate(authority));
+}
+
+/** The variable that a part of the TLS settings comes from, or its place in the configuration file. */
+function placeOf(part: 'client_cert' | 'client_key' | 'server_ca_cert'): string {
+  const name = `TEMPORAL_TLS_${part.toUpperCase()}`;
+  const variable = [`${name}_PATH`, `${name}_DATA`].find((each) => process.env[each] !== undefined);
+  return variable ?? `${part} in ${configFile()}`;
+}
+
+function contentOf(
+  name: string,
+  source: NonNullable<ClientConfigProfile['tls']>['clientCert'],
+): Buffer | undefined {
+  if (source === undefined) return undefined;
+  return 'path' in source ? readNamed(name, source.path) : Buffer.from(source.data);
+}
+
+function checkPem(name: string, read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    throw new TemporalSettingsInvalid(`${name}: not valid PEM (${causeOf(error)})`, error);
+  }
+}
+
+/**
+ * No Temporal server answered, or it refused the client's credentials. The message names the address and, if nothing
+ * listens there, how to start a server.
+ */
 export class TemporalUnreachable extends Error {
   readonly code = 'temporal_unreachable';
   readonly address: string;
-  constructor(address: string, cause: unknown, listening: Listening = 'unknown') {
-    const why = `No Temporal server answers at ${address} (${causeOf(cause)})`;
-    super(
-      listening === 'nothing'
-        ? `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`
-        : `${why}${listening === 'something' ? ', although something listens there: it may be paused, want TLS (TEMPORAL_TLS=true), or be another program' : ''}. TEMPORAL_ADDRESS names the server.`,
-      { cause },
-    );
+  constructor(settings: TemporalSettings, cause: unknown, listening: Listening = 'unknown') {
+    super(unreachableText(settings, cause, listening), { cause });
     this.name = 'TemporalUnreachable';
-    this.address = address;
+    this.address = settings.address;
   }
+}
+
+function unreachableText(
+  { address, options }: TemporalSettings,
+  cause: unknown,
+  listening: Listening,
+): string {
+  const code = grpcCodeOf(cause);
+  if (code === GRPC.unauthenticated || code === GRPC.permissionDenied)
+    return `The Temporal server at ${address} refuses this client (${causeOf(cause)}). TEMPORAL_API_KEY, or the certificate of TEMPORAL_TLS_CLIENT_CERT_PATH, says who the client is.`;
+  const why = `No Temporal server answers at ${address} (${causeOf(cause)})`;
+  if (listening === 'nothing')
+    return `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`;
+  const hasTls = options.tls !== undefined && options.tls !== null && options.tls !== false;
+  const tls = hasTls
+    ? 'speak no TLS, or with another certificate (TEMPORAL_TLS and TEMPORAL_TLS_SERVER_CA_CERT_PATH)'
+    : 'want TLS (TEMPORAL_TLS=true)';
+  return `${why}${listening === 'something' ? `, although something listens there: it may be paused, ${tls}, or be another program` : ''}. TEMPORAL_ADDRESS names the server.`;
 }
 
 /** The Temporal server answers, but does not have the namespace. The message names both. */
@@ -159,8 +294,7 @@ export async function retrying<T>(
     try {
       return await connect();
     } catch (error) {
-      const { address } = settings;
-      const failure = new TemporalUnreachable(address, error, await listeningAt(address));
+      const failure = new TemporalUnreachable(settings, error, await listeningAt(settings.address));
       const left = policy.retryForMs - (Date.now() - startedAt);
       if (left <= 0 || policy.signal?.aborted === true) throw failure;
       if (attempt === 1) policy.logger.warn(`${failure.message} Trying again…`);

@@ -27,10 +27,12 @@ export const GRPC = {
   invalidArgument: 3,
   notFound: 5,
   alreadyExists: 6,
+  permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   aborted: 10,
   unavailable: 14,
+  unauthenticated: 16,
 } as const;
 
 /** The failure thrown by an update validator, if the error is a refusal: its type and first detail. */

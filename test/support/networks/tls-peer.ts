@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** Made for these tests, and worthless elsewhere. For `localhost` and names under `test.invalid`. */
-const KEY = `-----BEGIN PRIVATE KEY-----
+export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0k46L8oHbgH1r/k0
 IcreqCgWzOTQcV9iwdeUL+Wx/YGhRANCAAQjf6CJtnrdKEJatR10/EXyKCQLBXDq
 hP4pkyr4pSVpafs7pNkjlVY64q3bAKLbt4CRPKWQjmvixqI5s+9pVGoc

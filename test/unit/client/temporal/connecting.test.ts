@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../../../src/client/temporal/connection.js';
 
-const GRPC = { ok: 0, notFound: 5, permissionDenied: 7 };
+const GRPC = { ok: 0, notFound: 5, permissionDenied: 7, unauthenticated: 16 };
 
 /** A server that answers no request before all of them have come. */
 async function serverOf(statuses: Readonly<Record<string, number>>): Promise<string> {
@@ -36,11 +36,8 @@ function answer(stream: ServerHttp2Stream | undefined, status: number): void {
   stream?.end(Buffer.alloc(5));
 }
 
-async function connectTo(describeNamespace: number): Promise<void> {
-  const address = await serverOf({
-    GetSystemInfo: GRPC.ok,
-    DescribeNamespace: describeNamespace,
-  });
+async function connectTo(DescribeNamespace: number, GetSystemInfo = GRPC.ok): Promise<void> {
+  const address = await serverOf({ GetSystemInfo, DescribeNamespace });
   const policy = { retryForMs: 0, logger: { warn: () => undefined } };
   const client = await connectClient({ address, namespace: 'sales', options: {} }, policy);
   await client.connection.close();
@@ -58,4 +55,13 @@ it('names a namespace that the server does not have, and the command that create
 
 it('connects with credentials that may not describe their namespace', async () => {
   await connectTo(GRPC.permissionDenied);
+});
+
+it.each([
+  ['no known credentials', GRPC.unauthenticated],
+  ['credentials without permission', GRPC.permissionDenied],
+])('names the variables of the credentials, if the server finds %s', async (_title, status) => {
+  await expect(connectTo(status, status)).rejects.toThrow(
+    /^The Temporal server at 127\.0\.0\.1:\d+ refuses this client \(.*\)\. TEMPORAL_API_KEY, or the certificate/,
+  );
 });

@@ -85,14 +85,19 @@ describe('a server that does not answer', () => {
       retryForMs: 0,
       logger: { debug: noop, info: noop, warn: noop, error: noop },
     };
-    const connect = (address: string) =>
-      connectClient({ address, namespace: 'default', options: {} }, policy);
+    const connect = (address: string, options = {}) =>
+      connectClient({ address, namespace: 'default', options }, policy);
     const { address } = await silentServer();
     const nothing = await freeAddress();
     // Each takes the whole time of a connect.
     await Promise.all([
       expect(connect(nothing)).rejects.toThrow('Start one:'),
-      expect(connect(address)).rejects.toThrow(/although something listens there: (?!.*Start)/),
+      expect(connect(address)).rejects.toThrow(
+        /although something listens there: (?!.*Start).*want TLS \(TEMPORAL_TLS=true\)/,
+      ),
+      expect(connect(address, { tls: { serverNameOverride: 'localhost' } })).rejects.toThrow(
+        /although something listens there: (?!.*Start).*speak no TLS/,
+      ),
     ]);
   });
 });
