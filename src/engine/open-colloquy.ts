@@ -81,6 +81,7 @@ export interface OpenedColloquy {
 /**
  * Opens an application. Two processes of one application call this with the same options.
  * @throws {TypeError} when `store` is missing
+ * @throws {TemporalSettingsInvalid} naming a variable of the environment that is wrong
  * @throws {TemporalUnreachable} naming the address that was tried
  * @throws {NamespaceUnknown} when the server does not have the namespace
  * @throws {StoreUnavailable} naming the file or database that cannot be opened
@@ -96,12 +97,12 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
   checkStore(store);
   const opened = await openEventLog(store, { blobs, logger });
   const { log } = opened;
-  let connected: Client | undefined;
+  const closers = [() => opened.close()];
   try {
     const storeId = await log.storeId();
     const policy = { retryForMs, logger, identity: ownIdentity(storeId) };
     const temporal = await connectClient(settings, policy, codecs);
-    connected = temporal;
+    closers.unshift(() => temporal.connection.close());
     const fromLog = clientOptionsFrom(opened, temporal);
     // The agents are known from here on, even if the store becomes unavailable.
     await fromLog.agents();
@@ -135,24 +136,32 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
           ...(codecOrigins === undefined ? {} : { codec: { codecs, origins: codecOrigins } }),
         });
       },
-      close: () => {
-        closing ??= stores
-          .stop()
-          .then(() => temporal.connection.close())
-          .then(() => opened.close());
-        return closing;
-      },
+      close: () => (closing ??= closeAll([() => stores.stop(), ...closers])),
     };
   } catch (error) {
-    await connected?.connection.close();
-    await opened.close();
+    // The reason of the failure is the one that counts.
+    await closeAll(closers).catch(() => undefined);
     throw error;
   }
 }
 
+/** The environment is not read where nothing is absent: a wrong variable of it does not count then. */
 function settingsOf(given: Partial<TemporalSettings> = {}): TemporalSettings {
+  const { address, namespace, options } = given;
+  if (address !== undefined && namespace !== undefined && options !== undefined)
+    return { address, namespace, options };
   const settings = temporalSettings(given);
-  return given.options === undefined ? settings : { ...settings, options: given.options };
+  return options === undefined ? settings : { ...settings, options };
+}
+
+/** Closes in order, each one even if another fails. @throws the first failure, once all have been closed */
+async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closers)
+    await close().catch((error: unknown) => {
+      failures.push(error);
+    });
+  if (failures.length > 0) throw failures[0];
 }
 
 function checkStore(store: unknown): void {

@@ -1,7 +1,7 @@
 /** `openColloquy` on a real server: one call gives an application its client, worker and API. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openColloquy } from '../../src/engine/open-colloquy.js';
 import { serve } from '../../src/http/listen.js';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
@@ -76,4 +76,30 @@ test('an application that names no store gets an error that lists the kinds of s
 test('an application whose store cannot be opened gets an error with the name of the store', async () => {
   const store = temporaryFolder();
   await expect(openColloquy({ ...options(), store })).rejects.toThrow(store);
+});
+
+test('a connection that cannot be closed is reported, and the log is closed all the same', async () => {
+  const colloquy = await openColloquy(options());
+  const { connection } = colloquy.temporal;
+  const closing = vi.spyOn(connection, 'close').mockRejectedValue(new Error('the channel is busy'));
+  onTestFinished(async () => {
+    closing.mockRestore();
+    await connection.close();
+  });
+  await expect(colloquy.close()).rejects.toThrow('the channel is busy');
+  await expect(
+    colloquy.log.head({ tenant: 'default', conversationId: 'order-42' }),
+  ).rejects.toThrow();
+});
+
+test('settings that are given whole do not read the environment, whose wrong variables do not count', async () => {
+  vi.stubEnv('TEMPORAL_TLS', 'maybe');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const given = options();
+  await expect(openColloquy(given)).rejects.toThrow('TEMPORAL_TLS must be true, false, 1, 0');
+  const temporal = { ...given.temporal, namespace: 'default', options: {} };
+  const colloquy = await openColloquy({ ...given, temporal });
+  await colloquy.close();
 });
