@@ -1,7 +1,11 @@
 /** A script that sends a message, approves the waiting call, and prints the answer. */
 import { openColloquy } from 'colloquy/engine';
 
-const colloquy = await openColloquy({ store: 'colloquy.db', actor: { id: 'ada' } });
+const options = { store: 'colloquy.db', actor: { id: 'ada' } };
+const colloquy = await openColloquy(options).catch((error: unknown) => {
+  console.error((error as Error).message);
+  process.exit(1);
+});
 const conversation = colloquy.client.conversation('order-42', { agent: 'support' });
 const turn = await conversation.send('My order arrived broken.', { requestId: 'job-7' });
 const result = await turn.result({ timeout: '1 minute' });

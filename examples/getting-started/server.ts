@@ -3,7 +3,10 @@ import { openColloquy } from 'colloquy/engine';
 import { serve } from 'colloquy/http';
 import { support } from './agents.ts';
 
-const colloquy = await openColloquy({ store: 'colloquy.db' });
+const colloquy = await openColloquy({ store: 'colloquy.db' }).catch((error: unknown) => {
+  console.error((error as Error).message);
+  process.exit(1);
+});
 const worker = await colloquy.worker({ agents: [support], services: {} });
 const port = Number(process.env['PORT'] ?? 8080);
 const api = await serve(await colloquy.app(), { port });

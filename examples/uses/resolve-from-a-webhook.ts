@@ -1,7 +1,7 @@
 /**
  * A route of your own server decides an approval: the target of an e-mail link, a chat button, or the callback of a
- * payment provider. Only Temporal has to run: without a worker the decision is queued, and counts from the time of its
- * arrival.
+ * payment provider. Once the route is open, only Temporal has to run: without a worker the decision is queued, and
+ * counts from the time of its arrival.
  *
  *   npm start                                           in another terminal
  *   node dist/examples/uses/resolve-from-a-webhook.js 3000
@@ -9,17 +9,18 @@
  *     -d '{"eventId":"evt-1","ref":"<ref of a call>","approved":true,"by":"ada"}'
  */
 import type { AddressInfo } from 'node:net';
-import { ConversationClient, connectClient, temporalSettings } from 'colloquy/client';
+import { openColloquy } from 'colloquy/engine';
 import express from 'express';
 import { z } from 'zod';
 
-// The settings come from Temporal's own variables: address, namespace, TLS, API key.
-const policy = { retryForMs: 0, logger: console };
-const temporal = await connectClient(temporalSettings(), policy).catch((error: unknown) => {
+// Temporal's own variables say where Temporal is: address, namespace, TLS, API key. The store is that of the workers.
+const { client } = await openColloquy({
+  store:
+    process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
+}).catch((error: unknown) => {
   console.error((error as Error).message);
   process.exit(1);
 });
-const client = new ConversationClient({ temporal, agents: [] });
 const app = express();
 
 // #region webhook

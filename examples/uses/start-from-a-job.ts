@@ -25,18 +25,18 @@ async function runJob(client: ConversationClient, id: string, order: string): Pr
 
 const [, , id = 'job-7', order = '42'] = process.argv;
 // #region client
+const fail = (error: unknown): never => {
+  console.error((error as Error).message);
+  process.exit(1);
+};
 // The store is that of the workers: it has the agents that they serve, and every turn, however long ago it ended.
-// Without a Temporal server, its namespace or the store the job ends with one sentence.
 const colloquy = await openColloquy({
   store:
     process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
   actor: { id: 'nightly-job' },
-}).catch((error: unknown) => {
-  console.error((error as Error).message);
-  process.exit(1);
-});
+}).catch(fail);
 // #endregion client
-const result = await runJob(colloquy.client, id, order);
+const result = await runJob(colloquy.client, id, order).catch(fail);
 switch (result.status) {
   case 'completed':
     console.log(`${result.turnId} completed: ${result.text}`);

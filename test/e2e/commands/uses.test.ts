@@ -59,7 +59,7 @@ describe('a webhook that decides an approval', () => {
   }, async () => {
     await runJob('job-8', '8');
     const hook = start(process.execPath, [exampleAt('resolve-from-a-webhook.js'), '0'], {
-      env: { TEMPORAL_ADDRESS: world.server.address },
+      env: { TEMPORAL_ADDRESS: world.server.address, COLLOQUY_DATA: world.folder },
     });
     const url = /http:\S+/.exec(await hook.prints(/^webhook http/m))?.[0] ?? '';
     const event = { eventId: 'evt-1', ref: 'default~order-8~call_2', approved: false, by: 'ada' };
@@ -141,6 +141,14 @@ describe.each(['start-from-a-job.js', 'resolve-from-a-webhook.js'])('the example
     const address = `127.0.0.1:${await freePort()}`;
     expect(await runWith({ TEMPORAL_ADDRESS: address })).toMatch(
       new RegExp(`^No Temporal server answers at ${address} .*\\n$`),
+    );
+  });
+
+  it('ends with one line that names the variable, if one of Temporal’s is wrong', async () => {
+    const { address } = world.server;
+    const name = 'TEMPORAL_TLS_SERVER_CA_CERT_PATH';
+    expect(await runWith({ TEMPORAL_ADDRESS: address, [name]: '/nowhere/ca.pem' })).toMatch(
+      new RegExp(`^${name} names /nowhere/ca\\.pem, which cannot be read .*\\n$`),
     );
   });
 
