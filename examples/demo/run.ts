@@ -13,11 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Client } from '@temporalio/client';
-import { manifestOf } from 'colloquy';
-import { ConversationClient, type PendingCall } from 'colloquy/client';
+import type { PendingCall } from 'colloquy/client';
 import { type Stack, startStack } from 'colloquy/dev';
-import { connectClient, temporalSettings } from 'colloquy/worker';
+import { type OpenedColloquy, openColloquy } from 'colloquy/engine';
 import { support } from './agents.js';
 import { answerFor } from './answers.js';
 import { chooseModel } from './model.js';
@@ -39,7 +37,6 @@ Options:
   --help               this text
 
 Without --local-model: with OPENAI_API_KEY or OPENAI_BASE_URL a real model answers; without, a SCRIPTED local server.`;
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -93,26 +90,31 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
       if (line.startsWith('{')) timeline.note(`${from}: ${line}`);
     },
   });
-  const temporal = await connectClient(temporalSettings({ address: stack.temporal.address }), {
-    retryForMs: 5_000,
-    logger: quiet,
-  });
+  let colloquy: OpenedColloquy | undefined;
   try {
+    // The job is a process of its own in production. Worker and API have the same store.
+    colloquy = await openColloquy({
+      store: process.env['COLLOQUY_DATABASE_URL'] ?? join(dataDir, 'log.db'),
+      temporal: { address: stack.temporal.address },
+      taskQueue: TASK_QUEUE,
+      actor: { id: 'nightly-job' },
+      retryForMs: 5_000,
+    });
     for (const line of stack.temporal.notes) timeline.note(line);
     timeline.note(`worker pid ${stack.worker().pid}, API ${stack.apiUrl}`);
     const conversationId = `demo-${Date.now()}`;
     const patienceMs = local ? 300_000 : 60_000;
     await Promise.race([
-      converse({ stack, temporal, timeline, patienceMs, conversationId }),
+      converse({ stack, colloquy, timeline, patienceMs, conversationId }),
       interrupted,
     ]);
     timeline.note(`refunds actually made: ${await countLines(ledger)}`);
     if (keep) timeline.note('everything keeps running; Ctrl-C stops it');
     timeline.note(await whereToLook(stack, { keep, conversationId }));
     if (keep) await interrupted.catch(() => undefined);
-    await temporal.connection.close();
   } finally {
     timeline.close();
+    await colloquy?.close();
     await stack.stop({ discards: true });
     await model.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -121,7 +123,7 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
 
 interface Scene {
   readonly stack: Stack;
-  readonly temporal: Client;
+  readonly colloquy: OpenedColloquy;
   readonly timeline: Timeline;
   /** Time limit of the model: without a graphics card, on a busy machine, it produces a few words a second. */
   readonly patienceMs: number;
@@ -129,16 +131,11 @@ interface Scene {
 }
 
 async function converse(scene: Scene): Promise<void> {
-  const { stack, temporal, timeline, patienceMs, conversationId } = scene;
+  const { stack, timeline, patienceMs, conversationId } = scene;
+  const { client, temporal } = scene.colloquy;
   timeline.watch(stack.apiUrl, conversationId);
   // 1. A backend job starts the conversation, through the client library.
-  const client = new ConversationClient({
-    temporal,
-    agents: [manifestOf(support)],
-    taskQueue: TASK_QUEUE,
-    actor: { id: 'nightly-job' },
-  });
-  const conversation = client.conversation(conversationId, { agent: 'support' });
+  const conversation = client.conversation(conversationId, { agent: support });
   timeline.act('a job sends a message through the client library');
   const turn = await conversation.send(MESSAGE, { requestId: 'job-1' });
   if (turn.status === 'queued') throw new Error(turn.warning);
