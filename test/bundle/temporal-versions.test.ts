@@ -8,7 +8,7 @@ import type * as Bundle from '../../src/worker/temporal/bundle.js';
 import { patient } from '../support/patience.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const { installedSdk, PREBUILT, workflowCode } = (await import(
+const { BUNDLED_PACKAGES, installedSdk, PREBUILT, workflowCode } = (await import(
   join(ROOT, 'dist/worker/temporal/bundle.js')
 )) as typeof Bundle;
 
@@ -66,6 +66,20 @@ it('a worker takes the bundle of the build where the installed SDK is the one in
   expect(await workflowCode({ logger: loggerOf(lines) })).toEqual({ codePath: PREBUILT.code });
   expect(JSON.parse(readFileSync(PREBUILT.record, 'utf8'))).toEqual({ sdk: installedSdk() });
   expect(lines).toEqual([]);
+});
+
+it('the version of the SDK is that of the worker, and of each package in the bundle that differs', () => {
+  expect(installedSdk(() => '1.24.3')).toBe('1.24.3');
+  expect(installedSdk((name) => (name === 'workflow' ? '1.24.2' : '1.24.3'))).toBe(
+    '1.24.3 (workflow 1.24.2)',
+  );
+  const each = { worker: '1.24.1', workflow: '1.24.2', common: '1.24.3' };
+  expect(installedSdk((name) => each[name])).toBe('1.24.1 (workflow 1.24.2, common 1.24.3)');
+  const code = readFileSync(PREBUILT.code, 'utf8');
+  const bundled = [...code.matchAll(/node_modules\/@temporalio\/([a-z-]+)\//g)].map(
+    ([, name = '']) => name,
+  );
+  expect([...new Set(bundled)].sort()).toEqual([...BUNDLED_PACKAGES].sort());
 });
 
 it('with another version of the SDK a worker builds the same code anew, once, and logs both versions', {

@@ -36,10 +36,26 @@ export const BUNDLE_OPTIONS = {
   ],
 } satisfies BundleOptions;
 
-/** Version of the SDK that this process runs with. */
-export function installedSdk(): string {
+/** Packages of Temporal whose code is in a bundle. */
+export const BUNDLED_PACKAGES = ['workflow', 'common'] as const;
+
+/**
+ * Version of the SDK that this process runs with: that of the worker, which loads the bundle, and in parentheses those
+ * of packages in the bundle that differ from it.
+ */
+export function installedSdk(
+  versionOf: (name: 'worker' | (typeof BUNDLED_PACKAGES)[number]) => string = installedVersion,
+): string {
+  const version = versionOf('worker');
+  const others = BUNDLED_PACKAGES.map((name) => [name, versionOf(name)] as const)
+    .filter(([, other]) => other !== version)
+    .map((differing) => differing.join(' '));
+  return others.length === 0 ? version : `${version} (${others.join(', ')})`;
+}
+
+function installedVersion(name: string): string {
   const require = createRequire(import.meta.url);
-  const { version } = require('@temporalio/worker/package.json') as { readonly version: string };
+  const { version } = require(`@temporalio/${name}/package.json`) as { readonly version: string };
   return version;
 }
 
@@ -85,7 +101,7 @@ export async function workflowCode({
   return await building;
 }
 
-/** Version of `@temporalio/worker`, and so of all packages in the bundle of the build; undefined without one. */
+/** The SDK that the bundle of the build was made with, as `installedSdk` says it; undefined without one. */
 function prebuiltWith(): string | undefined {
   if (!existsSync(PREBUILT.code) || !existsSync(PREBUILT.record)) return undefined;
   const record: unknown = JSON.parse(readFileSync(PREBUILT.record, 'utf8'));
