@@ -1,4 +1,5 @@
 /** Runs agents beside a worker that an application already has, as a plugin of its `Worker.create`. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker, WorkerPlugin } from '@temporalio/worker';
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { createColloquyWorker } from './create-worker.js';
@@ -39,16 +40,26 @@ export class ColloquyPlugin<Services> implements WorkerPlugin {
       );
     const colloquy = await createColloquyWorker(this.#options);
     const failures: unknown[] = [];
-    const running = colloquy.run().catch((error: unknown) => {
+    const ended = new AbortController();
+    const running = colloquy.run().catch(async (error: unknown) => {
       failures.push(error);
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await shutDown(worker, ended.signal);
     });
     try {
       await next(worker);
     } finally {
+      ended.abort();
       colloquy.shutdown();
       await running;
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+const STATE_POLL_MS = 50;
+
+/** A worker refuses to be shut down before it runs, and other plugins may let it begin later than this one. */
+async function shutDown(worker: Worker, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted && worker.getState() === 'INITIALIZED') await sleep(STATE_POLL_MS);
+  if (worker.getState() === 'RUNNING') worker.shutdown();
 }
