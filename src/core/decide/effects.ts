@@ -90,22 +90,6 @@ export function isTimer(effect: ExternalEffect): effect is TimerEffect {
   return 'deadline' in effect;
 }
 
-const INTERNAL: readonly Effect['type'][] = [
-  'start_turn',
-  'start_inbox_turn',
-  'open_suspension',
-  'move_to_background',
-  'apply_rule',
-  'record_result',
-  'stop_at_limit',
-  'fail_turn',
-  'end_turn',
-];
-
-export function isInternal(effect: Effect): effect is InternalEffect {
-  return INTERNAL.includes(effect.type);
-}
-
 /** The identity of an effect: equal keys mean the same piece of work. */
 export function effectKey(effect: ExternalEffect): string {
   switch (effect.type) {

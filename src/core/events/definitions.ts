@@ -23,10 +23,9 @@ import { lossError } from '../calls/definitions.js';
 import type { Loss } from '../calls/results.js';
 import { errorResult } from '../calls/results.js';
 import { decideOffer, plannedErrorResult } from '../decide/decide.js';
-import { isInternal } from '../decide/effects.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
-import { internalEvents } from './internal.js';
+import { internalEvents, isInternal } from './internal.js';
 import { resultEvent } from './results.js';
 
 /** Empty where the plan has no definition to compare with. */
@@ -91,7 +90,7 @@ function offerEvents(
 ): readonly EventBody[] {
   return decideOffer(call)
     .filter(isInternal)
-    .flatMap((effect) => internalEvents(state, effect, nowMs));
+    .flatMap((effect) => internalEvents(state, effect, { nowMs }));
 }
 
 /** One worker refused a run because of a change, and another reports no change: neither can be relied upon. */

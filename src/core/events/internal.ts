@@ -3,67 +3,80 @@ import type { EventBody } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { noCapacityResult } from '../calls/capacity.js';
 import { detachResult } from '../calls/detached.js';
-import type { InternalEffect } from '../decide/effects.js';
+import type { Effect, InternalEffect } from '../decide/effects.js';
 import type { ConversationState } from '../state/state.js';
 import { ruledEvents } from './resolutions.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 import { suspensionEvent } from './suspension.js';
-import { cancelledResults, limitEvents, toolFailedEvent } from './turns.js';
+import { cancelledResults, inboxTurnEvent, limitEvents, toolFailedEvent } from './turns.js';
+
+/** The time, and the token of the next turn's id (`MachineOptions.turnToken`). */
+interface Given {
+  readonly nowMs: number;
+  readonly turnToken?: (() => string) | undefined;
+}
+
+type InternalType = InternalEffect['type'];
+type InternalOf<Type extends InternalType> = InternalEffect & { readonly type: Type };
+
+type EventsOf<Type extends InternalType> = (
+  state: ConversationState,
+  effect: InternalOf<Type>,
+  given: Given,
+) => readonly EventBody[];
+
+const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
+  start_turn: (state, { turnId }) => {
+    const message = state.queue.find((entry) => entry.turnId === turnId);
+    return message === undefined
+      ? []
+      : [{ type: 'turn_started', turnId, messageId: message.messageId }];
+  },
+  start_inbox_turn: (state, _, { turnToken }) => inboxTurnEvent(state, turnToken),
+  open_suspension: (state, { toolCallId, kind }, { nowMs }) => {
+    const call = state.calls[toolCallId];
+    if (call === undefined) return [];
+    const event = suspensionEvent(call, kind, nowMs);
+    const noCapacity = noCapacityResult(state, call, event.suspension);
+    return [noCapacity === undefined ? event : resultEvent(call, noCapacity)];
+  },
+  apply_rule: (state, { toolCallId, rule }) => {
+    const call = state.calls[toolCallId];
+    return call === undefined ? [] : ruledEvents(call, rule);
+  },
+  record_result: (state, { toolCallId, result }) => {
+    const call = state.calls[toolCallId];
+    if (call === undefined) return [];
+    // Judged again: calls of the same step may have used the capacity in the meantime.
+    const now = result.status === 'detached' ? detachResult(state, call) : result;
+    return [resultEvent(call, now)];
+  },
+  move_to_background: (state, { toolCallId }) => {
+    const call = state.calls[toolCallId];
+    return call === undefined ? [] : [resultEvent(call, detachResult(state, call))];
+  },
+  stop_at_limit: (state, { limit }) =>
+    state.turn === undefined
+      ? []
+      : [...cancelledResults(state, SYSTEM_ACTOR), ...limitEvents(state, state.turn, limit)],
+  fail_turn: (state) =>
+    state.turn?.failure === undefined
+      ? []
+      : [...cancelledResults(state, SYSTEM_ACTOR), toolFailedEvent(state.turn, state.turn.failure)],
+  end_turn: ({ turn }) =>
+    turn === undefined ? [] : [turnEndedEvent(turn, { status: 'completed' })],
+};
+
+export function isInternal(effect: Effect): effect is InternalEffect {
+  return Object.hasOwn(EVENTS, effect.type);
+}
 
 /** Carries out an internal decision: returns the events that record it. */
-export function internalEvents(
+export function internalEvents<Type extends InternalType>(
   state: ConversationState,
-  effect: InternalEffect,
-  nowMs: number,
+  effect: InternalOf<Type>,
+  given: Given,
 ): readonly EventBody[] {
-  switch (effect.type) {
-    case 'start_turn': {
-      const message = state.queue.find((entry) => entry.turnId === effect.turnId);
-      return message === undefined
-        ? []
-        : [{ type: 'turn_started', turnId: effect.turnId, messageId: message.messageId }];
-    }
-    case 'start_inbox_turn':
-      // The machine makes these events: a turn's id needs a token.
-      return [];
-    case 'open_suspension': {
-      const call = state.calls[effect.toolCallId];
-      if (call === undefined) return [];
-      const event = suspensionEvent(call, effect.kind, nowMs);
-      const noCapacity = noCapacityResult(state, call, event.suspension);
-      return [noCapacity === undefined ? event : resultEvent(call, noCapacity)];
-    }
-    case 'apply_rule': {
-      const call = state.calls[effect.toolCallId];
-      return call === undefined ? [] : ruledEvents(call, effect.rule);
-    }
-    case 'record_result': {
-      const call = state.calls[effect.toolCallId];
-      if (call === undefined) return [];
-      // Judged again: calls of the same step may have used the capacity in the meantime.
-      const { result } = effect;
-      const now = result.status === 'detached' ? detachResult(state, call) : result;
-      return [resultEvent(call, now)];
-    }
-    case 'move_to_background': {
-      const call = state.calls[effect.toolCallId];
-      return call === undefined ? [] : [resultEvent(call, detachResult(state, call))];
-    }
-    case 'stop_at_limit':
-      return state.turn === undefined
-        ? []
-        : [
-            ...cancelledResults(state, SYSTEM_ACTOR),
-            ...limitEvents(state, state.turn, effect.limit),
-          ];
-    case 'fail_turn':
-      return state.turn?.failure === undefined
-        ? []
-        : [
-            ...cancelledResults(state, SYSTEM_ACTOR),
-            toolFailedEvent(state.turn, state.turn.failure),
-          ];
-    case 'end_turn':
-      return state.turn === undefined ? [] : [turnEndedEvent(state.turn, { status: 'completed' })];
-  }
+  const { type } = effect;
+  return EVENTS[type](state, effect, given);
 }

@@ -6,10 +6,8 @@ import type { CanonicalEvent, EventBody } from '../../protocol/log/events.js';
 import { apply } from '../apply/apply.js';
 import { turnTooLong, turnTooLongText } from '../context/request-window.js';
 import { decide } from '../decide/decide.js';
-import { isInternal } from '../decide/effects.js';
-import { internalEvents } from '../events/internal.js';
+import { internalEvents, isInternal } from '../events/internal.js';
 import { modelFailedEvents } from '../events/model-calls.js';
-import { inboxTurnEvent } from '../events/turns.js';
 import type { ConversationState } from '../state/state.js';
 import { isStopping } from '../state/state.js';
 import { isoOf } from '../state/time.js';
@@ -97,9 +95,7 @@ export class Committer {
       // The effects concern different calls, so none invalidates another; deciding again after each would be quadratic.
       for (const effect of due)
         this.commit(
-          effect.type === 'start_inbox_turn'
-            ? inboxTurnEvent(this.#state, this.turnToken)
-            : internalEvents(this.#state, effect, this.#now()),
+          internalEvents(this.#state, effect, { nowMs: this.#now(), turnToken: this.turnToken }),
         );
     }
   }

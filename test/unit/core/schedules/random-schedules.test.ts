@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../../../../src/core/apply/apply.js';
 import { decide } from '../../../../src/core/decide/decide.js';
-import { isInternal } from '../../../../src/core/decide/effects.js';
+import { isInternal } from '../../../../src/core/events/internal.js';
 import { closeConversation, resolve } from '../../../support/builders/verbs.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
