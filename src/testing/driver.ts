@@ -4,32 +4,46 @@
  */
 
 import { fromCarryOver, toCarryOver } from '../core/context/carry-over.js';
-import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
-import { effectKey, isTimer } from '../core/decide/effects.js';
+import { visibleTranscript } from '../core/context/request-window.js';
+import type { EffectOf, ExternalEffect, TimerEffect } from '../core/decide/effects.js';
+import { isTimer } from '../core/decide/effects.js';
 import { ConversationMachine, startedState } from '../core/machine/machine.js';
 import { SummaryPause } from '../core/machine/summary-pause.js';
-import { timerFired } from '../core/machine/timers.js';
 import type { ConversationState } from '../core/state/state.js';
 import { callOf } from '../core/state/state.js';
 import { isoOf } from '../core/state/time.js';
+import { type TranscriptItem, wholeMessages } from '../core/state/transcript.js';
 import { snapshotOf } from '../core/view/snapshot.js';
-import { CALL_WORK, type CallEffect, type CallWorkType } from '../core/work/calls.js';
+import { effectKey, WORK } from '../core/work/effects.js';
+import type { TranscriptSource, WorkType } from '../core/work/row.js';
 import type { Agent } from '../define/define-agent.js';
 import { onHang } from '../model/scripted/scripted.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { PendingCall } from '../protocol/calls/suspensions.js';
 import type { CarriedMemory } from '../protocol/conversation/offloaded-messages.js';
+import type { TurnError } from '../protocol/conversation/turns.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
+import type { TranscriptDelta } from '../protocol/workflow/transcript-delta.js';
+import { type LocalActivities, ModelCallLost } from './local/local-activities.js';
 import { type LocalDeps, localDeps } from './local/local-deps.js';
-import { LocalModel } from './local/local-model.js';
-import { type CallActivities, LocalWork } from './local/local-work.js';
+import { LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
 
 const DEFAULT_START = Date.UTC(2026, 0, 1);
 /** More rounds than any turn can take; reached only when an effect makes no progress. */
 const MAX_ROUNDS = 10_000;
+
+/** Nothing is offloaded in a test, and no worker knows earlier messages: every request gets all of them. */
+const WHOLE: TranscriptSource = {
+  next: (state) => whole(visibleTranscript(state)),
+  front: ({ transcript }, length) => whole(transcript.slice(0, length)),
+};
+
+function whole(items: readonly TranscriptItem[]): TranscriptDelta {
+  return { epoch: 0, base: 0, append: wholeMessages(items) };
+}
 
 interface Work {
   readonly stop: AbortController;
@@ -44,7 +58,6 @@ export class TestDriver<Services> {
   #machine: ConversationMachine;
   #nowMs: number;
   readonly #local: LocalDeps<Services>;
-  readonly #model: LocalModel<Services>;
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
   readonly #pause = new SummaryPause();
@@ -55,7 +68,6 @@ export class TestDriver<Services> {
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
     const local = localDeps(agent, options);
     this.#local = local;
-    this.#model = new LocalModel(local);
     this.#work = new LocalWork(local);
     const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
       type: 'conversation_started',
@@ -95,7 +107,7 @@ export class TestDriver<Services> {
       if (next === undefined) break;
       this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
       if (next.type === 'lease_end') this.#leases.lapse(this.#machine, next);
-      else timerFired(this.#machine, next);
+      else this.#machine.fired(next);
       await this.settle();
     }
     this.#nowMs = until;
@@ -184,60 +196,59 @@ export class TestDriver<Services> {
     this.#underWay.set(key, { stop, whole, hung, hangs });
   }
 
-  /**
-   * Carries out one effect. Reads the machine again for the outcome, since a roll-over may have replaced it meanwhile.
-   */
   async #carryOut(
     effect: Exclude<ExternalEffect, TimerEffect>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { state } = this.#machine;
     switch (effect.type) {
-      case 'call_model': {
-        const answer = await this.#model.callModel(state, effect, signal);
-        if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
-        else this.#machine.modelFailed(effect, answer.error);
-        return;
-      }
       case 'offload_transcript':
         // The test has no store.
         this.#machine.endForCapacity();
         return;
       case 'abort_model':
-        this.#machine.modelAborted(effect);
+        this.#machine.lost({ ...effect, type: 'call_model' }, {});
         return;
-      case 'summarize': {
-        const made = await this.#model.summarize(state, signal);
-        const isTaken = made !== undefined && this.#machine.summarized(effect.ordinal, made);
-        if (isTaken) this.#pause.succeeded();
-        else this.#pause.failed(this.#machine.state);
-        return;
-      }
       default:
-        await this.#workOnCall(effect, signal);
+        await this.#perform(effect, signal);
     }
   }
 
-  async #workOnCall<Type extends CallWorkType>(
-    effect: CallEffect<Type>,
+  /** Reads the machine again for the outcome, since a roll-over may have replaced it meanwhile. */
+  async #perform<Type extends WorkType>(
+    effect: EffectOf<Type>,
     signal: AbortSignal,
   ): Promise<void> {
     const { state } = this.#machine;
-    const call = callOf(state, effect.toolCallId);
-    const work = CALL_WORK[effect.type];
-    const input = call && work.input({ state, call, nowMs: this.#nowMs });
-    if (call === undefined || input === undefined) return;
-    const activities: CallActivities = this.#work;
-    const result = await activities[work.activity](input, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
+    const { type } = effect;
+    const { activity, input: inputOf } = WORK[type];
+    const input = inputOf({ state, nowMs: this.#nowMs, transcript: WHOLE }, effect);
+    if (input === undefined) return;
+    const activities: LocalActivities = this.#work;
+    const result = await activities[activity](input, signal).catch((error: unknown) => {
+      if (error instanceof ModelCallLost) this.#modelLost(effect, error.failure);
+      // The call has its result already, so the outcome is not needed.
+      else if (!signal.aborted) throw error;
     });
-    // The call has its result already, so the outcome is not needed.
-    if (result === undefined) return;
-    const { name } = call.plan;
-    const losses = effect.type === 'run_tool' ? (this.#losses.get(name) ?? 0) : 0;
-    if (losses > 0) this.#losses.set(name, losses - 1);
-    const loss = { timedOut: false, message: 'the worker was lost' };
-    this.#machine.callEnded(effect, losses > 0 ? { loss } : { result });
+    if (result === undefined || this.#losesRun(state, effect)) return;
+    const isUsed = this.#machine.completed(effect, result);
+    if (type === 'summarize') this.#pause.ended(this.#machine.state, isUsed);
+  }
+
+  #modelLost(effect: EffectOf<WorkType>, error: TurnError): void {
+    if (effect.type !== 'call_model' && effect.type !== 'summarize') return;
+    this.#machine.lost(effect, { error });
+    if (effect.type === 'summarize') this.#pause.ended(this.#machine.state, false);
+  }
+
+  /** Whether the worker of this run is lost, as the test has set it up. */
+  #losesRun(state: ConversationState, effect: EffectOf<WorkType>): boolean {
+    if (effect.type !== 'run_tool') return false;
+    const name = callOf(state, effect.toolCallId)?.plan.name ?? '';
+    const losses = this.#losses.get(name) ?? 0;
+    if (losses === 0) return false;
+    this.#losses.set(name, losses - 1);
+    this.#machine.lost(effect, { timedOut: false, message: 'the worker was lost' });
+    return true;
   }
 
   #machineOn(state: ConversationState): ConversationMachine {

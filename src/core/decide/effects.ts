@@ -28,7 +28,7 @@ export type InternalEffect =
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };
 
-/** Effects for the driver; each has a key (`effectKey`) that identifies it while it is under way. */
+/** Effects for the driver; each has a row in `core/work/effects.ts`. */
 export type ExternalEffect =
   | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
   /**
@@ -83,45 +83,13 @@ export type ExternalEffect =
 
 export type Effect = InternalEffect | ExternalEffect;
 
+export type EffectType = ExternalEffect['type'];
+/** The external effect of a type. */
+export type EffectOf<Type extends EffectType> = ExternalEffect & { readonly type: Type };
+
 /** Effects that use no resources while they are under way, and that a roll-over carries as instants. */
 export type TimerEffect = Extract<ExternalEffect, { readonly deadline: string }>;
 
 export function isTimer(effect: ExternalEffect): effect is TimerEffect {
   return 'deadline' in effect;
-}
-
-/** The identity of an effect: equal keys mean the same piece of work. */
-export function effectKey(effect: ExternalEffect): string {
-  switch (effect.type) {
-    case 'call_model':
-      return `model:${effect.turnId}:${effect.step}`;
-    case 'offload_transcript':
-      return `offload:${effect.turnId}:${effect.step}`;
-    case 'abort_model':
-      return `abort:${effect.turnId}:${effect.step}`;
-    case 'run_tool':
-      return `tool:${effect.toolCallId}:${effect.run}`;
-    case 'preflight_tool':
-      return `preflight:${effect.toolCallId}`;
-    case 'reconcile_tool':
-      return `reconcile:${effect.toolCallId}:${effect.run}`;
-    case 'plan_call':
-      return `plan:${effect.toolCallId}`;
-    case 'check_answer':
-      return `check:${effect.toolCallId}:${effect.requestId}`;
-    case 'check_edit':
-      return `edit:${effect.toolCallId}:${effect.requestId}`;
-    case 'check_definition':
-      return `definition:${effect.toolCallId}`;
-    case 'summarize':
-      return `summarize:${effect.ordinal}`;
-    case 'await_warning':
-      return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
-    case 'await_deadline':
-      return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
-    case 'await_claim':
-      return `claim:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
-    case 'await_turn_limit':
-      return `limit:${effect.turnId}:${effect.deadline}`;
-  }
 }

@@ -8,8 +8,6 @@
  * M3  A reply names the `seq` of the recorded event before any decision that follows from it is made.
  */
 
-import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
-import type { TurnError } from '../../protocol/conversation/turns.js';
 import type {
   CanonicalEvent,
   EventBody,
@@ -19,25 +17,19 @@ import type {
   TranscriptOffloaded,
 } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
-import type { CallModelResult, SummarizeResult } from '../../protocol/workflow/activities.js';
 import { apply } from '../apply/apply.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
 import { withOffloaded } from '../context/offloaded.js';
 import { needsOffload, turnTooLongText } from '../context/request-window.js';
 import { decide, decideCall } from '../decide/decide.js';
-import { type ExternalEffect, effectKey } from '../decide/effects.js';
+import type { EffectOf, ExternalEffect, TimerEffect } from '../decide/effects.js';
 import { isInternal } from '../events/internal.js';
-import { type ModelCallEnd, modelEndedEvents } from '../events/model-calls.js';
-import { expiryEvents } from '../events/resolutions.js';
-import { summarizedEvents } from '../events/summaries.js';
-import { offeredReads, readEvents } from '../events/tool-runs.js';
+import { readEvents } from '../events/tool-runs.js';
 import { closeEvents } from '../events/turns.js';
 import { plainInput } from '../input/plain-input.js';
 import { isRecorded } from '../memory/refusals.js';
-import type { CallState } from '../state/calls.js';
-import { hasEnded } from '../state/calls.js';
-import type { ConversationState, TurnState } from '../state/state.js';
-import { callOf, isStopping } from '../state/state.js';
+import type { ConversationState } from '../state/state.js';
+import { callOf } from '../state/state.js';
 import {
   type OutcomeOf,
   type RefusalOf,
@@ -47,15 +39,10 @@ import {
   type VerbName,
 } from '../verbs/table.js';
 import type { Outcome, Verb } from '../verbs/verb.js';
-import {
-  type CallEffect,
-  type CallWorkEnd,
-  type CallWorkType,
-  callEndedEvents,
-} from '../work/calls.js';
+import { effectKey, TIMERS, WORK } from '../work/effects.js';
+import type { EffectAt, LossOf, WorkResult, WorkType } from '../work/row.js';
+import { overdueEvents } from '../work/timers.js';
 import { Committer, type MachineOptions } from './committer.js';
-
-type StepOf = Pick<TurnState, 'turnId' | 'step'>;
 
 export class ConversationMachine {
   readonly #log: Committer;
@@ -126,7 +113,7 @@ export class ConversationMachine {
     const judged = verb.judge(this.state, plain, this.nowMs);
     if ('refusal' in judged) return { accepted: false, refusal: judged.refusal };
     const { accepted } = judged;
-    if (accepted.expires !== undefined) this.deadlinePassed(accepted.expires);
+    if (accepted.expires !== undefined) this.#expire(accepted.expires);
     const { events, reply: replyTo } = accepted.record(this.state, this.#log.turnToken);
     const seq = this.state.lastSeq + 1;
     this.#log.commit(events);
@@ -139,17 +126,9 @@ export class ConversationMachine {
   #refuse(refused: MessageRefused | ResolutionRefused): void {
     if (refused.type === 'message_refused' && this.state.closed) return;
     if (refused.type === 'resolution_refused' && refused.verdict === 'expired')
-      this.deadlinePassed(refused.toolCallId);
+      this.#expire(refused.toolCallId);
     if (isRecorded(this.state, refused)) this.#log.commit([refused]);
     else this.#log.countRefusal();
-  }
-
-  /** Handles the end of the turn's time. Safe to repeat, and when the turn has ended in the meantime. */
-  turnTimePassed(turnId: string): void {
-    const { turn } = this.state;
-    if (turn?.turnId !== turnId || isStopping(turn)) return;
-    this.#log.commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
-    this.#log.settle();
   }
 
   /** Closes the conversation for a reason other than a request. */
@@ -159,63 +138,30 @@ export class ConversationMachine {
   }
 
   /**
-   * Outcome of `call_model`, with the results of the reads that ran inside it. Dropped when it no longer belongs to the
-   * state (the turn has ended).
+   * Records the result of the activity of an effect, and the results of the reads that ran inside it. False when nothing
+   * is recorded: the state no longer wants just that work, or the result cannot be used.
    */
-  modelCompleted(at: StepOf, outcome: CallModelResult): void {
-    const recorded = this.#modelEnded(at, { outcome });
-    for (const read of offeredReads(outcome, recorded)) {
-      this.#log.commit(readEvents(this.state, read));
-      this.#log.settle();
-    }
+  completed<Type extends WorkType>(effect: EffectOf<Type>, result: WorkResult<Type>): boolean {
+    if (!this.#wants(effect)) return false;
+    const { type } = effect;
+    const { completed, reads } = WORK[type];
+    const recorded = completed(this.#at, effect, result);
+    this.record(recorded);
+    for (const read of reads?.(result, recorded) ?? []) this.record(readEvents(this.state, read));
+    return recorded.length > 0;
   }
 
-  /** Outcome of `abort_model` when no model call was under way, or when the call left only its usage. */
-  modelAborted(at: StepOf, left?: ModelCallDetails): void {
-    this.#modelEnded(at, { left });
+  /** Records that the activity of an effect was lost. Ignored when the state no longer wants just that work. */
+  lost<Type extends WorkType>(effect: EffectOf<Type>, loss: LossOf<Type>): void {
+    if (!this.#wants(effect)) return;
+    const { type } = effect;
+    this.record(WORK[type].lost(this.#at, effect, loss));
   }
 
-  /** Outcome of a failed `call_model`. `left`: details and usage of its attempts. */
-  modelFailed(at: StepOf, error: TurnError, left?: ModelCallDetails): void {
-    this.#modelEnded(at, { error, left });
-  }
-
-  #modelEnded(at: StepOf, end: ModelCallEnd): readonly EventBody[] {
-    const events = modelEndedEvents(this.state, at, end);
-    if (events.length === 0) return events;
-    this.#log.commit(events);
-    this.#log.settle();
-    return events;
-  }
-
-  /**
-   * Outcome of `summarize`. False when the summary cannot be used: it covers turns that are missing or not old enough.
-   */
-  summarized(ordinal: number, made: SummarizeResult): boolean {
-    const events = this.state.closed ? [] : summarizedEvents(this.state, ordinal, made);
-    this.#log.commit(events);
-    this.#log.settle();
-    return events.length > 0;
-  }
-
-  /** Records the end of work on a call. Ignored unless the call still wants just that work. */
-  callEnded<Type extends CallWorkType>(effect: CallEffect<Type>, end: CallWorkEnd<Type>): void {
-    this.#forOpenCall(effect.toolCallId, (call) =>
-      wants(call, effect)
-        ? callEndedEvents(effect, { state: this.state, call, nowMs: this.nowMs }, end)
-        : [],
-    );
-  }
-
-  /**
-   * Handles the fired timer of a suspension. Safe to repeat, and when the suspension has been resolved in the meantime.
-   */
-  deadlinePassed(callId: string, deadline?: string): void {
-    this.#forOpenCall(callId, (call) => {
-      if (call.suspension === undefined) return [];
-      const isDue = deadline === undefined || call.suspension.deadline === deadline;
-      return isDue ? expiryEvents(call) : [];
-    });
+  /** Records the end of a wait. Safe to repeat, and when the subject of the timer has ended in the meantime. */
+  fired<Type extends TimerEffect['type']>(timer: EffectOf<Type>): void {
+    const { type } = timer;
+    this.record(TIMERS[type].fired(this.#at, timer));
   }
 
   /**
@@ -226,12 +172,13 @@ export class ConversationMachine {
     if (withOffloaded(this.state, event) !== this.state) this.#log.commit([event]);
   }
 
-  /** Outcome of `offload_transcript` when nothing could be offloaded: the turn fails. */
+  /** Records that `offload_transcript` has offloaded nothing: the turn fails. */
   endForCapacity(): void {
     const { turn } = this.state;
     if (turn === undefined || !needsOffload(this.state)) return;
-    const message = turnTooLongText(this.state);
-    this.modelFailed(turn, { code: 'model_context_too_long', message });
+    const { turnId, step } = turn;
+    const error = { code: 'model_context_too_long', message: turnTooLongText(this.state) } as const;
+    this.lost({ type: 'call_model', turnId, step }, { error });
   }
 
   rolledOver(reason: RollOverReason): void {
@@ -240,17 +187,24 @@ export class ConversationMachine {
     ]);
   }
 
-  #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
-    const call = callOf(this.state, callId);
-    if (call === undefined || hasEnded(call)) return;
-    this.#log.commit(events(call));
-    this.#log.settle();
+  get #at(): EffectAt {
+    return { state: this.state, nowMs: this.nowMs };
   }
-}
 
-function wants(call: CallState, effect: CallEffect): boolean {
-  const key = effectKey(effect);
-  return decideCall(call).some((wanted) => !isInternal(wanted) && effectKey(wanted) === key);
+  #expire(callId: string): void {
+    this.record(overdueEvents(this.state, callId));
+  }
+
+  /** Whether the state wants just this work. The rows of requests to the model judge their ends by themselves. */
+  #wants(effect: ExternalEffect): boolean {
+    if (!('toolCallId' in effect)) return true;
+    const call = callOf(this.state, effect.toolCallId);
+    const key = effectKey(effect);
+    return (
+      call !== undefined &&
+      decideCall(call).some((wanted) => !isInternal(wanted) && effectKey(wanted) === key)
+    );
+  }
 }
 
 /** The state after the first event of a conversation, or of its reopening. */

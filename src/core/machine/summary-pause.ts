@@ -13,12 +13,13 @@ export class SummaryPause {
     return turnCount >= this.#untilTurn;
   }
 
-  failed({ turnCount }: Pick<ConversationState, 'turnCount'>): void {
+  /** A summary that cannot be used counts as failed: the next would be just as useless, and costs model tokens. */
+  ended({ turnCount }: Pick<ConversationState, 'turnCount'>, isUsed: boolean): void {
+    if (isUsed) {
+      this.#failures = 0;
+      return;
+    }
     this.#untilTurn = turnCount + 2 ** Math.min(this.#failures, 6);
     this.#failures += 1;
-  }
-
-  succeeded(): void {
-    this.#failures = 0;
   }
 }

@@ -53,7 +53,7 @@ export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly
       if (event.type === 'tool_call') asked.push(event.call.toolCallId);
     },
   });
-  machine.modelCompleted({ turnId, step }, outcome);
+  machine.completed({ type: 'call_model', turnId, step }, outcome);
   // Only a worker that knows all calls of the conversation can say that a short id is free.
   const knowsAll = transcript.epoch === 0 && bounds.forgetsCalls !== true;
   const { calls, withinMs } = dueReads(machine.state);

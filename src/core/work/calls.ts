@@ -1,17 +1,12 @@
-/**
- * The work on single calls that workers carry out: one row for each kind of effect, with the activity that does it, its
- * input, and the events that record its end. The driver of the workflow and that of the test kit use the same rows.
- * Pure.
- */
+/** The work on single calls: rows of the table of effects. Pure. */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { EventBody } from '../../protocol/log/events.js';
-import type { ConversationActivities } from '../../protocol/workflow/activities.js';
 import { planForRun, totalEndOf } from '../calls/clocks.js';
 import { isAgentGone, lossError } from '../calls/definitions.js';
 import type { Loss } from '../calls/results.js';
 import { earlierResultsOf } from '../context/turn-results.js';
-import type { ExternalEffect } from '../decide/effects.js';
+import type { EffectOf } from '../decide/effects.js';
 import { requesterOf, runInputOf } from '../decide/tool-runs.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
 import { answerCheckedEvents, editCheckedEvents } from '../events/resolutions.js';
@@ -25,54 +20,26 @@ import {
 } from '../events/tool-runs.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
+import { callOf } from '../state/state.js';
 import { isoOf } from '../state/time.js';
-
-/** The activity of each kind of work. */
-interface ActivityOf {
-  readonly plan_call: 'planCall';
-  readonly preflight_tool: 'preflightTool';
-  readonly run_tool: 'runTool';
-  readonly reconcile_tool: 'reconcileTool';
-  readonly check_answer: 'checkAnswer';
-  readonly check_edit: 'checkEdit';
-  readonly check_definition: 'checkDefinition';
-}
-
-export type CallWorkType = keyof ActivityOf;
-/** The decision that asks for the work, of the given kind or of any. */
-export type CallEffect<Type extends CallWorkType = CallWorkType> = Extract<
-  ExternalEffect,
-  { readonly type: CallWorkType }
-> & { readonly type: Type };
-
-export type CallActivity = ActivityOf[CallWorkType];
-export type InputOf<Name extends CallActivity> = Parameters<ConversationActivities[Name]>[0];
-export type ResultOf<Name extends CallActivity> = Awaited<ReturnType<ConversationActivities[Name]>>;
-export type CallWorkInput<Type extends CallWorkType> = InputOf<ActivityOf[Type]>;
-export type CallWorkResult<Type extends CallWorkType> = ResultOf<ActivityOf[Type]>;
-
-/** The end of the work: the result of its activity, or how that was lost. */
-export type CallWorkEnd<Type extends CallWorkType> =
-  | { readonly result: CallWorkResult<Type> }
-  | { readonly loss: Loss };
+import type { CallWorkType, EffectAt, WorkInput, WorkResult, WorkRow } from './row.js';
 
 /** A call with its conversation, at the workflow's time. */
-export interface CallAt {
-  readonly state: ConversationState;
+interface CallAt extends EffectAt {
   readonly call: CallState;
-  readonly nowMs: number;
 }
 
-export interface CallWork<Type extends CallWorkType> {
-  readonly activity: ActivityOf[Type];
-  /** Undefined when nothing is left to do. */
-  input(at: CallAt): CallWorkInput<Type> | undefined;
-  completed(at: CallAt, result: CallWorkResult<Type>): readonly EventBody[];
-  lost(at: CallAt, loss: Loss): readonly EventBody[];
+/** A row whose functions get the call of the effect. */
+interface CallRow<Type extends CallWorkType> extends Pick<WorkRow<Type>, 'key' | 'activity'> {
+  readonly activityId?: (plan: CallState['plan'], effect: EffectOf<Type>) => string;
+  readonly input: (at: CallAt) => WorkInput<Type> | undefined;
+  readonly completed: (at: CallAt, result: WorkResult<Type>) => readonly EventBody[];
+  readonly lost: (at: CallAt, loss: Loss) => readonly EventBody[];
 }
 
-export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
-  plan_call: {
+export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
+  plan_call: ofCall({
+    key: ({ toolCallId }) => `plan:${toolCallId}`,
     activity: 'planCall',
     input: ({ state, call }) => {
       const { toolCallId, name, unplanned } = call.plan;
@@ -82,9 +49,11 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
     },
     completed: ({ state, call }, plan) => plannedEvents(state, call, plan),
     lost: ({ call }, loss) => notPlannedEvents(call, loss),
-  },
-  preflight_tool: {
+  }),
+  preflight_tool: ofCall({
+    key: ({ toolCallId }) => `preflight:${toolCallId}`,
     activity: 'preflightTool',
+    activityId: ({ name, toolCallId }) => `preflight:${name}:${toolCallId}`,
     input: ({ state, call, nowMs }) =>
       runInputOf(state, { ...call, plan: planForRun(call, nowMs) }),
     completed: ({ call }, outcome) => preflightEvents(call, outcome),
@@ -92,9 +61,13 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
       const error = { code: 'tool_crashed', message: TEXTS.toolCrashed(message) } as const;
       return preflightEvents(call, { ok: false, error });
     },
-  },
-  run_tool: {
+  }),
+  run_tool: ofCall({
+    key: ({ toolCallId, run }) => `tool:${toolCallId}:${run}`,
     activity: 'runTool',
+    // The first run has the plain id, which kept histories contain.
+    activityId: ({ name, toolCallId }, { run }) =>
+      `tool:${name}:${toolCallId}${run > 1 ? `:${run}` : ''}`,
     input: ({ state, call, nowMs }) => {
       const endMs = totalEndOf(call);
       return {
@@ -104,15 +77,18 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
     },
     completed: ({ state, call }, outcome) => toolFinishedEvents(state, call, outcome),
     lost: ({ call }, loss) => toolLostEvents(call, loss),
-  },
-  reconcile_tool: {
+  }),
+  reconcile_tool: ofCall({
+    key: ({ toolCallId, run }) => `reconcile:${toolCallId}:${run}`,
     activity: 'reconcileTool',
+    activityId: ({ name, toolCallId }, { run }) => `reconcile:${name}:${toolCallId}:${run}`,
     input: ({ state, call }) => runInputOf(state, call),
     completed: ({ call }, outcome) => reconciledEvents(call, outcome),
     lost: ({ call }, { message }) =>
       reconciledEvents(call, { outcome: 'unknown', reason: message }),
-  },
-  check_answer: {
+  }),
+  check_answer: ofCall({
+    key: ({ toolCallId, requestId }) => `check:${toolCallId}:${requestId}`,
     activity: 'checkAnswer',
     input: ({ state, call }) => {
       const { tenant, conversationId, agent } = state;
@@ -127,8 +103,9 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
     // Without a worker to check it, the answer is rejected and the call stays open.
     lost: ({ call }, loss) =>
       answerCheckedEvents(call, uncheckedOf(call, loss, '/resolution/value')),
-  },
-  check_edit: {
+  }),
+  check_edit: ofCall({
+    key: ({ toolCallId, requestId }) => `edit:${toolCallId}:${requestId}`,
     activity: 'checkEdit',
     input: ({ state, call }) => {
       const { edit, plan } = call;
@@ -145,8 +122,9 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
     // Without a worker to check it, the edit is rejected and the call is open again.
     lost: ({ state, call }, loss) =>
       editCheckedEvents(state, call, uncheckedOf(call, loss, '/resolution/input')),
-  },
-  check_definition: {
+  }),
+  check_definition: ofCall({
+    key: ({ toolCallId }) => `definition:${toolCallId}`,
     activity: 'checkDefinition',
     input: ({ state, call }) => {
       const { toolCallId, name, executor, raw, definition, mcp, input = null } = call.plan;
@@ -164,16 +142,32 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: CallWork<Type> } = {
     completed: ({ state, call, nowMs }, outcome) =>
       definitionCheckedEvents(state, call, { outcome, nowMs }),
     lost: ({ call }, loss) => definitionNotCheckedEvents(call, loss),
-  },
+  }),
 };
 
-export function callEndedEvents<Type extends CallWorkType>(
-  { type }: CallEffect<Type>,
-  at: CallAt,
-  end: CallWorkEnd<Type>,
-): readonly EventBody[] {
-  const work = CALL_WORK[type];
-  return 'loss' in end ? work.lost(at, end.loss) : work.completed(at, end.result);
+/** Looks up the call; for a call that no longer exists, nothing is left to do. */
+function ofCall<Type extends CallWorkType>(row: CallRow<Type>): WorkRow<Type> {
+  const { key, activity, activityId, input, completed, lost } = row;
+  return {
+    key,
+    activity,
+    activityId: (state, effect) => {
+      const call = callOf(state, effect.toolCallId);
+      return call && activityId?.(call.plan, effect);
+    },
+    input: (at, { toolCallId }) => {
+      const call = callOf(at.state, toolCallId);
+      return call && input({ ...at, call });
+    },
+    completed: (at, { toolCallId }, result) => {
+      const call = callOf(at.state, toolCallId);
+      return call === undefined ? [] : completed({ ...at, call }, result);
+    },
+    lost: (at, { toolCallId }, loss) => {
+      const call = callOf(at.state, toolCallId);
+      return call === undefined ? [] : lost({ ...at, call }, loss);
+    },
+  };
 }
 
 /** The step of the call, its requester, and the results of its turn until now. */

@@ -1,19 +1,15 @@
-/** The model's part of activities, without Temporal: answers and summaries in a test conversation. */
-import { markOf } from '../../core/context/mark.js';
-import { visibleTranscript } from '../../core/context/request-window.js';
-import { turnResults } from '../../core/context/turn-results.js';
-import { requesterOf } from '../../core/decide/tool-runs.js';
-import type { CallState } from '../../core/state/calls.js';
-import type { ConversationState } from '../../core/state/state.js';
-import { wholeMessages } from '../../core/state/transcript.js';
+/** The activities that call the model, without Temporal: answers and summaries in a test conversation. */
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, isModelFailure } from '../../model/shared/failure.js';
+import { resultsOfTurn } from '../../protocol/conversation/messages.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import type { ModelCaller, ModelStreamEvent } from '../../protocol/model/model.js';
 import {
+  type CallModelInput,
   type CallModelResult,
   providerResultsOf,
+  type SummarizeInput,
   type SummarizeResult,
 } from '../../protocol/workflow/activities.js';
 import { answerTooLarge } from '../../tools/model-input/model-answer.js';
@@ -27,15 +23,12 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
+import { ModelCallLost } from './local-activities.js';
 import { type LocalDeps, policyDepsOf } from './local-deps.js';
 import { summarizeHere } from './local-summary.js';
 
-type ModelAnswer =
-  | { readonly ok: true; readonly value: CallModelResult }
-  | { readonly ok: false; readonly error: TurnError };
-
-function refusal(code: TurnError['code'], message: string): ModelAnswer {
-  return { ok: false, error: { code, message } };
+function refusal(code: TurnError['code'], message: string): ModelCallLost {
+  return new ModelCallLost({ code, message });
 }
 
 interface TextPart {
@@ -43,15 +36,10 @@ interface TextPart {
   readonly text: string;
 }
 
-function callerOf(
-  { tenant, conversationId, agent, turn }: ConversationState,
-  { turnId, step }: Pick<CallState, 'turnId' | 'step'>,
-): ModelCaller {
-  return {
-    ...{ tenant, conversationId, agent, turnId, step },
-    ...{ purpose: 'answer', attempt: 1 },
-    ...(turn === undefined ? {} : { requester: turn.requester }),
-  };
+function callerOf(input: CallModelInput): ModelCaller {
+  const { tenant, conversationId, agent, turnId, step, requester } = input;
+  const about = { tenant, conversationId, agent, turnId, step, requester };
+  return { ...about, purpose: 'answer', attempt: 1 };
 }
 
 export class LocalModel<Services> {
@@ -62,14 +50,10 @@ export class LocalModel<Services> {
   }
 
   /**
-   * Makes one attempt, since a test sets up the outcome of a retry itself. A failure of the model ends the turn; a bug
-   * is thrown.
+   * Makes one attempt, since a test sets up the outcome of a retry itself. Aborted, it returns the text so far.
+   * @throws {ModelCallLost} for a failure of the model, which ends the turn
    */
-  async callModel(
-    state: ConversationState,
-    at: Pick<CallState, 'turnId' | 'step'>,
-    signal: AbortSignal,
-  ): Promise<ModelAnswer> {
+  async callModel(input: CallModelInput, signal: AbortSignal): Promise<CallModelResult> {
     const { agent, model: player } = this.#local;
     const { system, tools } = promptOf(agent);
     const soFar: TextPart[] = [];
@@ -77,36 +61,33 @@ export class LocalModel<Services> {
       if (event.type === 'text' || event.type === 'reasoning')
         soFar.push({ type: event.type, text: event.text });
     };
-    const unusable = unusableForm(state.turn?.outputSchema);
-    if (unusable !== undefined) return refusal('invalid_request', unusable);
-    const form = outputFormOf(agent, state.turn?.outputSchema);
+    const unusable = unusableForm(input.output);
+    if (unusable !== undefined) throw refusal('invalid_request', unusable);
+    const form = outputFormOf(agent, input.output);
+    const messages = input.transcript.append;
     const request = { system, tools, ...requestedOutput(agent, form) };
-    const options = { signal, onEvent, caller: callerOf(state, at) };
-    const ask = ({ messages, stable }: GivenContext) =>
-      player.generate({ ...request, messages, stableMessages: stable }, options);
+    const options = { signal, onEvent, caller: callerOf(input) };
+    const ask = ({ messages: given, stable }: GivenContext) =>
+      player.generate({ ...request, messages: given, stableMessages: stable }, options);
     try {
       const answer = await askInForm({
         agent,
-        messages: wholeMessages(visibleTranscript(state)),
-        mark: markOf(state).context,
+        messages,
+        mark: input.context,
+        heldBytes: input.heldBytes,
         counting: tokenCounting,
         form,
         ask,
         askAgain: ask,
         isTooLong: isContextTooLong,
       });
-      if ('tooLong' in answer) return refusal('model_context_too_long', answer.tooLong);
+      if ('tooLong' in answer) throw refusal('model_context_too_long', answer.tooLong);
       const { response, context, output, outputProblem } = answer;
       const shown = providerCallsOf(response);
-      const results = [...turnResults(state, at.turnId), ...providerResultsOf(shown.providerCalls)];
-      const { tenant, conversationId } = state;
-      const about = { tenant, conversationId, agent: agent.name, ...at };
-      const requester = requesterOf(state, {});
-      const calls = await planCalls({
-        agent,
-        calls: response.calls,
-        deps: policyDepsOf(this.#local, { ...about, requester, results }),
-      });
+      const ran = providerResultsOf(shown.providerCalls);
+      const results = [...resultsOfTurn(messages, input.turnId), ...ran];
+      const deps = policyDepsOf(this.#local, { ...input, agent: agent.name, results });
+      const calls = await planCalls({ agent, calls: response.calls, deps });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs as much as that one.
       const usage = withCost(response.usage, player.prices ?? agent.model.prices);
@@ -115,14 +96,13 @@ export class LocalModel<Services> {
         ...(output === undefined ? {} : { output }),
         ...(outputProblem === undefined ? {} : { outputProblem }),
       };
-      const message = answerTooLarge(value);
-      return message === undefined
-        ? { ok: true, value }
-        : refusal('model_answer_too_large', message);
+      const problem = answerTooLarge(value);
+      if (problem !== undefined) throw refusal('model_answer_too_large', problem);
+      return value;
     } catch (error) {
-      if (signal.aborted) return { ok: true, value: this.#aborted(soFar) };
+      if (signal.aborted) return this.#aborted(soFar);
       if (!isModelFailure(error)) throw error;
-      return refusal(error.code, `${error.message} (step ${at.step})`);
+      throw refusal(error.code, `${error.message} (step ${input.step})`);
     }
   }
 
@@ -145,11 +125,9 @@ export class LocalModel<Services> {
     };
   }
 
-  async summarize(
-    state: ConversationState,
-    signal: AbortSignal,
-  ): Promise<SummarizeResult | undefined> {
+  /** @throws {ModelCallLost} when no summary was made */
+  async summarize({ transcript }: SummarizeInput, signal: AbortSignal): Promise<SummarizeResult> {
     const { agent, model } = this.#local;
-    return await summarizeHere({ agent, model, state, signal });
+    return await summarizeHere({ agent, model, messages: transcript.append, signal });
   }
 }

@@ -1,40 +1,50 @@
 /** Summaries of a test conversation: the summary activity, without Temporal. */
-import { summarizable } from '../../core/context/summaries.js';
-import type { ConversationState } from '../../core/state/state.js';
-import { wholeMessages } from '../../core/state/transcript.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, isModelFailure } from '../../model/shared/failure.js';
+import type { Message } from '../../protocol/conversation/messages.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { SummarizeResult } from '../../protocol/workflow/activities.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
+import { ModelCallLost } from './local-activities.js';
 
-/** Makes one attempt. Undefined when it failed; a bug is thrown. `model` plays the agent's own. */
+/**
+ * Makes one attempt. `model` plays the agent's own.
+ * @throws {ModelCallLost} when no summary was made
+ */
 export async function summarizeHere(of: {
   readonly agent: AnyAgent;
   readonly model: Model;
-  readonly state: ConversationState;
+  readonly messages: readonly Message[];
   readonly signal: AbortSignal;
-}): Promise<SummarizeResult | undefined> {
-  const { agent, state, signal } = of;
+}): Promise<SummarizeResult> {
+  const { agent, messages, signal } = of;
   const summarizer = summarizerOf(agent);
-  if (summarizer === undefined) return undefined;
+  if (summarizer === undefined)
+    throw new ModelCallLost({
+      code: 'invalid_request',
+      message: `Agent "${agent.name}" wants no summaries`,
+    });
   const model = summarizer.model === agent.model ? of.model : summarizer.model;
   try {
     const made = await makeSummary({
       ...summarizer,
-      messages: wholeMessages(state.transcript.slice(0, summarizable(state))),
+      messages,
       counting: tokenCounting,
       ask: (request) => model.generate(request, { signal, onEvent: () => undefined }),
       isTooLong: isContextTooLong,
     });
-    if (made === undefined) return undefined;
+    if (made === undefined)
+      throw new ModelCallLost({
+        code: 'model_empty_answer',
+        message: `Model "${model.name}" wrote no summary`,
+      });
     const { response, ...summary } = made;
     const usage = withCost(response.usage, model.prices);
     return { ...summary, version: SUMMARY_VERSION, model: response.model, usage };
   } catch (error) {
-    if (signal.aborted || isModelFailure(error)) return undefined;
-    throw error;
+    if (!isModelFailure(error)) throw error;
+    throw new ModelCallLost({ code: error.code, message: error.message });
   }
 }

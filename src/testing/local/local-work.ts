@@ -1,5 +1,5 @@
-/** The activities for single calls, without Temporal: plans, runs and checks of a test conversation. */
-import type { CallActivity, InputOf, ResultOf } from '../../core/work/calls.js';
+/** The activities of a test conversation: plans, runs and checks of its calls, and its requests to the model. */
+import type { InputOf, ResultOf } from '../../core/work/row.js';
 import type { Tool } from '../../define/tool/types.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -16,27 +16,26 @@ import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
+import type { LocalActivities } from './local-activities.js';
 import { type LocalDeps, policyDepsOf } from './local-deps.js';
+import { LocalModel } from './local-model.js';
 import { LocalResults } from './local-results.js';
 
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
-/** Carries out the work on calls. */
-export type CallActivities = {
-  readonly [Name in CallActivity]: (
-    input: InputOf<Name>,
-    signal: AbortSignal,
-  ) => Promise<ResultOf<Name>>;
-};
-
-export class LocalWork<Services> implements CallActivities {
+export class LocalWork<Services> implements LocalActivities {
+  readonly callModel: LocalActivities['callModel'];
+  readonly summarize: LocalActivities['summarize'];
   readonly #local: LocalDeps<Services>;
   readonly #results: LocalResults;
 
   constructor(local: LocalDeps<Services>) {
     this.#local = local;
     this.#results = new LocalResults(local.agent);
+    const model = new LocalModel(local);
+    this.callModel = (input, signal) => model.callModel(input, signal);
+    this.summarize = (input, signal) => model.summarize(input, signal);
   }
 
   /** Plans a call of a sequential step, when its turn has come. */

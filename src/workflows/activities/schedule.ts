@@ -5,7 +5,12 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { TimerEffect } from '../../core/decide/effects.js';
+import { planForRun, totalEndOf } from '../../core/calls/clocks.js';
+import type { EffectOf, TimerEffect } from '../../core/decide/effects.js';
+import type { CallState } from '../../core/state/calls.js';
+import { type ConversationState, callOf } from '../../core/state/state.js';
+import { activityIdOf } from '../../core/work/effects.js';
+import type { WorkType } from '../../core/work/row.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import {
   DEFAULT_HEARTBEAT_MS,
@@ -30,7 +35,7 @@ const HEARTBEAT_TIMEOUT = DEFAULT_HEARTBEAT_MS satisfies Duration;
 const RUN_TIMEOUT_SLACK_MS = 5_000;
 
 /** Long enough for the slowest reasoning models. The stream watch notices a stuck model, heartbeats a lost worker. */
-export const MODEL_CALL: ActivityOptions = {
+const MODEL_CALL: ActivityOptions = {
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   // The workflow waits for the activity to end, so that the partial output of a cancelled call comes back.
@@ -48,7 +53,7 @@ export const MODEL_CALL: ActivityOptions = {
  * Short, read-only checks of an answer. The caller waits for the verdict, so a lost worker is noticed sooner than
  * elsewhere.
  */
-export const CHECK_ANSWER: ActivityOptions = {
+const CHECK_ANSWER: ActivityOptions = {
   startToCloseTimeout: '10s',
   heartbeatTimeout: '2s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -56,13 +61,13 @@ export const CHECK_ANSWER: ActivityOptions = {
 };
 
 /** Like `CHECK_ANSWER`, with more time for policies (see `POLICY_TIMEOUT_MS`). */
-export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
+const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
 
 /** Like `CHECK_EDIT`; a tool's `migrate` is bounded as well. */
-export const CHECK_DEFINITION: ActivityOptions = { ...CHECK_EDIT };
+const CHECK_DEFINITION: ActivityOptions = { ...CHECK_EDIT };
 
 /** Options for validation and policies of one call; policies have their own time limits. */
-export const PLAN_CALL: ActivityOptions = {
+const PLAN_CALL: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -70,7 +75,7 @@ export const PLAN_CALL: ActivityOptions = {
 };
 
 /** Nothing waits for a summary, so its attempts may fail for about a minute. After that, its result is of no use. */
-export const SUMMARIZE: ActivityOptions = {
+const SUMMARIZE: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -128,41 +133,19 @@ export const OFFLOAD_UNLIMITED_RETRIES: ActivityOptions = {
   startToCloseTimeout: '20s',
 };
 
-/** A run of a tool that is due. */
-export interface ToolRun {
-  readonly plan: PlannedCall;
-  /** Number of the run, from 1. */
-  readonly run: number;
-  /** When the total time of the call ends, in milliseconds since the epoch. */
-  readonly endMs?: number | undefined;
-  /** The task queue of the one worker that holds this call open and can continue it. */
-  readonly heldAt?: string | undefined;
-}
-
-type Named = Pick<PlannedCall, 'name' | 'toolCallId'>;
-
-/** `run` is the number of the run, from 1. The first run has the plain id, which kept histories contain. */
-export function toolActivityId({ name, toolCallId }: Named, run: number): string {
-  return `tool:${name}:${toolCallId}${run > 1 ? `:${run}` : ''}`;
-}
-
-export function preflightActivityId({ name, toolCallId }: Named): string {
-  return `preflight:${name}:${toolCallId}`;
-}
-
-export function reconcileActivityId({ name, toolCallId }: Named, run: number): string {
-  return `reconcile:${name}:${toolCallId}:${run}`;
-}
-
-export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
+/** Options of all that runs code of a tool. */
+export function toolOptions({
+  timeouts,
+  taskQueue,
+  effects,
+  maxAttempts,
+}: PlannedCall): ActivityOptions {
   return {
-    activityId: toolActivityId(call, run),
-    summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
-    startToCloseTimeout: call.timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
-    ...heartbeatOf(call),
-    ...(call.taskQueue === undefined
+    startToCloseTimeout: timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
+    ...heartbeatOf(timeouts, taskQueue),
+    ...(taskQueue === undefined
       ? {}
-      : { taskQueue: call.taskQueue, scheduleToStartTimeout: FOREIGN_QUEUE_TIMEOUT_MS }),
+      : { taskQueue, scheduleToStartTimeout: FOREIGN_QUEUE_TIMEOUT_MS }),
     // The result of a cancelled call is already recorded, so the workflow does not wait for the tool to stop.
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: {
@@ -170,7 +153,7 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
       backoffCoefficient: 2,
       maximumInterval: '10s',
       // A tool with effects `once` is reconciled first; a second run is another activity.
-      maximumAttempts: call.effects === 'once' ? 1 : call.maxAttempts,
+      maximumAttempts: effects === 'once' ? 1 : maxAttempts,
     },
   };
 }
@@ -178,8 +161,10 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
 /**
  * A worker of another service may not heartbeat unless the tool sets `heartbeatMs`; workers of the engine always do.
  */
-function heartbeatOf({ taskQueue, timeouts }: PlannedCall): ActivityOptions {
-  const { heartbeatMs } = timeouts;
+function heartbeatOf(
+  { heartbeatMs }: PlannedCall['timeouts'],
+  taskQueue: string | undefined,
+): ActivityOptions {
   if (heartbeatMs !== undefined) return { heartbeatTimeout: heartbeatMs };
   return taskQueue === undefined ? { heartbeatTimeout: HEARTBEAT_TIMEOUT } : {};
 }
@@ -188,36 +173,25 @@ function heartbeatOf({ taskQueue, timeouts }: PlannedCall): ActivityOptions {
  * Bounds all attempts of a run and the pauses between them by the total time of the call. The activity knows this limit
  * and reports it with a better message.
  */
-export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptions {
-  const options = {
-    ...toolOptions(plan, run),
+function runOptions(call: CallState): ActivityOptions {
+  const endMs = totalEndOf(call);
+  const heldAt = call.ask?.question.heldAt;
+  return {
+    ...toolOptions(planForRun(call, Date.now())),
+    // The task queue of the one worker that holds this call open and can continue it.
     ...(heldAt === undefined
       ? {}
       : { taskQueue: heldAt, scheduleToStartTimeout: HELD_QUEUE_TIMEOUT_MS }),
-  };
-  if (endMs === undefined) return options;
-  const leftMs = Math.max(1, endMs - Date.now());
-  return { ...options, scheduleToCloseTimeout: leftMs + RUN_TIMEOUT_SLACK_MS };
-}
-
-/**
- * Options of a preflight. The client is asked only after it. It has no effects, so a lost worker costs only another
- * attempt.
- */
-export function preflightOptions(call: PlannedCall): ActivityOptions {
-  return {
-    ...toolOptions(call, 1),
-    activityId: preflightActivityId(call),
-    summary: summaryOf(`preflight of ${call.name} (${call.toolCallId})`),
+    ...(endMs === undefined
+      ? {}
+      : { scheduleToCloseTimeout: Math.max(1, endMs - Date.now()) + RUN_TIMEOUT_SLACK_MS }),
   };
 }
 
 /** Reconciling has no effects, so it may fail a few times: about 40 s of another service's outage. */
-export function reconcileOptions(call: PlannedCall, run: number): ActivityOptions {
+function reconcileOptions({ plan }: CallState): ActivityOptions {
   return {
-    ...toolOptions(call, run),
-    activityId: reconcileActivityId(call, run),
-    summary: summaryOf(`what became of ${call.name} (${call.toolCallId})`),
+    ...toolOptions(plan),
     retry: {
       initialInterval: '1s',
       backoffCoefficient: 3,
@@ -227,6 +201,72 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
   };
 }
 
+interface Schedule<Type extends WorkType> {
+  /** The purpose for the Temporal UI. `named`: the call of the effect, or else the model. */
+  readonly summary: (effect: EffectOf<Type>, named: string) => string;
+  readonly options: ActivityOptions | ((call: CallState) => ActivityOptions);
+}
+
+/** How the activity of each effect is scheduled. Its id is in the row of the effect (`core/work/effects.ts`). */
+const SCHEDULE: { readonly [Type in WorkType]: Schedule<Type> } = {
+  call_model: {
+    summary: ({ step }, model) => `model ${model} step ${step}`,
+    options: MODEL_CALL,
+  },
+  summarize: {
+    summary: ({ ordinal }) => `summary ${ordinal} of the conversation`,
+    options: SUMMARIZE,
+  },
+  plan_call: { summary: (_, named) => `plan ${named}`, options: PLAN_CALL },
+  // A preflight has no effects, so a lost worker costs only another attempt.
+  preflight_tool: {
+    summary: (_, named) => `preflight of ${named}`,
+    options: (call) => toolOptions(planForRun(call, Date.now())),
+  },
+  run_tool: { summary: (_, named) => `tool ${named}`, options: runOptions },
+  reconcile_tool: { summary: (_, named) => `what became of ${named}`, options: reconcileOptions },
+  check_answer: { summary: (_, named) => `check answer of ${named}`, options: CHECK_ANSWER },
+  check_edit: { summary: (_, named) => `check edited input of ${named}`, options: CHECK_EDIT },
+  check_definition: {
+    summary: (_, named) => `check definition of ${named}`,
+    options: CHECK_DEFINITION,
+  },
+};
+
+/** Options of the activity that carries out the effect. */
+export function optionsOf<Type extends WorkType>(
+  effect: EffectOf<Type>,
+  { state, modelName }: { readonly state: ConversationState; readonly modelName: string },
+): ActivityOptions {
+  const { type } = effect;
+  const { summary, options } = SCHEDULE[type];
+  const call = 'toolCallId' in effect ? callOf(state, effect.toolCallId) : undefined;
+  const named = call === undefined ? modelName : `${call.plan.name} (${call.plan.toolCallId})`;
+  const activityId = activityIdOf(state, effect);
+  return {
+    ...(typeof options === 'function' ? call && options(call) : options),
+    summary: summaryOf(summary(effect, named)),
+    ...(activityId === undefined ? {} : { activityId }),
+  };
+}
+
+type TimerTexts = {
+  readonly [Type in TimerEffect['type']]: (timer: EffectOf<Type>) => string;
+};
+
+const TIMER_TEXTS: TimerTexts = {
+  await_deadline: ({ kind, name }) => `${kind} ${name}`,
+  await_warning: ({ kind, name }) => `warning of ${kind} ${name}`,
+  await_claim: ({ name }) => `claim of ${name}`,
+  await_turn_limit: () => 'time of the turn',
+};
+
+/** The purpose of a timer for the Temporal UI. */
+export function timerSummary<Type extends TimerEffect['type']>(timer: EffectOf<Type>): string {
+  const { type, deadline } = timer;
+  return summaryOf(`${TIMER_TEXTS[type](timer)} until ${deadline}`);
+}
+
 /**
  * Options given with a call are merged into these, field by field. So these hold only what the SDK requires, and every
  * set above is complete in itself.
@@ -234,17 +274,3 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
 export const activities = proxyActivities<ConversationActivities>({
   startToCloseTimeout: '1 minute',
 });
-
-/** Returns the purpose of a timer for the Temporal UI. */
-export function timerText(effect: TimerEffect): string {
-  switch (effect.type) {
-    case 'await_deadline':
-      return `${effect.kind} ${effect.name}`;
-    case 'await_warning':
-      return `warning of ${effect.kind} ${effect.name}`;
-    case 'await_claim':
-      return `claim of ${effect.name}`;
-    case 'await_turn_limit':
-      return 'time of the turn';
-  }
-}

@@ -3,25 +3,43 @@
  * stops those that it no longer wants, and feeds outcomes back into the machine. Owns only what runs in this workflow
  * run; after a roll-over or a replay everything is started again from the state.
  */
-import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import { heldBytesOf } from '../../core/context/carry-over.js';
-import { markOf } from '../../core/context/mark.js';
-import type { ExternalEffect, TimerEffect } from '../../core/decide/effects.js';
-import { effectKey, isTimer } from '../../core/decide/effects.js';
+import {
+  type ActivityOptions,
+  CancellationScope,
+  isCancellation,
+  log,
+  sleep,
+} from '@temporalio/workflow';
+import type { EffectOf, ExternalEffect, TimerEffect } from '../../core/decide/effects.js';
+import { isTimer } from '../../core/decide/effects.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
 import { SummaryPause } from '../../core/machine/summary-pause.js';
-import { timerFired } from '../../core/machine/timers.js';
-import { readBoundsOf } from '../../core/reads/bounds.js';
+import { activityIdOf, effectKey, WORK } from '../../core/work/effects.js';
+import type { InputOf, ResultOf, WorkActivity, WorkType } from '../../core/work/row.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
-import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import type { RecoveredEnd } from '../../protocol/workflow/recovery.js';
-import { activityIdOf, modelActivityId } from '../activities/activity-ids.js';
-import { isTranscriptMiss, modelDetailsOf, turnErrorOf } from '../activities/activity-losses.js';
-import { activities, MODEL_CALL, summaryOf, timerText } from '../activities/schedule.js';
+import {
+  isTranscriptMiss,
+  lossOf,
+  modelDetailsOf,
+  turnErrorOf,
+} from '../activities/activity-losses.js';
+import { activities, optionsOf, timerSummary } from '../activities/schedule.js';
 import { TranscriptWindow } from '../transcript/transcript-window.js';
-import { callWork, type Work } from './call-work.js';
 import { recoveredFailure } from './recovery.js';
-import { type Summaries, summaryWork } from './summarize.js';
+
+/** One piece of work: how to start it, and how to handle its result or its failure. */
+interface Work<Result> {
+  readonly run: () => Promise<Result>;
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+const ACTIVITIES: {
+  readonly [Name in WorkActivity]: {
+    executeWithOptions(options: ActivityOptions, args: [InputOf<Name>]): Promise<ResultOf<Name>>;
+  };
+} = activities;
 
 interface UnderWay {
   readonly effect: ExternalEffect;
@@ -44,7 +62,6 @@ export class Driver {
   readonly #acted: () => void;
   readonly #transcript: TranscriptWindow;
   readonly #pause = new SummaryPause();
-  readonly #summaries: Summaries;
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that is never awaited. */
   #fault: Error | undefined;
@@ -59,9 +76,7 @@ export class Driver {
     this.#modelName = options.modelName;
     this.#wake = options.wake;
     this.#acted = options.acted;
-    const { machine } = options;
-    this.#transcript = new TranscriptWindow(machine.state);
-    this.#summaries = { machine, transcript: this.#transcript, pause: this.#pause };
+    this.#transcript = new TranscriptWindow(options.machine.state);
   }
 
   /**
@@ -146,11 +161,11 @@ export class Driver {
     }
   }
 
-  #abortModel(effect: Effect<'abort_model'>): void {
+  #abortModel(effect: EffectOf<'abort_model'>): void {
     const { turnId, step } = effect;
     const call = this.#underWay.get(effectKey({ type: 'call_model', turnId, step }));
     if (call === undefined) {
-      this.#machine.modelAborted(effect, this.#takeLeft());
+      this.#machine.lost({ type: 'call_model', turnId, step }, { left: this.#takeLeft() });
       this.#wake();
     } else this.#stop(call.scope);
   }
@@ -177,12 +192,52 @@ export class Driver {
     effect: Exclude<ExternalEffect, { type: 'abort_model' | 'offload_transcript' }>,
   ): void {
     if (isTimer(effect)) this.#sleepUntil(key, effect);
-    else if (effect.type === 'call_model') this.#callModel(key, effect);
-    else if (effect.type !== 'summarize') {
-      const work = callWork(this.#machine, effect);
-      if (work !== undefined) this.#perform(key, effect, work);
-    } else if (this.#pause.isOver(this.#machine.state))
-      this.#perform(key, effect, summaryWork(this.#summaries, effect));
+    else this.#schedule(key, effect);
+  }
+
+  #schedule<Type extends WorkType>(key: string, effect: EffectOf<Type>): void {
+    const { state } = this.#machine;
+    const { type } = effect;
+    if (type === 'summarize' && !this.#pause.isOver(state)) return;
+    const row = WORK[type];
+    const input = row.input({ state, nowMs: Date.now(), transcript: this.#transcript }, effect);
+    if (input === undefined) return;
+    const left = type === 'call_model' ? this.#takeLeft() : {};
+    const options = optionsOf(effect, { state, modelName: this.#modelName });
+    this.#perform(key, effect, {
+      run: () => ACTIVITIES[row.activity].executeWithOptions(options, [{ ...input, ...left }]),
+      done: (result) => {
+        if (type === 'call_model') this.#transcript.cameBack();
+        const isUsed = this.#machine.completed(effect, result);
+        if (type === 'summarize') this.#pause.ended(this.#machine.state, isUsed);
+      },
+      failed: (error) => {
+        this.#failed(effect, error, left);
+      },
+    });
+  }
+
+  #failed(effect: EffectOf<WorkType>, error: unknown, left: ModelCallDetails): void {
+    if (effect.type === 'call_model') this.#modelFailed(effect, error, left);
+    else if (isCancellation(error)) return;
+    else if (effect.type === 'summarize') this.#summaryFailed(effect, error);
+    else this.#machine.lost(effect, lossOf(error));
+  }
+
+  #modelFailed(effect: EffectOf<'call_model'>, error: unknown, left: ModelCallDetails): void {
+    if (isCancellation(error)) this.#machine.lost(effect, { left });
+    // The state still wants the call, so it is started again at once.
+    else if (isTranscriptMiss(error) && this.#transcript.missed())
+      this.#left = modelDetailsOf(error);
+    else this.#machine.lost(effect, { error: turnErrorOf(error), left: modelDetailsOf(error) });
+  }
+
+  #summaryFailed(effect: EffectOf<'summarize'>, error: unknown): void {
+    if (isTranscriptMiss(error) && this.#transcript.frontMissed()) return;
+    const failure = turnErrorOf(error);
+    this.#machine.lost(effect, { error: failure });
+    this.#pause.ended(this.#machine.state, false);
+    log.warn('summary failed; turns continue without it', { ordinal: effect.ordinal, ...failure });
   }
 
   /** Makes few promises on purpose: the SDK runs a hook for each. */
@@ -226,54 +281,13 @@ export class Driver {
     this.#wake();
   }
 
-  #callModel(key: string, effect: Effect<'call_model'>): void {
-    const { state } = this.#machine;
-    const { turn, tenant, conversationId, agent } = state;
-    if (turn === undefined) return;
-    const { turnId, step } = effect;
-    const left = this.#takeLeft();
-    const input: CallModelInput = {
-      tenant,
-      conversationId,
-      agent,
-      turnId,
-      step,
-      transcript: this.#transcript.next(state),
-      requester: turn.requester,
-      ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
-      ...markOf(state),
-      ...heldBytesOf(state),
-      ...readBoundsOf(state),
-      ...left,
-    };
-    const options = {
-      ...MODEL_CALL,
-      activityId: modelActivityId(effect),
-      summary: summaryOf(`model ${this.#modelName} step ${step}`),
-    };
-    this.#perform(key, effect, {
-      run: () => activities.callModel.executeWithOptions(options, [input]),
-      done: (outcome) => {
-        this.#transcript.cameBack();
-        this.#machine.modelCompleted(effect, outcome);
-      },
-      failed: (error) => {
-        if (isCancellation(error)) this.#machine.modelAborted(effect, left);
-        // The state still wants the call, so it is started again at once.
-        else if (isTranscriptMiss(error) && this.#transcript.missed())
-          this.#left = modelDetailsOf(error);
-        else this.#machine.modelFailed(effect, turnErrorOf(error), modelDetailsOf(error));
-      },
-    });
-  }
-
   #sleepUntil(key: string, effect: TimerEffect): void {
     const { deadline } = effect;
-    const summary = summaryOf(`${timerText(effect)} until ${deadline}`);
+    const summary = timerSummary(effect);
     this.#perform(key, effect, {
       run: () => sleep(Math.max(1, Date.parse(deadline) - Date.now()), { summary }),
       done: () => {
-        timerFired(this.#machine, effect);
+        this.#machine.fired(effect);
       },
       failed: (error) => {
         if (!isCancellation(error)) throw error;
@@ -281,8 +295,6 @@ export class Driver {
     });
   }
 }
-
-type Effect<Type extends ExternalEffect['type']> = Extract<ExternalEffect, { type: Type }>;
 
 /** A model call whose turn was cancelled is kept until it has reported its partial output. */
 function isAwaitedAbort(

@@ -1,32 +1,33 @@
 /** Ends of work on calls, one function for each kind, for a conversation machine under test. */
 import type { Loss } from '../../../src/core/calls/results.js';
+import type { EffectOf } from '../../../src/core/decide/effects.js';
 import type { ConversationMachine } from '../../../src/core/machine/machine.js';
-import type { CallEffect, CallWorkResult, CallWorkType } from '../../../src/core/work/calls.js';
+import type { CallWorkType, WorkResult } from '../../../src/core/work/row.js';
 
 /** The work that the machine wants now for this call; otherwise work that it does not want. */
 function effectOf(
   machine: ConversationMachine,
   type: CallWorkType,
   toolCallId: string,
-): CallEffect {
+): EffectOf<CallWorkType> {
   const wanted = machine
     .effects()
     .find(
       (effect) =>
         effect.type === type && 'toolCallId' in effect && effect.toolCallId === toolCallId,
     );
-  return (wanted ?? { type, toolCallId, run: 1, requestId: '' }) as CallEffect;
+  return (wanted ?? { type, toolCallId, run: 1, requestId: '' }) as EffectOf<CallWorkType>;
 }
 
 function results<Type extends CallWorkType>(type: Type) {
-  return (machine: ConversationMachine, callId: string, result: CallWorkResult<Type>): void => {
-    machine.callEnded(effectOf(machine, type, callId), { result });
+  return (machine: ConversationMachine, callId: string, result: WorkResult<Type>): void => {
+    machine.completed(effectOf(machine, type, callId), result);
   };
 }
 
 function losses(type: CallWorkType) {
   return (machine: ConversationMachine, callId: string, loss: Loss): void => {
-    machine.callEnded(effectOf(machine, type, callId), { loss });
+    machine.lost(effectOf(machine, type, callId), loss);
   };
 }
 
@@ -38,17 +39,17 @@ interface Checked {
 export function answerChecked(
   machine: ConversationMachine,
   of: Checked,
-  result: CallWorkResult<'check_answer'>,
+  result: WorkResult<'check_answer'>,
 ): void {
-  machine.callEnded({ type: 'check_answer', ...of }, { result });
+  machine.completed({ type: 'check_answer', ...of }, result);
 }
 
 export function editChecked(
   machine: ConversationMachine,
   of: Checked,
-  result: CallWorkResult<'check_edit'>,
+  result: WorkResult<'check_edit'>,
 ): void {
-  machine.callEnded({ type: 'check_edit', ...of }, { result });
+  machine.completed({ type: 'check_edit', ...of }, result);
 }
 
 export const toolFinished = results('run_tool');

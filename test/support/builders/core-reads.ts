@@ -1,7 +1,8 @@
 /** Inline reads of one answer, as the worker and the workflow see them. */
-import { readBoundsOf } from '../../../src/core/reads/bounds.js';
+
 import { type ForeseenRead, foreseenReads } from '../../../src/core/reads/foreseen.js';
 import { wholeMessages } from '../../../src/core/state/transcript.js';
+import { readBoundsOf } from '../../../src/core/work/read-bounds.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { CallModelInput, CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';

@@ -5,9 +5,8 @@
 
 import { applyAll } from '../../../src/core/apply/apply.js';
 import { fromCarryOver, toCarryOver } from '../../../src/core/context/carry-over.js';
-import { type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
+import { type EffectOf, type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
 import { ConversationMachine, startedState } from '../../../src/core/machine/machine.js';
-import { timerFired } from '../../../src/core/machine/timers.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import { wholeMessages } from '../../../src/core/state/transcript.js';
 import type { OutcomeOf } from '../../../src/core/verbs/table.js';
@@ -15,15 +14,21 @@ import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import type { AgentSettings } from '../../../src/protocol/conversation/agents.js';
+import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
 import type { SendMessageReply } from '../../../src/protocol/conversation/conversation.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
 import type { TurnError } from '../../../src/protocol/conversation/turns.js';
 import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events.js';
 import type { Json } from '../../../src/protocol/values/json.js';
-import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
+import type {
+  CallModelResult,
+  SummarizeResult,
+} from '../../../src/protocol/workflow/activities.js';
 import { answerChecked, toolFinished } from '../builders/call-ends.js';
 import { actor, conversationStarted, VirtualClock } from '../builders/core-builders.js';
 import { resolve, sendMessage } from '../builders/verbs.js';
+
+type StepOf = Pick<EffectOf<'call_model'>, 'turnId' | 'step'>;
 
 function copied<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
@@ -107,15 +112,43 @@ export class MachineUnderTest {
   model(outcome: CallModelResult): this {
     const { turn } = this.state;
     if (turn === undefined) throw new Error('no turn is running');
-    this.machine.modelCompleted(turn, outcome);
+    this.modelCompleted(turn, outcome);
     return this;
   }
 
   modelFails(error: TurnError = { code: 'model_unavailable', message: 'down' }): this {
     const { turn } = this.state;
     if (turn === undefined) throw new Error('no turn is running');
-    this.machine.modelFailed(turn, error);
+    this.modelFailed(turn, error);
     return this;
+  }
+
+  modelCompleted({ turnId, step }: StepOf, outcome: CallModelResult): void {
+    this.machine.completed({ type: 'call_model', turnId, step }, outcome);
+  }
+
+  modelFailed({ turnId, step }: StepOf, error: TurnError, left?: ModelCallDetails): void {
+    this.machine.lost({ type: 'call_model', turnId, step }, { error, left });
+  }
+
+  modelAborted({ turnId, step }: StepOf, left?: ModelCallDetails): void {
+    this.machine.lost({ type: 'call_model', turnId, step }, { left });
+  }
+
+  /** False when the summary cannot be used. */
+  summarized(ordinal: number, made: SummarizeResult): boolean {
+    return this.machine.completed({ type: 'summarize', ordinal }, made);
+  }
+
+  turnTimePassed(turnId: string): void {
+    this.machine.fired({ type: 'await_turn_limit', turnId, deadline: this.clock.iso() });
+  }
+
+  /** Fires the timer of a wait; `deadline`: of the present wait where it is absent. */
+  deadlinePassed(toolCallId: string, deadline?: string): void {
+    const due = deadline ?? this.state.calls[toolCallId]?.suspension?.deadline ?? '';
+    const wait = { kind: 'approval', name: '', deadline: due } as const;
+    this.machine.fired({ type: 'await_deadline', toolCallId, ...wait });
   }
 
   tool(toolCallId: string, value: Json = 'done'): this {
@@ -160,7 +193,7 @@ export class MachineUnderTest {
     this.clock.advance(milliseconds);
     for (const effect of this.effects())
       if (isTimer(effect) && Date.parse(effect.deadline) <= this.clock.now())
-        timerFired(this.machine, effect);
+        this.machine.fired(effect);
     return this;
   }
 

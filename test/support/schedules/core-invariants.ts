@@ -4,7 +4,6 @@ import { applyAll } from '../../../src/core/apply/apply.js';
 import { backgroundCalls } from '../../../src/core/calls/detached.js';
 import { bytesOf } from '../../../src/core/context/transcript.js';
 import { decide } from '../../../src/core/decide/decide.js';
-import { effectKey } from '../../../src/core/decide/effects.js';
 import { isInternal } from '../../../src/core/events/internal.js';
 import type { CallState } from '../../../src/core/state/calls.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
@@ -12,6 +11,7 @@ import { openSuspensions } from '../../../src/core/state/state.js';
 import { isOffloaded } from '../../../src/core/state/transcript.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import { foldView } from '../../../src/core/view/view.js';
+import { effectKey } from '../../../src/core/work/effects.js';
 import type { CallStatus } from '../../../src/protocol/calls/results.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
 import {

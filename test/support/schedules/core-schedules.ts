@@ -5,9 +5,9 @@
  */
 
 import * as fc from 'fast-check';
-import { type ExternalEffect, effectKey } from '../../../src/core/decide/effects.js';
-import { timerFired } from '../../../src/core/machine/timers.js';
+import type { ExternalEffect } from '../../../src/core/decide/effects.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
+import { effectKey } from '../../../src/core/work/effects.js';
 import { ON_BUSY } from '../../../src/protocol/conversation/agents.js';
 import type { ModelContext } from '../../../src/protocol/conversation/context.js';
 import type { CallModelResult, RunToolResult } from '../../../src/protocol/workflow/activities.js';
@@ -203,7 +203,7 @@ export class ScheduleRunner {
           this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(this.#read(modelSays('done')));
         else if (effect.type === 'summarize')
-          this.m.machine.summarized(effect.ordinal, summaryOfAll(this.m.state));
+          this.m.summarized(effect.ordinal, summaryOfAll(this.m.state));
         else this.#carryOut(effect, 0);
         break;
       }
@@ -229,19 +229,19 @@ export class ScheduleRunner {
     const { machine } = this.m;
     switch (effect.type) {
       case 'call_model':
-        if (variant % 29 === 0) machine.modelFailed(effect, { code: 'internal', message: 'down' });
-        else if (variant % 37 === 0) machine.modelAborted(effect);
-        else machine.modelCompleted(effect, this.#read(this.#modelOutcome(variant)));
+        if (variant % 29 === 0) this.m.modelFailed(effect, { code: 'internal', message: 'down' });
+        else if (variant % 37 === 0) this.m.modelAborted(effect);
+        else this.m.modelCompleted(effect, this.#read(this.#modelOutcome(variant)));
         return;
       case 'offload_transcript':
       case 'abort_model':
-        if (variant % 3 === 0) machine.modelAborted(effect);
+        if (variant % 3 === 0) this.m.modelAborted(effect);
         else if (variant % 3 === 1)
-          machine.modelCompleted(effect, { ...this.#modelOutcome(variant), aborted: true });
-        else machine.modelCompleted(effect, this.#modelOutcome(variant));
+          this.m.modelCompleted(effect, { ...this.#modelOutcome(variant), aborted: true });
+        else this.m.modelCompleted(effect, this.#modelOutcome(variant));
         return;
       case 'summarize':
-        machine.summarized(effect.ordinal, someSummary(this.m.state, variant));
+        this.m.summarized(effect.ordinal, someSummary(this.m.state, variant));
         return;
       case 'plan_call': {
         const { toolCallId } = effect;
@@ -283,7 +283,7 @@ export class ScheduleRunner {
       case 'await_warning':
       case 'await_turn_limit':
         // Timers fire when due; one that fires early would be a defect of the driver.
-        if (Date.parse(effect.deadline) <= this.m.clock.now()) timerFired(machine, effect);
+        if (Date.parse(effect.deadline) <= this.m.clock.now()) machine.fired(effect);
     }
   }
 
@@ -350,10 +350,10 @@ export class ScheduleRunner {
           { toolCallId: callId, requestId: `r${variant % 200}` },
           { ok: true, value: 0 },
         ),
-      () => machine.deadlinePassed(callId, '2020-01-01T00:00:00.000Z'),
-      () => machine.modelCompleted({ ...at, step: at.step + 9 }, this.#modelOutcome(variant)),
+      () => this.m.deadlinePassed(callId, '2020-01-01T00:00:00.000Z'),
+      () => this.m.modelCompleted({ ...at, step: at.step + 9 }, this.#modelOutcome(variant)),
       () =>
-        machine.modelFailed({ ...at, turnId: 'turn_other_1' }, { code: 'internal', message: 'x' }),
+        this.m.modelFailed({ ...at, turnId: 'turn_other_1' }, { code: 'internal', message: 'x' }),
     ];
     strays[pick % strays.length]!();
   }

@@ -128,7 +128,7 @@ describe('a detached call', () => {
   it('outlives a cancel of its turn, but not the conversation', promise('G83'), () => {
     const m = detachedCall();
     cancelTurn(m.machine, {});
-    m.machine.modelAborted(m.state.turn ?? { turnId: '', step: 0 });
+    m.modelAborted(m.state.turn ?? { turnId: '', step: 0 });
     expect(m.state.turn).toBeUndefined();
     expect(m.pending).toHaveLength(1);
     closeConversation(m.machine, {});

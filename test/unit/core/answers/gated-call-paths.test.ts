@@ -170,7 +170,7 @@ describe('a gated call stays gated against', () => {
 
   it('a late approval: the deadline has passed, and stays so', () => {
     const m = parked();
-    m.machine.deadlinePassed('c');
+    m.deadlinePassed('c');
     expect(m.resolve('c', APPROVE)).toMatchObject({ verdict: 'expired' });
     m.tool('c');
     m.resolve('b', result(1));

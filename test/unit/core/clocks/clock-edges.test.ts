@@ -6,7 +6,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimerEffect } from '../../../../src/core/decide/effects.js';
 import { isTimer } from '../../../../src/core/decide/effects.js';
-import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import {
   ANSWER_MS,
@@ -78,9 +77,9 @@ describe('a warning that comes after the end', () => {
     );
     const warning = timer(m, 'await_warning');
     m.clock.advance(ANSWER_MS);
-    timerFired(m.machine, warning);
+    m.machine.fired(warning);
     expect(m.types()).toEqual(['expired', 'tool_result']);
-    timerFired(m.machine, warning);
+    m.machine.fired(warning);
     expect(m.types()).toEqual([]);
   });
 });
@@ -95,7 +94,7 @@ describe('the time limit of a turn that stops already', () => {
     cancelTurn(m.machine, { actor: actor('ann') });
     m.mark();
     m.clock.advance(MINUTE_MS);
-    timerFired(m.machine, limit);
+    m.machine.fired(limit);
     expect(m.types()).toEqual([]);
     expectInvariants(m);
   });

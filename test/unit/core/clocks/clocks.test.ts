@@ -1,7 +1,6 @@
 /** The clocks of a call: its total time, the warning before the end, and moving a deadline. */
 
 import { describe, expect, it } from 'vitest';
-import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_WAIT_MS } from '../../../../src/protocol/limits/limits.js';
 import {
@@ -80,7 +79,7 @@ describe('the warning before the end of a wait', () => {
     m.rollOver().restart();
     expect(m.effectTypes()).toEqual(['await_deadline']);
     const ends = m.pending[0]?.deadline ?? '';
-    timerFired(m.machine, warning('q', ends));
+    m.machine.fired(warning('q', ends));
     expect(m.types()).toEqual(['rolled_over']);
     expectInvariants(m);
   });
@@ -90,8 +89,8 @@ describe('the warning before the end of a wait', () => {
     const ends = m.pending[0]?.deadline ?? '';
     m.resolve('q', answer('yes'));
     m.mark();
-    timerFired(m.machine, warning('q', ends));
-    timerFired(m.machine, warning('nobody', ends));
+    m.machine.fired(warning('q', ends));
+    m.machine.fired(warning('nobody', ends));
     expect(m.types()).toEqual([]);
   });
 
@@ -122,7 +121,7 @@ describe('moving a deadline', () => {
       previousDeadline: iso(ANSWER_MS),
       actor: { id: 'boss' },
     });
-    m.machine.deadlinePassed('q', iso(ANSWER_MS));
+    m.deadlinePassed('q', iso(ANSWER_MS));
     m.rollOver().advance(ANSWER_MS);
     expect(m.pending).toMatchObject([{ deadline: iso(ANSWER_MS + MINUTE_MS) }]);
     expect(m.resolve('q', answer('in time')).verdict).toBe('accepted');

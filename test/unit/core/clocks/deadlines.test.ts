@@ -92,13 +92,13 @@ describe('a wait without an answer', () => {
 
   it('ignores a timer that fires twice, too late, for an older deadline, or for no call', () => {
     const m = question();
-    m.machine.deadlinePassed('q', '2020-01-01T00:00:00.000Z');
-    m.machine.deadlinePassed('nobody');
-    m.machine.deadlinePassed('__proto__');
+    m.deadlinePassed('q', '2020-01-01T00:00:00.000Z');
+    m.deadlinePassed('nobody');
+    m.deadlinePassed('__proto__');
     expect(m.types()).toEqual([]);
     const { deadline } = m.pending[0]!;
-    m.machine.deadlinePassed('q', deadline);
-    m.machine.deadlinePassed('q', deadline);
+    m.deadlinePassed('q', deadline);
+    m.deadlinePassed('q', deadline);
     expect(m.types()).toEqual(['expired', 'tool_result']);
   });
 });

@@ -61,7 +61,7 @@ describe('a summary', () => {
     const m = talk(5);
     const kept = m.messages.slice(6);
     m.mark();
-    expect(m.machine.summarized(1, summaryOfAll(m.state))).toBe(true);
+    expect(m.summarized(1, summaryOfAll(m.state))).toBe(true);
     expect(m.types()).toEqual(['summary']);
     expect(m.last('summary')).toMatchObject({
       ordinal: 1,
@@ -83,7 +83,7 @@ describe('a summary', () => {
     const m = talk(3);
     const { usage, updatedAt } = m.state;
     m.clock.advance(60_000);
-    m.machine.summarized(1, summaryOfAll(m.state));
+    m.summarized(1, summaryOfAll(m.state));
     expect(m.state.usage.inputTokens).toBe(usage.inputTokens + USAGE.inputTokens);
     expect(m.state.updatedAt).toBe(updatedAt);
   });
@@ -91,20 +91,20 @@ describe('a summary', () => {
   it('says why the attempts before it failed', promise('G176'), () => {
     const attempt = { attempt: 1, model: 'scripted', code: 'model_unavailable', message: 'down' };
     const m = talk(3);
-    m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
+    m.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
     expect(m.last('summary').failedAttempts).toEqual([attempt]);
   });
 
   it('is cumulative: the next one covers it, too, and takes its place', () => {
     const m = talk(4);
-    m.machine.summarized(1, summaryOfAll(m.state));
+    m.summarized(1, summaryOfAll(m.state));
     expect(m.effectTypes()).toEqual([]);
     // The call in progress had not read the summary; the next one reports whether the context is still too large.
     says(m, fullContext());
     expect(m.effectTypes()).toEqual([]);
     says(m, fullContext({ summary: 1 }));
     expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 2 }]);
-    m.machine.summarized(2, summaryOfAll(m.state, 'And then.'));
+    m.summarized(2, summaryOfAll(m.state, 'And then.'));
     expect(m.last('summary')).toMatchObject({ ordinal: 2, messages: 5 });
     expect(m.messages[0]).toMatchObject({ summary: 2 });
     expect(turnsOf(m.messages)).toEqual([turn(4), turn(5), turn(6)]);
@@ -121,7 +121,7 @@ describe('a summary', () => {
     expect(m.effects()).toContainEqual(wanted);
     m.tool('c1').model({ ...modelSays('a'), context: fullContext() });
     expect(m.effects()).toContainEqual(wanted);
-    expect(m.machine.summarized(1, made)).toBe(true);
+    expect(m.summarized(1, made)).toBe(true);
     expect(turnsOf(m.messages)).toEqual([turn(1), turn(2), turn(3), turn(4)]);
     expectInvariants(m);
   });
@@ -136,7 +136,7 @@ describe('a summary', () => {
   it('may cover less than its input', () => {
     const m = talk(5);
     const made = { ...summaryOfAll(m.state), throughMessageId: m.messages[1]!.id };
-    m.machine.summarized(1, made);
+    m.summarized(1, made);
     expect(turnsOf(m.messages)).toEqual([1, 2, 3, 4, 5].map((ordinal) => turn(ordinal)));
     expect(m.last('summary')).toMatchObject({ throughTurnId: turn(1), messages: 2 });
   });
@@ -146,17 +146,17 @@ describe('a summary', () => {
     const before = m.state;
     const ids = ['nobody', ...[0, 6, 8, 9].map((index) => before.transcript[index]!.id)];
     for (const throughMessageId of ids)
-      expect(m.machine.summarized(1, { ...summaryOfAll(before), throughMessageId })).toBe(false);
-    expect(m.machine.summarized(2, summaryOfAll(before))).toBe(false);
+      expect(m.summarized(1, { ...summaryOfAll(before), throughMessageId })).toBe(false);
+    expect(m.summarized(2, summaryOfAll(before))).toBe(false);
     closeConversation(m.machine);
-    expect(m.machine.summarized(1, summaryOfAll(before))).toBe(false);
+    expect(m.summarized(1, summaryOfAll(before))).toBe(false);
     expect(m.all('summary')).toEqual([]);
   });
 
   it('survives roll-over, restart and re-opening, and so does a request for one', () => {
     const m = talk(3).rollOver();
     expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
-    m.machine.summarized(1, summaryOfAll(m.state));
+    m.summarized(1, summaryOfAll(m.state));
     m.rollOver();
     expect(m.messages[0]).toMatchObject({ summary: 1 });
     closeConversation(m.machine);
@@ -172,15 +172,15 @@ describe('after a summary that failed', () => {
     const pause = new SummaryPause();
     let turnCount = 10;
     const waits = Array.from({ length: 8 }, () => {
-      pause.failed({ turnCount });
+      pause.ended({ turnCount }, false);
       let turns = 0;
       while (!pause.isOver({ turnCount: turnCount + turns })) turns += 1;
       turnCount += turns;
       return turns;
     });
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 64]);
-    pause.succeeded();
-    pause.failed({ turnCount });
+    pause.ended({ turnCount }, true);
+    pause.ended({ turnCount }, false);
     expect(pause.isOver({ turnCount: turnCount + 1 })).toBe(true);
   });
 });

@@ -80,7 +80,7 @@ describe('cancelling (S41)', () => {
     ...promise('S41'),
   }, () => {
     for (const end of [
-      (m: MachineUnderTest) => m.machine.modelAborted(m.state.turn!),
+      (m: MachineUnderTest) => m.modelAborted(m.state.turn!),
       (m: MachineUnderTest) => m.modelFails(),
     ]) {
       const m = aMachine();
@@ -248,9 +248,9 @@ describe('closing a conversation', () => {
       m.mark();
       m.machine.close('idle');
       cancelTurn(m.machine, {});
-      m.machine.modelCompleted({ turnId: turn(1), step: 1 }, modelSays('late'));
+      m.modelCompleted({ turnId: turn(1), step: 1 }, modelSays('late'));
       m.tool('s');
-      m.machine.deadlinePassed('q');
+      m.deadlinePassed('q');
       expect(m.trySend('hello?')).toMatchObject({ refusal: { code: 'conversation_closed' } });
       expect(m.types()).toEqual([]);
       resolveBySignal(m.machine, { toolCallId: 'q', resolution: answer(1) });

@@ -15,7 +15,7 @@ it('a late copy of a cancel does not stop the next turn', promise('G118'), () =>
   const m = aMachine();
   sendMessage(m.machine, { text: 'one' });
   const first = cancelTurn(m.machine, { requestId: 'stop-1' });
-  m.machine.modelAborted({ turnId: first.turnId ?? '', step: 1 });
+  m.modelAborted({ turnId: first.turnId ?? '', step: 1 });
   sendMessage(m.machine, { text: 'two' });
   expect(cancelTurn(m.machine, { requestId: 'stop-1' })).toEqual(first);
   expect(m.machine.state.turn?.cancel).toBeUndefined();
@@ -27,7 +27,7 @@ it('a cancel with an id that no request may have is recorded without it', () => 
   for (const requestId of ['', 7, 'x'.repeat(1_000)]) {
     expect(cancelTurn(m.machine, { requestId })).toMatchObject({ cancelled: true });
     expect(m.last('cancel_requested')).not.toHaveProperty('requestId');
-    m.machine.modelAborted({ turnId: m.state.turn?.turnId ?? '', step: 1 });
+    m.modelAborted({ turnId: m.state.turn?.turnId ?? '', step: 1 });
     m.send('next');
   }
 });
@@ -39,7 +39,7 @@ it('a turn that a terminated run left open is ended when its conversation is ope
   sendMessage(m.machine, { text: 'one' });
   sendMessage(m.machine, { text: 'two', onBusy: 'queue' });
   const turnId = m.machine.state.turn?.turnId ?? '';
-  m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([plannedCall('slow')]));
+  m.modelCompleted({ turnId, step: 1 }, modelCalls([plannedCall('slow')]));
   const { state, events } = openingOf(m.machine.state, conversationStarted(), m.clock.iso());
   expect(events.map((event) => event.type)).toEqual([
     'tool_result',

@@ -125,7 +125,7 @@ describe('a result that comes after the deadline', () => {
     const verdict = resolveBySignal(m.machine, { toolCallId: 'x', resolution, requestId: 'r' });
     expect(verdict.verdict).toBe('accepted_late');
     expect(m.types()).toEqual(['expired', 'tool_result', 'resolution', 'inbox_event']);
-    m.machine.deadlinePassed('x');
+    m.deadlinePassed('x');
     expect(m.types()).toEqual([]);
     allAgree(m);
   });
@@ -156,7 +156,7 @@ describe('a result that comes after the deadline', () => {
 
   it('comes while the other calls of its step still wait: each call keeps its one result', () => {
     const m = aMachineWith(modelCalls([external(), plannedCall('q', { executor: 'human' })]));
-    m.machine.deadlinePassed('x');
+    m.deadlinePassed('x');
     expect(m.resolve('x', result(1), { receivedAt: undefined }).verdict).toBe('accepted_late');
     m.resolve('q', answer('yes'));
     expect(m.state.transcript.slice(-2).map(({ role }) => role)).toEqual(['tool', 'user']);

@@ -31,7 +31,7 @@ describe('a call on a queue without pollers', () => {
     sendMessage(m.machine, { text: 'go' });
     const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
     const turnId = m.machine.state.turn?.turnId ?? '';
-    m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
+    m.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
     toolLost(m.machine, 'pay', { timedOut: false, neverStarted: true, message: 'x' });
     expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
       result: { status: 'errored', envelope: { ok: false, error: { code: 'not_available' } } },
@@ -60,7 +60,7 @@ describe('a call that is held open with an older server', () => {
       const m = aMachine();
       sendMessage(m.machine, { text: 'go' });
       const turnId = m.machine.state.turn?.turnId ?? '';
-      m.machine.modelCompleted(
+      m.modelCompleted(
         { turnId, step: 1 },
         modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
       );

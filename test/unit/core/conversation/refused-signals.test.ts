@@ -83,7 +83,7 @@ describe('answers that come as signals and are refused', () => {
     const turnId = m.machine.state.turn?.turnId ?? '';
     let { state } = m;
     const known = m.events.length;
-    m.machine.modelCompleted({ turnId, step: 1 }, modelSays('hello'));
+    m.modelCompleted({ turnId, step: 1 }, modelSays('hello'));
     for (const event of m.events.slice(known))
       state = apply(state, { ...event, unrecordedRefusals: 2 });
     expect(state).toEqual(m.state);

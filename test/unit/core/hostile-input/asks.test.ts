@@ -64,7 +64,7 @@ const INPUTS = {
   toolLost: happening((m) => toolLost(m.machine, 'c', { timedOut: false, message: 'lost' })),
   checkPasses: happening((m) => m.checked('c', 'ABC')),
   checkFails: happening((m) => m.checkFails('c')),
-  deadline: happening((m) => m.machine.deadlinePassed('c')),
+  deadline: happening((m) => m.deadlinePassed('c')),
   cancel: {
     enter: (m) => (cancelTurn(m.machine, {}).cancelled ? 'cancelled' : 'nothing'),
     refused: 'cancelled: cancel_requested tool_result tool_result turn_ended',

@@ -73,8 +73,8 @@ const INPUTS = {
   }),
   planned: happening((m) => callPlanned(m.machine, 'c', plannedCall('c'))),
   notPlanned: happening((m) => callNotPlanned(m.machine, 'c', lost)),
-  deadline: happening((m) => m.machine.deadlinePassed('c')),
-  oldDeadline: happening((m) => m.machine.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
+  deadline: happening((m) => m.deadlinePassed('c')),
+  oldDeadline: happening((m) => m.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;
 type Cells = Readonly<Partial<Record<Input, string>>>;

@@ -1,6 +1,5 @@
 /** Every way to claim, renew, lose or ignore a claim, in every state of its offer. */
 
-import { timerFired } from '../../../../src/core/machine/timers.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -65,10 +64,10 @@ const INPUTS = {
   lostOfOther: losing(() => ({ claimId: 'claim_1_x' })),
   lostOfGarbage: losing(() => ({ toolCallId: {}, seq: 'now' })),
   grace: happening((m) => {
-    timerFired(m.machine, claimTimer('c', wait(m)?.claimBy ?? m.clock.iso()));
+    m.machine.fired(claimTimer('c', wait(m)?.claimBy ?? m.clock.iso()));
   }),
   oldGrace: happening((m) => {
-    timerFired(m.machine, claimTimer('c', '2020-01-01T00:00:00.000Z'));
+    m.machine.fired(claimTimer('c', '2020-01-01T00:00:00.000Z'));
   }),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;

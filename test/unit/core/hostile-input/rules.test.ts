@@ -36,7 +36,7 @@ const revoking = (input: (m: MachineUnderTest) => unknown): TableInput => ({
 const calling = (over: Partial<PlannedCall>): TableInput => ({
   enter: (m) => {
     const { turn } = m.state;
-    if (turn !== undefined) m.machine.modelCompleted(turn, modelCalls([gated('n', over)]));
+    if (turn !== undefined) m.modelCompleted(turn, modelCalls([gated('n', over)]));
     return undefined;
   },
   refused: '-',

@@ -3,7 +3,6 @@
  * over.
  */
 
-import { timerFired } from '../../../../src/core/machine/timers.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import {
   ANSWER_MS,
@@ -92,13 +91,13 @@ const INPUTS = {
   extendBackwards: extending((m) => ({ until: new Date(deadlineOf(m) - 1).toISOString() })),
   extendForEver: extending(() => ({ by: Number.MAX_SAFE_INTEGER })),
   extendToNothing: extending(() => ({})),
-  timer: happening((m) => m.machine.deadlinePassed('c', wait(m)?.deadline ?? m.clock.iso())),
-  oldTimer: happening((m) => m.machine.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
+  timer: happening((m) => m.deadlinePassed('c', wait(m)?.deadline ?? m.clock.iso())),
+  oldTimer: happening((m) => m.deadlinePassed('c', '2020-01-01T00:00:00.000Z')),
   warning: happening((m) => {
-    timerFired(m.machine, warning('c', wait(m)?.deadline ?? m.clock.iso()));
+    m.machine.fired(warning('c', wait(m)?.deadline ?? m.clock.iso()));
   }),
   oldWarning: happening((m) => {
-    timerFired(m.machine, warning('c', '2020-01-01T00:00:00.000Z'));
+    m.machine.fired(warning('c', '2020-01-01T00:00:00.000Z'));
   }),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;

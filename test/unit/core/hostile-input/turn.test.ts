@@ -43,20 +43,18 @@ const INPUTS = {
   cancelByName: cancelling({ turnId: turn(1) }),
   cancelOfNobody: cancelling({ turnId: 'turn_other_1' }),
   cancelOfGarbage: cancelling(7),
-  modelSpeaks: happening((m) => m.machine.modelCompleted(at(m), modelSays('done'))),
+  modelSpeaks: happening((m) => m.modelCompleted(at(m), modelSays('done'))),
   modelCalls: happening((m) =>
-    m.machine.modelCompleted(at(m), modelCalls([plannedCall('n'), gatedCall('g')])),
+    m.modelCompleted(at(m), modelCalls([plannedCall('n'), gatedCall('g')])),
   ),
-  modelOfOtherStep: happening((m) =>
-    m.machine.modelCompleted({ ...at(m), step: 99 }, modelSays('x')),
-  ),
+  modelOfOtherStep: happening((m) => m.modelCompleted({ ...at(m), step: 99 }, modelSays('x'))),
   modelOfOtherTurn: happening((m) =>
-    m.machine.modelCompleted({ turnId: 'turn_other_1', step: 1 }, modelSays('x')),
+    m.modelCompleted({ turnId: 'turn_other_1', step: 1 }, modelSays('x')),
   ),
-  modelFails: happening((m) => m.machine.modelFailed(at(m), down)),
-  modelAborted: happening((m) => m.machine.modelAborted(at(m))),
-  timeIsOver: happening((m) => m.machine.turnTimePassed(at(m).turnId)),
-  timeOfOtherTurn: happening((m) => m.machine.turnTimePassed('turn_other_1')),
+  modelFails: happening((m) => m.modelFailed(at(m), down)),
+  modelAborted: happening((m) => m.modelAborted(at(m))),
+  timeIsOver: happening((m) => m.turnTimePassed(at(m).turnId)),
+  timeOfOtherTurn: happening((m) => m.turnTimePassed('turn_other_1')),
   close: {
     enter: (m) => {
       closeConversation(m.machine);
@@ -143,7 +141,7 @@ stateTable<Input>('a turn that', promise('G129', 'S41'), INPUTS, {
   'has used up its time while the model speaks': {
     build: () => {
       const m = speaking({ budgets: { timeMs: 1 } });
-      m.machine.turnTimePassed(turn(1));
+      m.turnTimePassed(turn(1));
       return m;
     },
     cells: {

@@ -203,7 +203,7 @@ describe('a result is dropped', () => {
     late.advance(1_000);
     for (const m of [cancelled, interrupted, late]) {
       const { turn: before } = m.state;
-      m.machine.modelCompleted({ turnId: turn(1), step: 1 }, outcome);
+      m.modelCompleted({ turnId: turn(1), step: 1 }, outcome);
       expect(before?.turnId).toBe(turn(1));
       expect(m.all('tool_call')).toEqual([]);
       expect(m.all('tool_result')).toEqual([]);
@@ -217,7 +217,7 @@ describe('a result is dropped', () => {
     m.model(modelSays('done'));
     m.mark();
     const outcome = withResults(modelCalls([aRead('r')]), [read(0, 'r')]);
-    m.machine.modelCompleted({ turnId: turn(1), step: 1 }, outcome);
+    m.modelCompleted({ turnId: turn(1), step: 1 }, outcome);
     expect(m.types()).toEqual([]);
   });
 

@@ -1,9 +1,11 @@
 /** The input of work on a call, and the effect of work that was lost. */
 import { describe, expect, it } from 'vitest';
 import type { Loss } from '../../../../src/core/calls/results.js';
-import { callOf } from '../../../../src/core/state/state.js';
-import { CALL_WORK, type CallWorkType } from '../../../../src/core/work/calls.js';
+import type { EffectOf } from '../../../../src/core/decide/effects.js';
+import { WORK } from '../../../../src/core/work/effects.js';
+import type { CallWorkType } from '../../../../src/core/work/row.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import { TranscriptWindow } from '../../../../src/workflows/transcript/transcript-window.js';
 import { toolFinished } from '../../../support/builders/call-ends.js';
 import {
   answer,
@@ -14,9 +16,11 @@ import {
 } from '../../../support/builders/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
-function inputOf(m: MachineUnderTest, type: CallWorkType): unknown {
-  const call = callOf(m.state, 'c');
-  return call && CALL_WORK[type].input({ state: m.state, call, nowMs: m.clock.now() });
+function inputOf<Type extends CallWorkType>(m: MachineUnderTest, type: Type): unknown {
+  const effect = { type, toolCallId: 'c', run: 1, requestId: '' } as EffectOf<CallWorkType> &
+    EffectOf<Type>;
+  const transcript = new TranscriptWindow(m.state);
+  return WORK[type].input({ state: m.state, nowMs: m.clock.now(), transcript }, effect);
 }
 
 describe('the input of work on a call', () => {
@@ -54,7 +58,7 @@ describe('lost work on a call', () => {
   it('ends a call with an error when its request could not be shaped', () => {
     const call = plannedCall('c', { executor: 'client', preflight: true });
     const m = aMachineWith(modelCalls([call]));
-    m.machine.callEnded({ type: 'preflight_tool', toolCallId: 'c' }, { loss: lost });
+    m.machine.lost({ type: 'preflight_tool', toolCallId: 'c' }, lost);
     expect(m.last('tool_result').result.envelope).toMatchObject({
       ok: false,
       error: { code: 'tool_crashed' },
@@ -71,7 +75,7 @@ describe('lost work on a call', () => {
         const m = aMachineWith(modelCalls([call]));
         m.resolve('c', resolution, { requestId: 'r' });
         m.mark();
-        m.machine.callEnded({ type, toolCallId: 'c', requestId: 'r' }, { loss });
+        m.machine.lost({ type, toolCallId: 'c', requestId: 'r' }, loss);
         if (loss === lost) {
           expect(m.types()).toEqual(['resolution_reverted', 'suspension']);
           expect(m.last('resolution_reverted').problems).toEqual([

@@ -104,14 +104,14 @@ describe('a lost run of a tool that may run once', () => {
     toolReconciled(m.machine, 'c', { outcome: 'not_happened' });
     m.mark();
     const end = { envelope: { ok: true, result: 'of the first run' }, executionMs: 1 } as const;
-    m.machine.callEnded(run(1), { result: end });
-    m.machine.callEnded(run(1), { loss: LOSS });
-    m.machine.callEnded(reconciled, { result: { outcome: 'happened', envelope: end.envelope } });
+    m.machine.completed(run(1), end);
+    m.machine.lost(run(1), LOSS);
+    m.machine.completed(reconciled, { outcome: 'happened', envelope: end.envelope });
     expect(m.types()).toEqual([]);
-    m.machine.callEnded(run(2), { loss: LOSS });
+    m.machine.lost(run(2), LOSS);
     expect(m.effects()).toEqual([{ ...reconciled, run: 2 }]);
     m.mark();
-    m.machine.callEnded(reconciled, { result: { outcome: 'happened', envelope: end.envelope } });
+    m.machine.completed(reconciled, { outcome: 'happened', envelope: end.envelope });
     expect(m.types()).toEqual([]);
   });
 

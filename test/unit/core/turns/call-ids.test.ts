@@ -147,8 +147,8 @@ describe('a call id', () => {
         onEvent: (event) => events.push(event),
       });
       sendMessage(machine, { text: 'go' });
-      const at = machine.state.turn ?? { turnId: '', step: 0 };
-      machine.modelCompleted(at, modelCalls([plannedCall('call_0')]));
+      const { turnId, step } = machine.state.turn ?? { turnId: '', step: 0 };
+      machine.completed({ type: 'call_model', turnId, step }, modelCalls([plannedCall('call_0')]));
       expect(events.find(({ type }) => type === 'tool_call')).toMatchObject({
         providerCallId: 'call_0',
       });

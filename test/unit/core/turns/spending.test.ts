@@ -72,7 +72,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call that failed for good',
     happens: (m) => {
-      m.machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
+      m.modelFailed(turnOf(m), LOST, { spent: SPENT });
     },
     call: { attempt: 3, model: 'gpt', finishReason: 'failed', usage: EARLIER },
     taken: EARLIER,
@@ -80,7 +80,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call that failed for good and took nothing',
     happens: (m) => {
-      m.machine.modelFailed(turnOf(m), LOST);
+      m.modelFailed(turnOf(m), LOST);
     },
     call: undefined,
     taken: { inputTokens: 0, outputTokens: 0 },
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call whose worker was lost while it was to stop',
     happens: (m) => {
-      stop(m).machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
+      stop(m).modelFailed(turnOf(m), LOST, { spent: SPENT });
     },
     call: { finishReason: 'cancelled', usage: EARLIER },
     taken: EARLIER,
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call that was stopped between two attempts',
     happens: (m) => {
-      stop(m).machine.modelAborted(turnOf(m), { spent: SPENT });
+      stop(m).modelAborted(turnOf(m), { spent: SPENT });
     },
     call: { finishReason: 'cancelled', usage: EARLIER },
     taken: EARLIER,
@@ -136,12 +136,12 @@ describe('attempts of a model call that failed', () => {
     const failed = [DOWN, REFUSED];
     const about = { attempt: 2, model: 'gpt', finishReason: 'failed', failedAttempts: failed };
     const m = asked();
-    m.machine.modelFailed(turnOf(m), LOST, { failed });
+    m.modelFailed(turnOf(m), LOST, { failed });
     const nothing = { inputTokens: 0, outputTokens: 0 };
     expect(m.last('model_call')).toMatchObject({ ...about, usage: nothing });
     expect(m.last('turn_ended').usage).toEqual(nothing);
     const paid = asked();
-    paid.machine.modelFailed(turnOf(paid), LOST, { failed, spent: { ...SPENT, attempt: 1 } });
+    paid.modelFailed(turnOf(paid), LOST, { failed, spent: { ...SPENT, attempt: 1 } });
     expect(paid.last('model_call')).toMatchObject({ ...about, usage: EARLIER });
     expectInvariants(m);
     expectInvariants(paid);
@@ -167,7 +167,7 @@ describe("the spending of a model call's attempts", () => {
   it('stands in the end of a turn beside that of its other steps', () => {
     const m = asked();
     m.model(modelCalls([plannedCall('a')])).tool('a');
-    m.machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
+    m.modelFailed(turnOf(m), LOST, { spent: SPENT });
     expect(m.last('model_call')).toMatchObject({ step: 2, finishReason: 'failed' });
     expect(m.last('turn_ended').usage).toMatchObject({ inputTokens: 110, outputTokens: 23 });
   });

@@ -127,7 +127,7 @@ describe('a turn with a budget', () => {
     const m = running({ budgets: { timeMs: MINUTE_MS } });
     cancelTurn(m.machine, {});
     m.advance(MINUTE_MS);
-    m.machine.turnTimePassed(turn(1));
+    m.turnTimePassed(turn(1));
     m.model({ ...modelSays('Once'), aborted: true });
     expect(m.last('turn_ended')).toMatchObject({ status: 'cancelled', reason: 'cancelled' });
   });

@@ -227,10 +227,10 @@ describe('a turn', () => {
 
   it('drops the answer of a model call that is no longer awaited', () => {
     const m = aMachineWith(modelCalls([plannedCall('c1')]));
-    m.machine.modelCompleted({ turnId: turn(1), step: 1 }, modelSays('again'));
-    m.machine.modelCompleted({ turnId: turn(7), step: 1 }, modelSays('foreign'));
-    m.machine.modelFailed({ turnId: turn(1), step: 1 }, { code: 'internal', message: 'late' });
-    m.machine.modelAborted({ turnId: turn(1), step: 1 });
+    m.modelCompleted({ turnId: turn(1), step: 1 }, modelSays('again'));
+    m.modelCompleted({ turnId: turn(7), step: 1 }, modelSays('foreign'));
+    m.modelFailed({ turnId: turn(1), step: 1 }, { code: 'internal', message: 'late' });
+    m.modelAborted({ turnId: turn(1), step: 1 });
     expect(m.types()).toEqual([]);
   });
 });

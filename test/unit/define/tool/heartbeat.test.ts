@@ -11,7 +11,7 @@ const base = { name: 'notes.search', description: 'Searches notes.', input: z.ob
 const run = (): string => 'done';
 
 function heartbeatOf(over: Parameters<typeof plannedCall>[1]): unknown {
-  return toolOptions(plannedCall('c', over), 1).heartbeatTimeout;
+  return toolOptions(plannedCall('c', over)).heartbeatTimeout;
 }
 
 describe('the heartbeat of a tool', () => {
@@ -71,6 +71,6 @@ describe('the attempts of a tool that runs once', () => {
 
   it('are never those of one activity, which would run it again unasked', () => {
     const call = plannedCall('c', { effects: 'once', reconcile: true, maxAttempts: 5 });
-    expect(toolOptions(call, 1).retry?.maximumAttempts).toBe(1);
+    expect(toolOptions(call).retry?.maximumAttempts).toBe(1);
   });
 });

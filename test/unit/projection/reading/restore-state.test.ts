@@ -93,7 +93,7 @@ async function seedIn(m: MachineUnderTest): Promise<CarriedState> {
 
 /** Replaces the first two turns by a summary. */
 function summarizes(m: MachineUnderTest, throughMessageId: string): void {
-  m.machine.summarized(1, {
+  m.summarized(1, {
     version: 1,
     throughMessageId,
     text: 'In short.',

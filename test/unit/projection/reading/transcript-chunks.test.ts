@@ -34,8 +34,8 @@ function aTalk(): MachineUnderTest {
   return m;
 }
 
-function summarizes({ machine }: MachineUnderTest, throughMessageId: string): void {
-  machine.summarized(1, {
+function summarizes(m: MachineUnderTest, throughMessageId: string): void {
+  m.summarized(1, {
     version: 1,
     throughMessageId,
     text: 'In short.',

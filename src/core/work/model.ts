@@ -1,0 +1,53 @@
+/** Requests to the model: rows of the table of effects. Pure. */
+import { heldBytesOf } from '../context/carry-over.js';
+import { markOf } from '../context/mark.js';
+import { summarizable } from '../context/summaries.js';
+import { modelEndedEvents } from '../events/model-calls.js';
+import { summarizedEvents } from '../events/summaries.js';
+import { offeredReads } from '../events/tool-runs.js';
+import { readBoundsOf } from './read-bounds.js';
+import type { WorkRow } from './row.js';
+
+type ModelWorkType = 'call_model' | 'summarize';
+
+export const MODEL_WORK: { readonly [Type in ModelWorkType]: WorkRow<Type> } = {
+  call_model: {
+    key: ({ turnId, step }) => `model:${turnId}:${step}`,
+    activity: 'callModel',
+    activityId: (_, { turnId, step }) => `model:${turnId}:${step}`,
+    input: ({ state, transcript }, { turnId, step }) => {
+      const { turn, tenant, conversationId, agent } = state;
+      if (turn === undefined) return undefined;
+      return {
+        tenant,
+        conversationId,
+        agent,
+        turnId,
+        step,
+        transcript: transcript.next(state),
+        requester: turn.requester,
+        ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
+        ...markOf(state),
+        ...heldBytesOf(state),
+        ...readBoundsOf(state),
+      };
+    },
+    completed: ({ state }, at, outcome) => modelEndedEvents(state, at, { outcome }),
+    lost: ({ state }, at, loss) => modelEndedEvents(state, at, loss),
+    reads: offeredReads,
+  },
+  summarize: {
+    key: ({ ordinal }) => `summarize:${ordinal}`,
+    // Without an id: an abandoned activity may still run when the next is started.
+    activity: 'summarize',
+    input: ({ state, transcript }, { ordinal }) => {
+      const { tenant, conversationId, agent } = state;
+      const front = transcript.front(state, summarizable(state));
+      return { tenant, conversationId, agent, ordinal, transcript: front };
+    },
+    // Empty when the summary cannot be used: it covers turns that are missing or not old enough.
+    completed: ({ state }, { ordinal }, made) =>
+      state.closed ? [] : summarizedEvents(state, ordinal, made),
+    lost: () => [],
+  },
+};
