@@ -143,9 +143,7 @@ describe('the results of a step', () => {
   const RESULTS = '/v1/conversations/c-1/steps/turn_abc_1.1/tool-results';
   const results = [{ toolCallId: 'a', resultJson: '1', executionMs: 5 }];
 
-  it('go to the conversation as one update, under the Idempotency-Key, with their sender', {
-    ...promise('X38'),
-  }, async () => {
+  it('go to the conversation as one update, under the Idempotency-Key, with their sender', async () => {
     const accepted = {
       verdict: 'accepted',
       stepId: 'turn_abc_1.1',

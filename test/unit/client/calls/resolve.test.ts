@@ -16,7 +16,6 @@ import {
   refusal,
   type Script,
 } from '../../../support/fakes/fake-temporal.js';
-import { promise } from '../../../support/promise.js';
 import { CALL, SUPPORT, sampleLog, TURN } from '../../../support/samples/sample-log.js';
 
 const REF = `default~c-1~${CALL}`;
@@ -49,9 +48,7 @@ const notFound = (): never => {
 };
 
 describe('resolving a call', () => {
-  it('returns the verdict, its HTTP status and the request id, and starts nothing', {
-    ...promise('A34', 'A35'),
-  }, async () => {
+  it('returns the verdict, its HTTP status and the request id, and starts nothing', async () => {
     const { client, calls } = setUp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });
