@@ -1,7 +1,9 @@
 /**
- * The compiler's side of definitions: inferred types, and definitions that do not compile. Checked by `tsc -p test`.
+ * The compiler's side of definitions: inferred types, and definitions that do not compile. `tsc -p test` checks this
+ * file in the editor and before a commit; here each test compiles its own code, so that it fails by itself when a type
+ * is wrong.
  */
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import {
   type AgentSettingsSpec,
@@ -9,6 +11,8 @@ import {
   initColloquy,
   jsonSchema,
 } from '../../../../src/index.js';
+import { type CompiledTest, compileTest } from '../../../support/compiled-test.js';
+import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 
 interface Payments {
@@ -25,6 +29,30 @@ function attempt(define: () => unknown): void {
   } catch {
     // Judged by the tests of the legal matrix.
   }
+}
+
+let compiled: CompiledTest;
+
+beforeAll(() => {
+  compiled = compileTest(import.meta.url);
+}, patient(60_000));
+
+/**
+ * Compares what the compiler refuses in the running test with the lines marked `@ts-expect-error`, and each message with
+ * its pattern.
+ */
+function expectRefused(...messages: readonly RegExp[]): void {
+  const title = expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
+  const refusals = compiled.refusals(title);
+  expect(refusals.map(({ line }) => line)).toEqual(compiled.marked(title));
+  expect(refusals.map(({ message }) => message)).toEqual(
+    messages.map((message) => expect.stringMatching(message) as string),
+  );
+}
+
+/** Expects that the whole test compiles. */
+function expectCompiles(): void {
+  expectRefused();
 }
 
 describe('types of tools', () => {
@@ -52,6 +80,7 @@ describe('types of tools', () => {
     expectTypeOf<Types['output']>().toEqualTypeOf<{ refundId: string }>();
     expectTypeOf<Types['input']['count']>().toEqualTypeOf<number>();
     expect(tool.executor).toBe('server');
+    expectCompiles();
   });
 
   it('run returns the input of the output schema, before its defaults and transforms', {
@@ -63,11 +92,13 @@ describe('types of tools', () => {
       // @ts-expect-error n has to be given as text
       defineTool({ ...base, output, run: () => ({ n: 1 }) }),
     );
+    expectRefused(/'number' is not assignable to type 'string'/);
   });
 
   it('run may return any value when the tool declares no output', () => {
     defineTool({ ...base, run: () => undefined });
     defineTool({ ...base, run: async () => Promise.resolve([1n, new Date()]) });
+    expectCompiles();
   });
 
   it('JSON Schema takes its type from the author', () => {
@@ -83,6 +114,7 @@ describe('types of tools', () => {
         expectTypeOf(input).toEqualTypeOf<unknown>();
       },
     });
+    expectCompiles();
   });
 
   it('a server tool without run does not compile', promise('A18'), () => {
@@ -90,6 +122,8 @@ describe('types of tools', () => {
       // @ts-expect-error run is missing
       defineTool({ ...base }),
     );
+    // Every other executor has no `run`, so the compiler proposes one of them.
+    expectRefused(/'executor' is missing/);
   });
 
   it('a human tool with a gate, code or clocks of others does not compile', () => {
@@ -109,8 +143,9 @@ describe('types of tools', () => {
     );
     attempt(() =>
       // @ts-expect-error nothing runs, so nothing has a run time
-      defineTool({ ...base, executor: 'human', timeouts: { run: '1s' } }),
+      defineTool({ ...base, executor: 'human', timeouts: { run: 1_000 } }),
     );
+    expectRefused(/'approval' does not exist/, /'run' does not exist/, /'run' does not exist/);
   });
 
   it('a client tool may be gated and shaped on the server, but has no code there', {
@@ -128,6 +163,7 @@ describe('types of tools', () => {
       // @ts-expect-error its code runs in the browser
       defineTool({ ...base, executor: 'client', run: () => 1 }),
     );
+    expectRefused(/'run' does not exist in type 'ClientToolSpec/);
   });
 
   it('internal and provider tools have no code, and provider tools no gate', () => {
@@ -140,13 +176,20 @@ describe('types of tools', () => {
       // @ts-expect-error nothing can be held inside the model call
       defineTool({ ...base, executor: 'provider', approval: 'required' }),
     );
+    expectRefused(
+      /'run' does not exist in type 'Internal/,
+      /'approval' does not exist in type 'Provider/,
+    );
   });
 
   it('an approval never has a default', () => {
+    defineTool({ ...base, approval: 'required', onExpire: 'error', run: () => 1 });
     attempt(() =>
       // @ts-expect-error silence is not consent
       defineTool({ ...base, approval: 'required', onExpire: { default: 1 }, run: () => 1 }),
     );
+    // A default excludes every spec with `run`, which is then the field that the compiler names.
+    expectRefused(/'run' does not exist/);
   });
 
   it('an approval function reads the parsed input and may not act', () => {
@@ -163,6 +206,7 @@ describe('types of tools', () => {
         run: () => 1,
       }),
     );
+    expectCompiles();
   });
 
   it('unknown fields do not compile', () => {
@@ -170,6 +214,7 @@ describe('types of tools', () => {
       // @ts-expect-error a typing mistake
       defineTool({ ...base, timeout: '1s', run: () => 1 }),
     );
+    expectRefused(/'timeout' does not exist/);
   });
 
   it('a tool that needs services is refused by an agent that has others; one that needs none is accepted', () => {
@@ -190,5 +235,6 @@ describe('types of tools', () => {
     // @ts-expect-error an unknown setting
     const settings: AgentSettingsSpec = { maxStep: 1 };
     expect(settings).toBeDefined();
+    expectRefused(/'payments' is missing/, /'maxStep' does not exist.*'maxSteps'/);
   });
 });
