@@ -8,19 +8,14 @@ import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
-import { notedActivities } from './shared/noted.js';
+import { notedActivities, wrappedActivities } from './shared/noted.js';
 import { Transcripts } from './shared/transcripts.js';
-import { wrappedActivities } from './shared/wrapped.js';
-import { checkAnswer } from './tools/check-answer.js';
-import { checkDefinition } from './tools/check-definition.js';
-import { checkEdit } from './tools/check-edit.js';
-import { planCall } from './tools/plan-call.js';
+import { checkAnswer, checkDefinition, checkEdit, planCall } from './tools/checks.js';
 import { preflightTool } from './tools/preflight-tool.js';
 import { reconcileTool } from './tools/reconcile-tool.js';
 import { runTool } from './tools/run-tool.js';
-import { flushLog } from './transcript/flush-log.js';
+import { flushLog, restoreState } from './transcript/log.js';
 import { offloadTranscript } from './transcript/offload-transcript.js';
-import { restoreState } from './transcript/restore-state.js';
 import { readChunk } from './transcript/stored-messages.js';
 
 /**

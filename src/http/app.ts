@@ -7,13 +7,12 @@ import { jsonBody, requestId, requestLog, requestNote } from './request/middlewa
 import { refuseOtherSites } from './request/other-sites.js';
 import { problemHandler, sendProblem } from './request/problem.js';
 import { OpenStreams, rememberStreams } from './request/streams.js';
-import { addAgentRoutes } from './routes/agents.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
 import { allowOrigins, codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
-import { addHealthRoutes } from './routes/health.js';
+import { addAgentRoutes, addHealthRoutes } from './routes/health.js';
 import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
 import { addStepRoutes } from './routes/steps.js';

@@ -5,7 +5,8 @@ import type { TemporalSettings } from '../client/temporal/connection.js';
 import type { Agent } from '../define/define-agent.js';
 import type { Logger } from '../define/tool/context.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
-import type { RetentionOptions } from './retention.js';
+import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
+import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -55,4 +56,19 @@ export interface ColloquyWorkerOptions<Services> {
   readonly sdkGuards?: boolean | undefined;
   /** Any other option of Temporal's worker; overrides the engine's own. */
   readonly tuning?: Partial<WorkerOptions> | undefined;
+}
+
+export interface RetentionOptions {
+  /** Conversations that were closed longer ago are deleted: `'30 days'`, or milliseconds; at least a minute. */
+  readonly closedAfter: Duration;
+}
+
+const BOUNDS = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
+
+/** Returns milliseconds; undefined = forever. @throws {TypeError} that names the field and the rule. */
+export function retentionMs(retention: RetentionOptions | undefined): number | undefined {
+  if (retention === undefined) return undefined;
+  const problem = durationProblem(retention.closedAfter, BOUNDS);
+  if (problem !== undefined) throw new TypeError(`retention.closedAfter ${problem}`);
+  return durationMs(retention.closedAfter);
 }

@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../protocol/values/json.js';
 import type { ColloquyWorkerOptions } from './options.js';
-import { retentionMs } from './retention.js';
+import { retentionMs } from './options.js';
 
 /** @throws {TypeError} that names the invalid setting */
 export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {

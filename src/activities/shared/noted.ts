@@ -1,9 +1,7 @@
 /** Notes for the watchdog which activity is running, for which conversation and tool. Runs in the worker. */
-
 import { isRecord } from '../../protocol/values/json.js';
 import type { ConversationActivities } from '../../protocol/workflow/activities.js';
 import { underWay } from '../../watchdog/operations.js';
-import { wrappedActivities } from './wrapped.js';
 
 /** Wraps the activities: each is noted from its beginning to its end. */
 export function notedActivities(activities: ConversationActivities): ConversationActivities {
@@ -25,4 +23,20 @@ export function noteOf(activity: string, input: unknown): string {
     ...(typeof conversationId === 'string' ? [` of ${String(tenant)}/${conversationId}`] : []),
     ...(typeof toolCallId === 'string' ? [`, call ${toolCallId}`] : []),
   ].join('');
+}
+
+export type AnyActivity = (input: never) => Promise<unknown>;
+
+/**
+ * The same activities by the same names, each wrapped by `wrap`, which must keep the types of input and output. Only
+ * this function needs to cast.
+ */
+export function wrappedActivities(
+  activities: ConversationActivities,
+  wrap: (name: string, run: AnyActivity) => AnyActivity,
+): ConversationActivities {
+  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>);
+  return Object.fromEntries(
+    entries.map(([name, run]) => [name, wrap(name, run)]),
+  ) as unknown as ConversationActivities;
 }

@@ -1,11 +1,13 @@
-/** Liveness (this process answers) and readiness (its dependencies are available). */
+/** Routes about the service: liveness, readiness (its dependencies are available), and the agents that it serves. */
 import type { Router } from 'express';
 import { messageOf } from '../../client/temporal/errors.js';
 import { orLate } from '../../client/temporal/waiting.js';
 import { otherStoreText } from '../../client/workers/workers-elsewhere.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { AppDeps, HealthCheck } from '../request/deps.js';
+import { parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import { NoQuerySchema } from '../request/schemas.js';
 
 /** No identity is configured: every caller that reaches the port may act as any actor. */
 export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';
@@ -52,4 +54,14 @@ async function resultOf(check: HealthCheck): Promise<string> {
     (error: unknown) => messageOf(error),
   );
   return await orLate(CHECK_DEADLINE_MS, answer, () => `no answer in ${CHECK_DEADLINE_MS} ms`);
+}
+
+export function addAgentRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/agents', {
+    get: async (request, response) => {
+      parseQuery(NoQuerySchema, request);
+      const agents = await (deps.agents?.() ?? deps.client.agents());
+      response.json({ agents });
+    },
+  });
 }

@@ -4,10 +4,10 @@ import type { Duration } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
+import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../request/schemas.js';
 import { keyOf } from '../request/tenants.js';
-import { type Answered, answerWith } from '../request/verdicts.js';
 
 export function addToolCallRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/resolution', {

@@ -22,13 +22,12 @@ import type {
   ProviderTool,
 } from '../../protocol/model/model.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
-import { throwIfAborted } from '../shared/abort.js';
-import { inputTokensOf } from '../shared/context-windows.js';
+import { inputTokensOf } from '../shared/count-tokens.js';
 import { ModelFailure } from '../shared/failure.js';
 import { type LoadedFiles, loadFiles } from '../shared/files.js';
 import type { ToolChoice } from '../shared/options.js';
 import { checkOptions, must, type OptionRules } from '../shared/options.js';
-import { Watch } from '../shared/stream-watch.js';
+import { throwIfAborted, Watch } from '../shared/stream-watch.js';
 import { AiSdkAnswer } from './answer.js';
 import { toAiSdkFailure } from './failure.js';
 import { toAiSdkPrompt, toAiSdkTools } from './prompt.js';

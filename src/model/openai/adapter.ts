@@ -12,13 +12,12 @@ import type {
   ModelResponse,
   ProviderTool,
 } from '../../protocol/model/model.js';
-import { throwIfAborted } from '../shared/abort.js';
-import { inputTokensOf } from '../shared/context-windows.js';
+import { inputTokensOf } from '../shared/count-tokens.js';
 import { ModelFailure, toModelFailure } from '../shared/failure.js';
 import { type LoadedFiles, loadFiles } from '../shared/files.js';
 import type { ToolChoice } from '../shared/options.js';
 import { checkOptions, must, type OptionRules, oneOf } from '../shared/options.js';
-import { Watch } from '../shared/stream-watch.js';
+import { throwIfAborted, Watch } from '../shared/stream-watch.js';
 import { BackgroundResponse } from './background.js';
 import { toChatRequest } from './chat.js';
 import { ChatAnswer } from './chat-chunks.js';

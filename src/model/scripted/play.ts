@@ -9,7 +9,7 @@ import type {
   ProviderCall,
   RequestedCall,
 } from '../../protocol/model/model.js';
-import { throwIfAborted } from '../shared/abort.js';
+import { throwIfAborted } from '../shared/stream-watch.js';
 import type { GivenAnswer, ScriptedCall, ScriptedProviderCall } from './types.js';
 
 const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };

@@ -14,9 +14,9 @@ import type {
   ModelResponse,
 } from '../../protocol/model/model.js';
 import type { Json } from '../../protocol/values/json.js';
-import { throwIfAborted } from '../shared/abort.js';
 import type { ModelFailureCode } from '../shared/failure.js';
 import { ModelFailure } from '../shared/failure.js';
+import { throwIfAborted } from '../shared/stream-watch.js';
 import { played } from './play.js';
 import type { ScriptedAnswer, ScriptedCall, ScriptedProviderCall } from './types.js';
 

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AbortSignalLike } from '../../protocol/model/model.js';
-import { throwIfAborted } from './abort.js';
 import { streamBroken, unavailable } from './failure.js';
 
 /** Reasoning models are silent for minutes; Node's own fetch gives up after as long. */
@@ -70,4 +69,11 @@ export class Watch {
   readonly #onAbort = (): void => {
     this.#stop.abort();
   };
+}
+
+/** @throws the signal's reason, which says who stopped the call; an `AbortError` if signals have none */
+export function throwIfAborted(signal: AbortSignalLike): void {
+  if (!signal.aborted) return;
+  if (signal instanceof AbortSignal) signal.throwIfAborted();
+  throw new DOMException('The model call was aborted', 'AbortError');
 }

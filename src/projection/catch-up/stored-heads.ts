@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
-import { exactHash } from '../../store/plans/content-hash.js';
+import { exactHash } from '../../store/plans/append.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
 

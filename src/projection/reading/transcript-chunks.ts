@@ -2,6 +2,9 @@
  * Messages of transcripts in the blob store, in chunks named by their content. A chunk that the blob store has lost or
  * changed is made again from the event log, to the byte, and put back: the log has every message.
  */
+
+import type { Client } from '@temporalio/client';
+import { retryQuery } from '../../client/temporal/query-retry.js';
 import { apply } from '../../core/apply/apply.js';
 import { offloadPlan } from '../../core/context/carry-over.js';
 import {
@@ -17,9 +20,12 @@ import {
   messagesOfChunk,
   OFFLOAD_BOUNDS,
 } from '../../protocol/conversation/offloaded-messages.js';
+import { TRANSCRIPT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { CanonicalEvent, TranscriptOffloaded } from '../../protocol/log/events.js';
 import type { BlobType } from '../../protocol/values/blobs.js';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import { QUERIES } from '../../protocol/workflow/messaging.js';
+import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/transcript-delta.js';
 import { type BlobStore, blobRefOf } from '../../store/ports/blobs.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { type ProjectionLogger, SILENT } from '../source/outages.js';
@@ -143,4 +149,21 @@ function referredTo(
 export function offloadAt(state: ConversationState): TranscriptOffloaded | undefined {
   const plan = offloadPlan(state, OFFLOAD_BOUNDS);
   return plan && offloadedEvent(plan, chunksOf(plan).map(chunkIdOf));
+}
+
+/**
+ * One page. The run is pinned, even if another run is current by now: messages of one run and epoch never change.
+ * @throws when no worker answers within 5 s (`TRANSCRIPT_DEADLINE_MS`)
+ */
+export async function fetchTranscript(
+  client: Client,
+  run: { readonly workflowId: string; readonly runId: string },
+  query: TranscriptQuery,
+): Promise<TranscriptSlice> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId);
+  return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
+    retryQuery(() =>
+      handle.query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
+    ),
+  );
 }

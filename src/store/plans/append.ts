@@ -5,12 +5,14 @@
  * P2  The rows of a generation are dense from 1, after an optional marker at 0.
  * P3  Content that disagrees with a stored row is never dropped: it opens the next generation.
  */
+
+import { createHash } from 'node:crypto';
 import { foldView } from '../../core/view/view.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import type { AppendBatch } from '../ports/log.js';
 import type { HeadPosition, LogHead } from '../ports/log-head.js';
-import { contentHash } from './content-hash.js';
 
 export type AppendPlan =
   | { readonly type: 'gap'; readonly lastSeq: number }
@@ -137,4 +139,21 @@ export function headAfter(
 /** When a closed conversation was closed; undefined for one that is open. */
 export function closedAtMs(snapshot: ConversationSnapshot): number | undefined {
   return snapshot.status === 'closed' ? Date.parse(snapshot.updatedAt) : undefined;
+}
+
+/**
+ * SHA-256 (hex) of the canonical JSON without the event's time: equal for equal events in any order of fields. The time
+ * is left out because it may differ between two replays of one run: the SDK joins tasks that issued no commands with
+ * the task of an update, and a refused update leaves no trace. The time that was stored first stays.
+ */
+export function contentHash(event: CanonicalEvent): string {
+  const { at: _at, ...content } = event;
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+}
+
+/**
+ * The same hash with the time: equal only if nothing at all has changed, which `contentHash` of one event cannot prove.
+ */
+export function exactHash(event: CanonicalEvent): string {
+  return createHash('sha256').update(canonicalJson(event)).digest('hex');
 }

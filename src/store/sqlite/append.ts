@@ -4,12 +4,12 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { turnIdOf } from '../../protocol/log/events.js';
 import {
   closedAtMs,
+  contentHash,
   foldSnapshot,
   headAfter,
   planAppend,
   rewrittenMarker,
 } from '../plans/append.js';
-import { contentHash } from '../plans/content-hash.js';
 import { textIn } from '../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/cli/process/config.js';
 import type { Duration } from '../../../src/protocol/values/durations.js';
-import { retentionMs } from '../../../src/worker/retention.js';
+import { retentionMs } from '../../../src/worker/options.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
 

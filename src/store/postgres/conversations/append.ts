@@ -5,12 +5,12 @@ import { turnIdOf } from '../../../protocol/log/events.js';
 import { type ConversationKey, conversationKey } from '../../../protocol/values/ids.js';
 import {
   closedAtMs,
+  contentHash,
   foldSnapshot,
   headAfter,
   planAppend,
   rewrittenMarker,
 } from '../../plans/append.js';
-import { contentHash } from '../../plans/content-hash.js';
 import { eventOf, headOf, numberIn, textIn } from '../../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../../ports/log.js';
 import type { LogHead } from '../../ports/log-head.js';

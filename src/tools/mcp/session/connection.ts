@@ -3,20 +3,27 @@
  * in the worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  Client,
+  jsonSchemaValidator,
+  Tool,
+} from '@modelcontextprotocol/client';
 import {
   MAX_MCP_LIST_PAGES,
   MCP_FAREWELL_MS,
   MCP_PROGRESS_MS,
 } from '../../../define/mcp/limits.js';
 import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import { relaxedSchema } from '../../../json-schema/relaxed.js';
+import type { JsonSchema } from '../../../protocol/values/json.js';
 import { isRecord, type Json } from '../../../protocol/values/json.js';
 import { Redactor } from '../../shared/redact.js';
+import { problemText, validateJson } from '../../shared/validate.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';
 import type { ElicitAnswer } from './questions.js';
 import { type McpConnectionWorker, openTransport, type Way } from './transport.js';
-import { checkedByUs } from './validator.js';
 
 /** An open call; takes the questions that an older server asks in the middle of it. */
 export interface OpenCall {
@@ -230,3 +237,16 @@ function pushTo(
   for (const call of [only, ...others]) void call.push({ ambiguous: true, message });
   return { action: 'cancel' };
 }
+
+/** In the form that the client expects. */
+export const checkedByUs: jsonSchemaValidator = {
+  getValidator: (schema) => {
+    const relaxed = { jsonSchema: relaxedSchema(schema as JsonSchema) };
+    return (input) => {
+      const checked = validateJson(relaxed, input);
+      return checked.ok
+        ? { valid: true, data: input as never, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: problemText(checked.problems) };
+    };
+  },
+};

@@ -1,9 +1,30 @@
-/** Restores the state of a closed conversation for the run that continues it. Safe to repeat: the log has one fold. */
-import type { RestoreStateInput } from '../../protocol/workflow/activities.js';
+/**
+ * Activities on the log of a conversation: the store has all of it before a run ends, and a closed conversation gets its
+ * state from it. Safe to repeat: stored events are not stored twice, and a log has one state.
+ */
+import type {
+  FlushLogInput,
+  FlushLogResult,
+  RestoreStateInput,
+} from '../../protocol/workflow/activities.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { reasonOf, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
+
+/** Errors are failure `store_unavailable`, retried. */
+export async function flushLog(
+  tools: ActivityTools,
+  input: FlushLogInput,
+): Promise<FlushLogResult> {
+  const { tenant, conversationId, throughSeq } = input;
+  try {
+    return await withHeartbeat(() => tools.flush({ tenant, conversationId }, throughSeq));
+  } catch (error) {
+    tools.logger.warn('log not flushed', { ...input, reason: reasonOf(error) });
+    throw toFailure(error, 'store_unavailable');
+  }
+}
 
 /**
  * | what happens | outcome |

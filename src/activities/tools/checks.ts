@@ -1,0 +1,117 @@
+/**
+ * Activities that judge single calls by this worker's definitions: plans, answers, edits, changed definitions. None has
+ * effects; all are safe to repeat.
+ */
+import { Context } from '@temporalio/activity';
+import type {
+  CheckDefinitionInput,
+  CheckDefinitionResult,
+} from '../../protocol/calls/definitions.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type {
+  CheckAnswerInput,
+  CheckAnswerResult,
+  CheckEditInput,
+  CheckEditResult,
+  PlanCallInput,
+} from '../../protocol/workflow/activities.js';
+import {
+  checkForm,
+  checkAnswer as checkOfAnswer,
+  goneTool,
+  isJudgedBy,
+} from '../../tools/definition/answers.js';
+import { checkCall } from '../../tools/definition/check.js';
+import { definitionOf } from '../../tools/definition/digest.js';
+import { checkEdit as checkOfEdit } from '../../tools/definition/edits.js';
+import { planCalls } from '../../tools/plan/plan.js';
+import { type ActivityTools, policyDeps, withFields } from '../shared/deps.js';
+import { agentOf, interruption } from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { calledTool, withListedTools } from '../shared/listed-tools.js';
+import { leaveToOthers } from '../shared/other-workers.js';
+
+/**
+ * See `checkCall`. Ends calls of a tool that no longer exists; an unknown agent is failure `unknown_agent`, retried.
+ */
+export async function checkDefinition(
+  tools: ActivityTools,
+  input: CheckDefinitionInput,
+): Promise<CheckDefinitionResult> {
+  const agent = agentOf(tools, input.agent);
+  const { call, found } = input;
+  const { name, mcp } = call;
+  const context = Context.current();
+  const signal = context.cancellationSignal;
+  const deps = policyDeps(tools, input);
+  try {
+    return await withHeartbeat(async () => {
+      const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
+      if ('missing' in tool) {
+        leaveToOthers('The tool is not defined in this worker');
+        const error = { code: tool.code ?? 'not_available', message: tool.missing } as const;
+        return { outcome: 'ended', error };
+      }
+      if (found !== undefined && definitionOf(tool).definition !== found)
+        leaveToOthers('The tool is defined in this worker as it was before it was changed');
+      return await checkCall({ agent, tool, call, deps, signal });
+    });
+  } catch (error) {
+    throw signal.aborted ? interruption(context, 'tool_lost') : error;
+  }
+}
+
+/**
+ * Ends calls of a tool that no longer exists: unchecked, their answers must not reach the model. An unknown agent is
+ * failure `unknown_agent`, retried. The form of a question that a tool's code asked is in the input, and needs neither.
+ * When this worker lacks the definition that the call was offered with, the first attempts are left to others; then its
+ * own definition judges.
+ */
+export async function checkAnswer(
+  tools: ActivityTools,
+  input: CheckAnswerInput,
+): Promise<CheckAnswerResult> {
+  const { form } = input;
+  if (form !== undefined) return withHeartbeat(() => checkForm(form, input.value));
+  const agent = agentOf(tools, input.agent);
+  const tool = tools.registry.tool(agent.name, input.name);
+  const { value, answerDefinition } = input;
+  if (tool === undefined || !isJudgedBy(tool, answerDefinition))
+    leaveToOthers('The tool is not defined in this worker as it was when the call was offered');
+  if (tool === undefined) return { ok: false, ended: goneTool(input.name) };
+  return withHeartbeat(() => checkOfAnswer({ tool, value, answerDefinition }));
+}
+
+/** Ends calls of a tool that no longer exists. An unknown agent is failure `unknown_agent`, retried. */
+export async function checkEdit(
+  tools: ActivityTools,
+  edit: CheckEditInput,
+): Promise<CheckEditResult> {
+  const agent = agentOf(tools, edit.agent);
+  const { tenant, conversationId, turnId, step, toolCallId, requester, input, results = [] } = edit;
+  const { name, mcp } = edit;
+  const { services } = tools;
+  const logger = withFields(tools.logger, { tenant, conversationId, turnId, toolCallId });
+  const about = { agent: agent.name, tenant, conversationId, turnId, step };
+  const deps = { ...about, requester, results, services, logger };
+  return withHeartbeat(async () => {
+    const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
+    if (!('missing' in tool)) return checkOfEdit({ agent, tool, toolCallId, input, deps });
+    leaveToOthers('The tool is not defined in this worker');
+    return { ok: false, ended: { code: tool.code ?? 'not_available', message: tool.missing } };
+  });
+}
+
+/** An unknown agent is failure `unknown_agent`, retried; problems of the call are in its plan. */
+export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
+  const agent = agentOf(tools, input.agent);
+  const { toolCallId, name, argumentsJson } = input.call;
+  const calls = [{ id: toolCallId, name, argumentsJson }];
+  const deps = policyDeps(tools, input);
+  const [planned] = await withHeartbeat(async () => {
+    const planning = planCalls({ agent: await withListedTools(tools, agent), calls, deps });
+    return Promise.race([planning, Context.current().cancelled]);
+  });
+  if (planned === undefined) throw new Error('unreachable: one call has one plan');
+  return planned.plan;
+}
