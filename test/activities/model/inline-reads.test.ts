@@ -18,6 +18,7 @@ import { MemoryBlobs } from '../transcripts/memory-blobs.js';
 import {
   aborted,
   answered,
+  answeredWith,
   asking,
   BOUNDS,
   type Ctx,
@@ -176,6 +177,26 @@ describe('a read is left to an activity', () => {
     expect(takenIn(await answered(looks(1), [reads(run)]))).toEqual([['call_0', undefined]]);
   });
 
+  it.each<[string, boolean, () => Services]>([
+    ['its tool is not defined in this worker', false, () => ({ rate: 7 })],
+    ['something fails outside of its code', true, lost],
+  ])('when %s', promise('G58'), async (_why, isDefined, services) => {
+    const runs: string[] = [];
+    const tool = reads((label) => runs.push(label));
+    const tools = isDefined ? [tool] : [];
+    const whole = await answeredWith(tool, { tools: [tool], services: () => ({ rate: 7 }) });
+    expect(takenIn(whole).map(([, envelope]) => envelope)).toMatchObject([
+      { ok: true },
+      { ok: true },
+    ]);
+    runs.length = 0;
+    expect(takenIn(await answeredWith(tool, { tools, services }))).toEqual([
+      ['call_0', undefined],
+      ['call_1', undefined],
+    ]);
+    expect(runs).toEqual([]);
+  });
+
   it.each<[string, Run]>([
     ['its result is too large to be shown whole', () => 'x'.repeat(5_000)],
     [
@@ -238,6 +259,10 @@ describe('a read is left to an activity', () => {
     ]);
   });
 });
+
+function lost(): never {
+  throw new Error('no connection');
+}
 
 it('without a blob store a large result is cut as usual and returns with the answer', async () => {
   const tool = reads(() => 'x'.repeat(5_000), { maxResultBytes: 1_024 });

@@ -1,7 +1,9 @@
 /** Model calls whose answers request reads. */
 import { z } from 'zod';
+import { answerWithReads } from '../../../src/activities/model/run-reads.js';
+import type { ActivityTools } from '../../../src/activities/shared/deps.js';
 import type { ToolContext } from '../../../src/define/tool/context.js';
-import { defineTool, type Tool } from '../../../src/index.js';
+import { defineAgent, defineTool, type Tool } from '../../../src/index.js';
 import type { ModelResponse } from '../../../src/protocol/model/model.js';
 import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import { CORE_REVISION } from '../../../src/protocol/workflow/revisions.js';
@@ -65,6 +67,38 @@ export async function answered(
 ): Promise<CallModelResult> {
   const { activities } = setUpAsking(response, tools, more);
   return await environment().run(activities.callModel, modelInput({ reads: BOUNDS }));
+}
+
+/**
+ * Runs the reads of an answer in a worker with these faults, after the answer was planned in one without them.
+ * `tools`: those that the worker finds now.
+ */
+export async function answeredWith(
+  planned: Tool<Services>,
+  {
+    tools,
+    services,
+  }: { readonly tools: readonly Tool<Services>[]; readonly services: () => Services },
+): Promise<CallModelResult> {
+  const { activities } = setUpAsking(looks(2), [planned]);
+  const outcome = await environment().run(activities.callModel, modelInput());
+  const model = modelOf(() => Promise.reject(new Error('not called')));
+  const agent = defineAgent({ name: 'support', model, instructions: 'Help.', tools });
+  const quiet = () => undefined;
+  const worker = {
+    get services() {
+      return services();
+    },
+    publish: quiet,
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+  } as unknown as ActivityTools;
+  const input = modelInput({ reads: BOUNDS });
+  const messages = 'append' in input.transcript ? input.transcript.append : [];
+  const finished = { agent, messages, outcome, details: quiet, stream: { flush: quiet } };
+  return await environment().run(
+    (given: typeof input) => answerWithReads(worker, given, finished as never),
+    input,
+  );
 }
 
 /** Calls by id, with the result that came with each. */
