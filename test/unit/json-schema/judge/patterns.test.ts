@@ -125,10 +125,25 @@ describe('a pattern', () => {
 });
 
 describe('expressions of zod, by which the schemas of an author judge input of strangers', () => {
-  const expressions = Object.entries(z.regexes).filter(
+  const constant = Object.entries(z.regexes).filter(
     (entry): entry is [string, RegExp] => entry[1] instanceof RegExp,
   );
+  const { datetime, emoji, mac, nanoidOfLength, string, time, uuid } = z.regexes;
+  const made: Readonly<Record<string, RegExp>> = {
+    datetime: datetime({ precision: null, offset: true, local: true }),
+    emoji: emoji(),
+    mac: mac(),
+    nanoidOfLength: nanoidOfLength(21),
+    string: string({ minimum: 1 }),
+    time: time({ precision: null }),
+    uuid: uuid(),
+  };
+  const expressions = [...constant, ...Object.entries(made)];
   const ATTACKS = [
+    // Belongs to both classes of characters of which an emoji consists.
+    '\u{1F9B0}',
+    '😀',
+    '1\u{20E3}',
     'a',
     '1',
     '.',
@@ -145,6 +160,11 @@ describe('expressions of zod, by which the schemas of an author judge input of s
     '=',
     '%41',
   ];
+
+  it('include each that zod makes by a function', () => {
+    const functions = Object.entries(z.regexes).filter(([, value]) => typeof value === 'function');
+    expect(functions.map(([name]) => name).sort()).toEqual(Object.keys(made).sort());
+  });
 
   it.each(expressions)('%s take linear time', promise('G276'), (_name, expression) => {
     for (const piece of ATTACKS)
