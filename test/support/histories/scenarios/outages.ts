@@ -139,6 +139,7 @@ async function toolsChange(engine: Engine, talk: Talk): Promise<void> {
   await sees(engine, talk, 'suspension', 5);
   const again = (await talk.pending()).find(({ toolCallId }) => toolCallId === 'call_3');
   await talk.resolve('call_3', { type: 'approve' }, { argsDigest: again?.argsDigest ?? '' });
+  await sees(engine, talk, 'tool_result', 2);
   await talk.resolve('call_1', { type: 'answer', value: { date: 'monday' } });
   await engine.idle(talk);
 }

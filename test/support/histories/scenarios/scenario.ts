@@ -93,12 +93,15 @@ export async function sees(engine: Engine, talk: Talk, type: EventType, times = 
   await until(`${type} for the ${times}. time`, seen, { holds: (count) => count >= times });
 }
 
-/** Rolls over by a signal. `runs`: the number of runs afterwards. */
+/** Rolls over by a signal. Resolves when the next run has done its first task. `runs`: the number of runs then. */
 export async function rollOver(engine: Engine, talk: Talk, runs: number): Promise<void> {
   await engine.signal(talk, 'rollOver');
-  const count = async (): Promise<number> =>
-    (await engine.history.runs(engine.workflowId(talk))).length;
+  const workflowId = engine.workflowId(talk);
+  const count = async (): Promise<number> => (await engine.history.runs(workflowId)).length;
   await until('the run rolled over', count, { holds: (seen) => seen === runs });
+  await until('the next run has begun', () => engine.history.lines(workflowId), {
+    holds: (lines) => lines.includes('WorkflowTaskCompleted'),
+  });
 }
 
 /** Waits until the newest run has ended. */
