@@ -95,13 +95,18 @@ export async function sees(engine: Engine, talk: Talk, type: EventType, times = 
 
 /** Rolls over by a signal. Resolves when the next run has done its first task. `runs`: the number of runs then. */
 export async function rollOver(engine: Engine, talk: Talk, runs: number): Promise<void> {
-  await engine.signal(talk, 'rollOver');
-  const workflowId = engine.workflowId(talk);
-  const count = async (): Promise<number> => (await engine.history.runs(workflowId)).length;
-  await until('the run rolled over', count, { holds: (seen) => seen === runs });
-  await until('the next run has begun', () => engine.history.lines(workflowId), {
+  await startNextRun(engine, talk, runs);
+  await until('the first task', () => engine.history.lines(engine.workflowId(talk)), {
     holds: (lines) => lines.includes('WorkflowTaskCompleted'),
   });
+}
+
+/** The same, before the first task: the server delays it, so that it has all input that arrives meanwhile. */
+export async function startNextRun(engine: Engine, talk: Talk, runs: number): Promise<void> {
+  await engine.signal(talk, 'rollOver');
+  const count = async (): Promise<number> =>
+    (await engine.history.runs(engine.workflowId(talk))).length;
+  await until('the run rolled over', count, { holds: (seen) => seen === runs });
 }
 
 /** Waits until the newest run has ended. */

@@ -10,7 +10,7 @@ import {
   script,
 } from '../../../../src/model/scripted/scripted.js';
 import { until } from '../../until.js';
-import { ended, rollOver, type Scenario } from './scenario.js';
+import { ended, rollOver, type Scenario, startNextRun } from './scenario.js';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -52,7 +52,7 @@ export const SCENARIOS_OF_TURNS: readonly Scenario[] = [
         says('done'),
       ),
     play: async (engine, talk) => {
-      await rollOver(engine, talk, 2);
+      await startNextRun(engine, talk, 2);
       await talk.resolve('call_1', { type: 'deny' });
       await talk.resolve('call_2', YES);
       await engine.idle(talk);
