@@ -67,6 +67,11 @@ export class Driver {
   #fault: Error | undefined;
   /** Recorded ends of activities from before the run was reset, by activity id. */
   readonly #recorded = new Map<string, RecoveredEnd>();
+  /**
+   * Keys of activities that were replaced by a recorded end and are not over yet. None is started under such a key: the
+   * server refuses a second activity with the same id.
+   */
+  readonly #replaced = new Set<string>();
   #isFeeding = false;
   /** Details of a model call that failed for missing messages and is made again. */
   #left: ModelCallDetails = {};
@@ -80,12 +85,16 @@ export class Driver {
   }
 
   /**
-   * True while an activity runs other than a summary. Timers do not count: a roll-over carries deadlines.
+   * True while an activity runs other than a summary, or waits for the end of one that was replaced. Timers do not count:
+   * a roll-over carries deadlines.
    */
   get busy(): boolean {
     for (const { effect } of this.#underWay.values())
       if (!isTimer(effect) && effect.type !== 'summarize') return true;
-    return false;
+    return (
+      this.#replaced.size > 0 &&
+      this.#machine.effects().some((effect) => this.#replaced.has(effectKey(effect)))
+    );
   }
 
   /** Stops background work, such as a summary. The next run starts it again. */
@@ -132,8 +141,11 @@ export class Driver {
       const key = effectKey(effect);
       // The activity is left over from before the reset; its own end is ignored.
       const open = this.#underWay.get(key);
-      this.#underWay.delete(key);
-      if (open !== undefined) this.#stop(open.scope);
+      if (open !== undefined) {
+        this.#underWay.delete(key);
+        this.#replaced.add(key);
+        this.#stop(open.scope);
+      }
       this.#start(key, effect);
     }
     this.#isFeeding = false;
@@ -153,7 +165,7 @@ export class Driver {
     for (const [key, { effect, scope }] of this.#underWay)
       if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) this.#stop(scope);
     for (const [key, effect] of wanted) {
-      if (this.#underWay.has(key)) continue;
+      if (this.#underWay.has(key) || this.#replaced.has(key)) continue;
       // The shell does this by a roll-over, once everything is quiet.
       if (effect.type === 'offload_transcript') continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
@@ -250,9 +262,10 @@ export class Driver {
     const scope = new CancellationScope({ cancellable: true });
     this.#underWay.set(key, { effect, scope });
     const settle = (feedBack: () => void): void => {
-      this.#underWay.delete(key);
+      const isCurrent = this.#underWay.get(key)?.scope === scope;
+      (isCurrent ? this.#underWay : this.#replaced).delete(key);
       try {
-        feedBack();
+        if (isCurrent) feedBack();
       } catch (error) {
         this.#fault = error instanceof Error ? error : new Error(String(error));
       }
