@@ -18,7 +18,9 @@ export function initialState(input: ConversationInput): Opening {
   const { carried, reopen, tenant, conversationId, agent } = input;
   const version: number = carried?.version ?? CARRIED_VERSION;
   if (version !== CARRIED_VERSION)
-    throw new TypeError(`carried state of version ${version} needs a newer worker`);
+    throw new TypeError(
+      `carried state of version ${version} needs ${version > CARRIED_VERSION ? 'a newer' : 'an older'} worker: this one reads version ${CARRIED_VERSION}`,
+    );
   const before = carried === undefined ? undefined : fromCarryOver(carried);
   const unconfirmed = carried?.events ?? [];
   if (before !== undefined && reopen === undefined) return { state: before, events: unconfirmed };

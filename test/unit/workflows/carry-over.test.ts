@@ -60,14 +60,17 @@ describe('the memory of a run', () => {
     expect(begun.state).toEqual(before);
   });
 
-  it('of a later version is refused, so that its conversation waits for a newer worker', {
-    ...promise('G203'),
-  }, () => {
-    const carried = {
-      version: (CARRIED_VERSION + 1) as typeof CARRIED_VERSION,
-      state: state(),
-      events: [],
-    };
-    expect(() => initialState({ ...INPUT, carried })).toThrow(/needs a newer worker/);
-  });
+  it.each([
+    ['a later', 'a newer', CARRIED_VERSION + 1],
+    ['an earlier', 'an older', CARRIED_VERSION - 1],
+  ])(
+    'of %s version is refused, so that its conversation waits for %s worker',
+    promise('G203'),
+    (_which, worker, version) => {
+      const carried = { version: version as typeof CARRIED_VERSION, state: state(), events: [] };
+      expect(() => initialState({ ...INPUT, carried })).toThrow(
+        `carried state of version ${version} needs ${worker} worker: this one reads version ${CARRIED_VERSION}`,
+      );
+    },
+  );
 });
