@@ -50,6 +50,8 @@ export interface GrowthSample {
   /** Texts, arguments and results that turns have added, as JSON. */
   readonly contentBytes: number;
   readonly workerRssBytes: number;
+  /** The same after its garbage was collected. */
+  readonly workerHeldBytes: number;
   /** CPU milliseconds by process. */
   readonly cpu: Readonly<Record<string, number>>;
 }

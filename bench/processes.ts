@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Child, startChild, startStack } from 'colloquy/dev';
 import { startDevServer } from '../test/support/servers/dev-server.js';
 import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
+import { collectable } from './engine/collected.js';
 
 export interface Bench {
   /** @throws the load generator's message when a measurement failed */
@@ -46,7 +47,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       dataDir,
       apiPort: 0,
       temporalAddress: server.address,
-      ...(options.engineEnv === undefined ? {} : { env: options.engineEnv }),
+      env: { ...collectable(dataDir), ...options.engineEnv },
       ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
     });
     stops.push(() => stack.stop());

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
 import type { CanonicalEvent, ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
+import { collectedRss } from '../engine/collected.js';
 import {
   GROWING_AGENT,
   type GrowthOrder,
@@ -67,9 +68,10 @@ export async function measureGrowth(
 
 function lineOf(sample: GrowthSample, latencies: readonly number[]): string {
   const mean = latencies.reduce((sum, value) => sum + value, 0) / Math.max(1, latencies.length);
-  const { turns, runs, historyBytes, workerRssBytes } = sample;
+  const { turns, runs, historyBytes, workerRssBytes, workerHeldBytes } = sample;
   const history = `history ${(historyBytes / 1_024).toFixed(0)} KB in ${runs} runs`;
-  const rss = `worker ${(workerRssBytes / 1_048_576).toFixed(0)} MB`;
+  const megabytes = (bytes: number): string => (bytes / 1_048_576).toFixed(0);
+  const rss = `worker ${megabytes(workerRssBytes)}, collected ${megabytes(workerHeldBytes)} MB`;
   return `turn ${turns}: mean ${mean.toFixed(1)} ms, ${history}, ${rss}`;
 }
 
@@ -124,19 +126,21 @@ class Meter {
 
   async before(): Promise<GrowthSample> {
     const nothing = { events: 0, bytes: 0, modelCalls: 0, modelBytes: 0, runs: 0 };
-    return this.#lookWith(0, nothing, await this.#log());
+    return this.#sampleWith(0, nothing, await this.#log());
   }
 
   async sample(turns: number): Promise<GrowthSample> {
-    return this.#lookWith(turns, await this.histories.sum(), await this.#log());
+    return this.#sampleWith(turns, await this.histories.sum(), await this.#log());
   }
 
-  #lookWith(
+  async #sampleWith(
     turns: number,
     sum: Awaited<ReturnType<Histories['sum']>>,
     log: { readonly snapshotBytes: number },
-  ): GrowthSample {
+  ): Promise<GrowthSample> {
     const { pids, logFile } = this.#parts;
+    const cpu = readCpu(pids).byName;
+    const workerRssBytes = rssOf(pids['worker']);
     const { runs, events, bytes, modelCalls, modelBytes } = sum;
     return {
       turns,
@@ -149,8 +153,9 @@ class Meter {
       snapshotBytes: log.snapshotBytes,
       logEvents: this.#afterSeq,
       contentBytes: this.#contentBytes,
-      workerRssBytes: rssOf(pids['worker']),
-      cpu: readCpu(pids).byName,
+      workerRssBytes,
+      workerHeldBytes: await collectedRss(pids['worker'], logFile),
+      cpu,
     };
   }
 

@@ -24,6 +24,7 @@ export function growthTable(summaries: readonly GrowthSummary[]): string {
       part.snapshotBytes.toFixed(0),
       ...CPU_OF.map((name) => (part.cpuMs[name] ?? 0).toFixed(1)),
       megabytes(part.workerRssBytes),
+      megabytes(part.workerHeldBytes),
     ]),
   );
   const head = [
@@ -31,6 +32,7 @@ export function growthTable(summaries: readonly GrowthSummary[]): string {
     ...['ratio', 'to a model call B', 'store B', 'log events', 'snapshot B'],
     ...CPU_OF.map((name) => `${name} CPU ms`),
     'worker MB',
+    'after a collection',
   ];
   return tableOf(head, rows);
 }
