@@ -6,14 +6,17 @@ import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { startWorld, type World } from '../support/world.js';
 
-const fixture = (name: string) => new URL(`../fixtures/${name}`, import.meta.url);
+const AGENTS = new URL('../fixtures/blocking.ts', import.meta.url);
+const STALLING = new URL('../fixtures/stalling-store.ts', import.meta.url);
 const STALLED = 'stalled-1';
 
 let world: World;
 beforeAll(async () => {
-  const agents = fileURLToPath(fixture('blocking.ts'));
-  const preload = `--import=${fixture('stalling-store.ts').href}`;
-  world = await startWorld({ agents, env: { NODE_OPTIONS: preload, E2E_STALLED: STALLED } });
+  const preload = `--import=${STALLING.href}`;
+  world = await startWorld({
+    agents: fileURLToPath(AGENTS),
+    env: { NODE_OPTIONS: preload, E2E_STALLED: STALLED },
+  });
 });
 afterAll(async () => {
   await world.stop();
