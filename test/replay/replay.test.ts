@@ -1,4 +1,7 @@
-/** Recorded histories, which are kept for ever: every later version has to make the same decisions again. */
+/**
+ * Recorded histories, which are kept for ever: every later version has to make the same decisions again.
+ * test/workflows/history/kept-histories.test.ts continues each of them to its end.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { replay } from '../support/engine/replay.js';
@@ -27,7 +30,7 @@ test('each run of each scenario has a kept history', () => {
 });
 
 test.each(files)(
-  'a recorded conversation continues with the present code: %s',
+  'the present code decides as a recorded run did: %s',
   promise('G223', 'S45'),
   async (file) => {
     await replay({ code }, JSON.parse(textOf(file)));

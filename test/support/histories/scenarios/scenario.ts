@@ -57,6 +57,11 @@ export function historiesOf({ name, runs = 1 }: NamedScenario): readonly string[
   return Array.from({ length: runs }, (_, index) => `${name}-run-${index + 1}`);
 }
 
+/** The agent of a scenario, with this model. */
+export function agentOf(scenario: ShopScenario, model: Model): Agent<Services> {
+  return scenario.agent?.(model) ?? shop(model, scenario.settings, scenario.context);
+}
+
 /** Has the conversation on a real server, to its end. */
 export async function converse(scenario: Scenario): Promise<Recorded> {
   const id = `recorded-${scenario.name}`;
@@ -67,7 +72,7 @@ async function played(scenario: ShopScenario, id: string): Promise<Recorded> {
   const { heldAt, runsOn } = scenario;
   const model = new HeldModel(scenario.model(), heldAt ?? '');
   const engine = await startEngine<Services>({
-    agents: [scenario.agent?.(model) ?? shop(model, scenario.settings, scenario.context)],
+    agents: [agentOf(scenario, model)],
     services: ledger(),
     taskQueue: id,
     tuning: { shutdownGraceTime: 1 },
