@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineAgent, defineTool } from '../../../src/index.js';
+import type { ScriptedModel } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedCall } from '../../../src/model/scripted/types.js';
+import type { Json } from '../../../src/protocol/values/json.js';
 import {
   calls,
   callsAll,
@@ -15,7 +17,9 @@ import {
   type TestConversation,
   testConversation,
 } from '../../../src/testing/index.js';
+import { modelCalls } from '../../support/builders/core-builders.js';
 import { promise } from '../../support/promise.js';
+import { aMachineWith } from '../../support/schedules/core-driver.js';
 
 const base = { description: 'Does what the test says.', input: z.object({ n: z.int() }) };
 const runs: number[] = [];
@@ -53,9 +57,13 @@ const TOOLS = {
 } satisfies Readonly<Record<string, AnyTool>>;
 type Name = keyof typeof TOOLS;
 
-async function asked(
-  ...scripted: readonly ScriptedCall[]
-): Promise<TestConversation<unknown> & { readonly reads: () => unknown }> {
+interface Asked extends TestConversation<unknown> {
+  readonly model: ScriptedModel;
+  /** The last message of the latest request to the model. */
+  readonly reads: () => unknown;
+}
+
+async function asked(...scripted: readonly ScriptedCall[]): Promise<Asked> {
   const model = script(callsAll(scripted), says('And?'), says('So.'));
   const agent = defineAgent({
     name: 'worker',
@@ -65,72 +73,190 @@ async function asked(
   });
   const t = testConversation(agent);
   await t.send('work');
-  return Object.assign(t, { reads: () => model.requests.at(-1)?.messages.at(-1) });
+  return Object.assign(t, { model, reads: () => model.requests.at(-1)?.messages.at(-1) });
 }
+
+const call = (name: Name): ScriptedCall => ({ name, input: { n: 1 } });
 
 const pending = (id: string) => ({
   ok: true,
   result: { status: 'pending', pendingToolCallId: id },
 });
 
+/** The message in which the model reads the result of one call. */
+const reading = (envelope: object) => ({
+  role: 'tool',
+  parts: [{ toolCallId: 'call_1', envelope }],
+});
+
+/** The value of the outside party, as the answer or result that the wait takes. */
+async function give(t: Asked, value: Json): Promise<void> {
+  const type = t.pending[0]?.kind === 'elicitation' ? 'answer' : 'result';
+  expect(await t.resolve('call_1', { type, value })).toMatchObject({ verdict: 'accepted' });
+}
+
+const NAMES = Object.keys(TOOLS) as Name[];
+const OF_A_CALL: readonly string[] = [
+  'tool_call',
+  'suspension',
+  'resolution',
+  'tool_result',
+  'inbox_event',
+];
+
 describe('a call', () => {
-  const table: readonly [Name, result: unknown, waits: string | undefined, turn: string][] = [
-    ['work.internal', { ok: true, result: { success: true, args: { n: 1 } } }, undefined, 'idle'],
-    ['work.server', { ok: true, result: { worked: 1 } }, undefined, 'idle'],
-    ['work.server_detached', pending('call_1'), undefined, 'idle'],
-    ['work.human', undefined, 'elicitation', 'awaiting_input'],
-    ['work.human_detached', pending('call_1'), 'elicitation', 'awaiting_input'],
-    ['work.client', undefined, 'client_execution', 'awaiting_input'],
-    ['work.external', undefined, 'external_execution', 'awaiting_input'],
-    ['work.external_detached', pending('call_1'), 'external_execution', 'awaiting_input'],
-  ];
-  it.each(table)(
-    'of %s gets its result where its executor says, and the turn waits where its mode says',
-    promise(
-      'S24',
-      'A1',
-      'A2',
-      'A6',
-      'A7',
-      'A22',
-      'A24',
-      'A54',
-      'H8',
-      'H17',
-      'H18',
-      'H19',
-      'H24',
-      'H25',
-      'H30',
-      'H45',
-      'H57',
-      'X3',
-      'X12',
-      'X17',
-      'X19',
-      'X29',
-      'X35',
-      'X39',
-    ),
-    async (name, result, waits, status) => {
-      const t = await asked({ name, input: { n: 1 } });
-      expect(t.result(name)).toEqual(result);
-      expect(t.pending.map(({ kind }) => kind)).toEqual(waits === undefined ? [] : [waits]);
-      expect(t.snapshot.status).toBe(status);
-      // The outcome of a detached call is new input; that of an awaited one never is.
-      const isDetached = name.endsWith('_detached');
-      if (waits !== undefined)
-        await t.resolve(
-          name,
-          waits === 'elicitation' ? { type: 'answer', value: 'x' } : { type: 'result', value: 'x' },
-        );
-      const delivered = t.events.filter(({ type }) => type === 'inbox_event');
-      expect(delivered).toHaveLength(isDetached ? 1 : 0);
-      expect(t.events.filter(({ type }) => type === 'tool_result')).toHaveLength(1);
+  it('of a server tool runs its code once, and the model reads the result without any outside input', {
+    ...promise('A2', 'A22', 'A54', 'H8', 'X12', 'X17', 'X35'),
+  }, async () => {
+    const before = runs.length;
+    const t = await asked(call('work.server'));
+    expect(runs.slice(before)).toEqual([1]);
+    expect(t.eventTypes).not.toContain('suspension');
+    expect(t.reads()).toMatchObject(reading({ ok: true, result: { worked: 1 } }));
+    expect(t.text).toBe('And?');
+    t.expectNothingOpen();
+  });
+
+  it('of an internal tool runs no code: its input is the result, at once', {
+    ...promise('A2', 'A22', 'H8', 'H18', 'H24', 'H25', 'H30'),
+  }, async () => {
+    const before = runs.length;
+    const t = await asked(call('work.internal'));
+    expect(runs).toHaveLength(before);
+    expect(t.eventTypes).not.toContain('suspension');
+    expect(t.result('work.internal')).toEqual({
+      ok: true,
+      result: { success: true, args: { n: 1 } },
+    });
+    expect(t.text).toBe('And?');
+    t.expectNothingOpen();
+  });
+
+  it('of a human tool waits for a person, whose answer is the result without a further step', {
+    ...promise('A2', 'A6', 'A22', 'A54', 'H8', 'H17'),
+  }, async () => {
+    const t = await asked(call('work.human'));
+    expect(t.pending).toMatchObject([{ kind: 'elicitation', executor: 'human' }]);
+    expect(t.result('work.human')).toBeUndefined();
+    expect(t.model.requests).toHaveLength(1);
+    const before = t.events.length;
+    await give(t, 'yes');
+    expect(t.eventTypes.slice(before, before + 2)).toEqual(['resolution', 'tool_result']);
+    expect(t.reads()).toMatchObject(reading({ ok: true, result: 'yes' }));
+    t.expectNothingOpen();
+  });
+
+  it('of a client tool is handed to the client, which supplies the result', {
+    ...promise('A2', 'A7', 'A22', 'X12', 'X29'),
+  }, async () => {
+    const t = await asked(call('work.client'));
+    expect(t.pending).toMatchObject([{ kind: 'client_execution', executor: 'client' }]);
+    expect(t.model.requests).toHaveLength(1);
+    await give(t, { lat: 1 });
+    expect(t.reads()).toMatchObject(reading({ ok: true, result: { lat: 1 } }));
+    t.expectNothingOpen();
+  });
+
+  it('of an external tool waits for another server, which supplies the result', {
+    ...promise('A2', 'A22', 'H8'),
+  }, async () => {
+    const t = await asked(call('work.external'));
+    expect(t.pending).toMatchObject([{ kind: 'external_execution', executor: 'external' }]);
+    expect(t.model.requests).toHaveLength(1);
+    await give(t, { owner: 'bob' });
+    expect(t.reads()).toMatchObject(reading({ ok: true, result: { owner: 'bob' } }));
+    t.expectNothingOpen();
+  });
+
+  it.each(['work.human', 'work.client', 'work.external'] as const)(
+    'of %s brings no input besides its result when the turn has waited for it',
+    promise('H45'),
+    async (name) => {
+      const t = await asked(call(name));
+      await give(t, 'x');
+      expect(t.eventTypes).not.toContain('inbox_event');
+      expect(t.eventsOf('tool_result')).toHaveLength(1);
+      expect(t.eventsOf('turn_started')).toHaveLength(1);
     },
   );
 
-  it.each(Object.keys(TOOLS) as Name[])(
+  it.each(['work.server_detached', 'work.human_detached', 'work.external_detached'] as const)(
+    'of %s is pending for the model at once, and its result is new input',
+    promise('H19', 'H24'),
+    async (name) => {
+      const t = await asked(call(name));
+      expect(t.result(name)).toEqual(pending('call_1'));
+      expect(t.eventsOf('turn_ended')[0]).toMatchObject({ text: 'And?' });
+      if (!TOOLS[name].executesFully) await give(t, 'x');
+      expect(t.eventsOf('inbox_event')).toMatchObject([{ toolCallId: 'call_1' }]);
+      expect(t.eventsOf('tool_result')).toHaveLength(1);
+      expect(t.text).toBe('So.');
+      t.expectNothingOpen();
+    },
+  );
+
+  it.each([
+    ['work.server', 'work.server_detached', { worked: 1 }],
+    ['work.human', 'work.human_detached', 'x'],
+    ['work.external', 'work.external_detached', 'x'],
+  ] as const)(
+    'of %s has the same producer as of %s, and the setting of the wait changes only whether the turn waits',
+    promise('S24', 'A1', 'H19'),
+    async (awaited, detached, value) => {
+      const [a, b] = [await asked(call(awaited)), await asked(call(detached))];
+      expect(b.pending.map(({ kind }) => kind)).toEqual(a.pending.map(({ kind }) => kind));
+      expect(b.result(detached)).toEqual(pending('call_1'));
+      if (!TOOLS[awaited].executesFully) {
+        expect(a.model.requests).toHaveLength(1);
+        await give(a, 'x');
+        await give(b, 'x');
+      }
+      expect(a.result(awaited)).toEqual({ ok: true, result: value });
+      expect(b.eventsOf('inbox_event')).toMatchObject([
+        { result: { envelope: { ok: true, result: value } } },
+      ]);
+    },
+  );
+
+  it.each(NAMES)(
+    'of %s waits for an outside party exactly if its tool does not execute fully on the server',
+    promise('X3', 'X19', 'X29'),
+    async (name) => {
+      const t = await asked(call(name));
+      expect(t.eventTypes.includes('suspension')).toBe(!TOOLS[name].executesFully);
+    },
+  );
+
+  it.each(NAMES)(
+    'of %s has the executor of its tool in its plan, by which the loop decides without the tool',
+    promise('A24', 'X3', 'X39'),
+    async (name) => {
+      const t = await asked(call(name));
+      const plans = t.eventsOf('tool_call').map((event) => event.call);
+      expect(plans).toMatchObject([{ name, executor: TOOLS[name].executor }]);
+      // The core has the plans alone, here under a name that no tool has.
+      const alone = aMachineWith(modelCalls(plans.map((plan) => ({ ...plan, name: 'no.tool' }))));
+      expect(alone.effectTypes().includes('run_tool')).toBe(TOOLS[name].executor === 'server');
+      expect(alone.pending.map(({ kind }) => kind)).toEqual(t.pending.map(({ kind }) => kind));
+    },
+  );
+
+  it.each(NAMES)(
+    'of %s is recorded by the same events as any other, and only its wait adds to them',
+    promise('H57'),
+    async (name) => {
+      const t = await asked(call(name));
+      const { executesFully, mode } = TOOLS[name];
+      if (!executesFully) await give(t, 'x');
+      const wait = executesFully ? [] : ['suspension', 'resolution'];
+      const result = ['tool_result', ...(mode === 'detach' ? ['inbox_event'] : [])];
+      expect(t.eventTypes.filter((type) => OF_A_CALL.includes(type)).sort()).toEqual(
+        ['tool_call', ...wait, ...result].sort(),
+      );
+    },
+  );
+
+  it.each(NAMES)(
     'of %s with bad arguments is never offered: the model reads their faults',
     promise('H57', 'X13'),
     async (name) => {

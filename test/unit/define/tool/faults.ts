@@ -9,6 +9,13 @@ export function toolFaults(spec: unknown): Record<string, string> {
   return faultsOf(() => defineUntyped(spec));
 }
 
+/** A wrong definition in a table of tests: its title, the field, and the rule that it breaks. */
+export type Fault = readonly [title: string, spec: unknown, field: string, rule: RegExp];
+
+export function expectFault([, spec, field, rule]: Fault): void {
+  expect(toolFaults(spec)[field]).toMatch(rule);
+}
+
 /** Every fault of an agent definition; empty when there is none. */
 export function agentFaults(spec: unknown): Record<string, string> {
   return faultsOf(() => (defineAgent as unknown as (spec: unknown) => unknown)(spec));

@@ -3,13 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { jsonSchema } from '../../../../src/index.js';
 import { promise } from '../../../support/promise.js';
-import { containing, toolFaults as faultsOf } from './faults.js';
+import {
+  containing,
+  defineUntyped,
+  expectFault,
+  type Fault,
+  toolFaults as faultsOf,
+} from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
 const run = (): string => 'done';
 
 describe('a tool definition', () => {
-  const illegal: readonly [title: string, spec: unknown, field: string, rule: RegExp][] = [
+  it.each<Fault>([
     [
       'a gated human tool',
       { ...base, executor: 'human', approval: 'required' },
@@ -23,18 +29,74 @@ describe('a tool definition', () => {
       /cannot be gated/,
     ],
     [
-      'a gated provider tool',
-      { ...base, executor: 'provider', approval: 'required' },
-      'approval',
-      /inside the model call/,
-    ],
-    [
       'a human tool with a policy',
       { ...base, executor: 'human', approval: () => 'allow' },
       'approval',
       /cannot be gated/,
     ],
-    ['a gate that is no gate', { ...base, approval: true, run }, 'approval', /or a function/],
+  ])('refuses %s: the answer is the decision', promise('S7', 'A12', 'A14'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each<Fault>([
+    [
+      'a gated provider tool',
+      { ...base, executor: 'provider', approval: 'required' },
+      'approval',
+      /inside the model call/,
+    ],
+  ])('refuses %s: no call can be held inside the model call', promise('S7', 'A12'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each(['server', 'client', 'external', 'internal'])(
+    'accepts a gate on a tool with the executor %s',
+    promise('A10', 'A12'),
+    (executor) => {
+      const code = executor === 'server' ? { run } : {};
+      expect(faultsOf({ ...base, executor, approval: 'required', ...code })).toEqual({});
+    },
+  );
+
+  it.each<Fault>([
+    [
+      'a gate that is no gate',
+      { ...base, approval: true, run },
+      'approval',
+      /must be "auto", "required".*or a function/,
+    ],
+    [
+      'an approval with an empty reason',
+      { ...base, approval: { ask: { reason: '' } }, run },
+      'approval.ask.reason',
+      /1 to 2000/,
+    ],
+    [
+      'an approval with unknown fields',
+      { ...base, approval: { ask: {}, who: 'me' }, run },
+      'approval.who',
+      /unknown field/,
+    ],
+  ])(
+    'refuses %s: a tool has no gate, a required one, a request, or a function',
+    promise('S7', 'A10', 'C7'),
+    (...fault) => {
+      expectFault(fault);
+    },
+  );
+
+  it.each<Fault>([
+    [
+      'an approval with a default',
+      { ...base, approval: 'required', onExpire: { default: 1 }, run },
+      'onExpire',
+      /silence is not consent/,
+    ],
+  ])('refuses %s: silence is not consent', promise('S7'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each<Fault>([
     ['a server tool without code', base, 'run', /must have a run function/],
     [
       'a server tool with something that is no code',
@@ -42,6 +104,63 @@ describe('a tool definition', () => {
       'run',
       /must have a run function/,
     ],
+  ])('refuses %s: the server has nothing to run', promise('S7', 'A18'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each<Fault>([
+    [
+      'a client tool with code',
+      { ...base, executor: 'client', run },
+      'run',
+      /does not apply to client/,
+    ],
+    [
+      'an internal tool with code',
+      { ...base, executor: 'internal', run },
+      'run',
+      /does not apply to internal/,
+    ],
+    [
+      'an internal tool with an output',
+      { ...base, executor: 'internal', output: z.string() },
+      'output',
+      /does not apply/,
+    ],
+  ])('refuses %s, which the executor does not run or check', promise('S7', 'X22'), (...fault) => {
+    expectFault(fault);
+  });
+
+  const executors = [
+    ['server', true],
+    ['internal', true],
+    ['human', false],
+    ['client', false],
+    ['external', false],
+  ] as const;
+  it.each(executors)(
+    'derives from the executor %s whether the server executes the tool fully: %s',
+    promise('X2', 'X10', 'X19'),
+    (executor, executesFully) => {
+      const code = executor === 'server' ? { run } : {};
+      const spec = { ...base, executor, ...code };
+      expect(defineUntyped(spec)).toMatchObject({ executor, executesFully });
+      expect(faultsOf({ ...spec, executesFully })).toEqual({});
+    },
+  );
+
+  it.each(executors)(
+    'refuses a tool with the executor %s that declares the opposite of executesFully: %s',
+    promise('S7', 'X2', 'X19', 'X22'),
+    (executor, executesFully) => {
+      const code = executor === 'server' ? { run } : {};
+      const faults = faultsOf({ ...base, executor, ...code, executesFully: !executesFully });
+      const rule = `is ${executesFully} for ${executor} tools, declared ${!executesFully}`;
+      expect(faults).toEqual({ executesFully: rule });
+    },
+  );
+
+  it.each<Fault>([
     ['an unknown executor', { ...base, executor: 'robot', run }, 'executor', /"robot" is unknown/],
     [
       'a name that no provider takes',
@@ -56,8 +175,31 @@ describe('a tool definition', () => {
       /on the wire/,
     ],
     ['a missing name', { ...base, name: undefined, run }, 'name', /non-empty/],
-    ['an empty usage text', { ...base, usage: '  ', run }, 'usage', /non-empty/],
+  ])('refuses %s: the model finds a tool by its name', promise('S7'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each<Fault>([
     ['an empty description', { ...base, description: '', run }, 'description', /non-empty/],
+    ['a blank description', { ...base, description: ' ', run }, 'description', /non-empty/],
+    ['no description', { ...base, description: undefined, run }, 'description', /non-empty/],
+  ])('refuses %s: the model reads it with the tool', promise('S7', 'H6', 'C4'), (...fault) => {
+    expectFault(fault);
+  });
+
+  it.each<Fault>([
+    ['a blank usage text', { ...base, usage: '  ', run }, 'usage', /non-empty/],
+    ['an empty usage text', { ...base, usage: '', run }, 'usage', /non-empty/],
+    ['a usage that is no text', { ...base, usage: 5, run }, 'usage', /non-empty/],
+  ])(
+    'refuses %s: the usage text is part of the prompt',
+    promise('S7', 'X16', 'X44'),
+    (...fault) => {
+      expectFault(fault);
+    },
+  );
+
+  it.each<Fault>([
     ['no input', { ...base, input: undefined, run }, 'input', /is missing/],
     [
       'an input that is no schema',
@@ -94,215 +236,11 @@ describe('a tool definition', () => {
       'input./properties/a',
       /must point into this schema/,
     ],
-    [
-      'a client tool with code',
-      { ...base, executor: 'client', run },
-      'run',
-      /does not apply to client/,
-    ],
-    [
-      'an internal tool with code',
-      { ...base, executor: 'internal', run },
-      'run',
-      /does not apply to internal/,
-    ],
-    [
-      'an internal tool with an output',
-      { ...base, executor: 'internal', output: z.string() },
-      'output',
-      /does not apply/,
-    ],
-    ['a bad duration', { ...base, timeouts: { run: 'soon' }, run }, 'timeouts.run', /got "soon"/],
-    [
-      'a duration without a unit',
-      { ...base, timeouts: { run: '30' }, run },
-      'timeouts.run',
-      /got "30"/,
-    ],
-    [
-      'a negative duration',
-      { ...base, timeouts: { run: -1 }, run },
-      'timeouts.run',
-      /at least 1 ms/,
-    ],
-    [
-      'an endless run',
-      { ...base, timeouts: { run: Infinity }, run },
-      'timeouts.run',
-      /must be milliseconds/,
-    ],
-    [
-      'a run of more than a day',
-      { ...base, timeouts: { run: '25h' }, run },
-      'timeouts.run',
-      /at most 1 day/,
-    ],
-    [
-      'an approval of more than a year',
-      { ...base, timeouts: { approval: '2 years' }, run },
-      'timeouts.approval',
-      /at most 366 days/,
-    ],
-    ['timeouts that are a number', { ...base, timeouts: 5, run }, 'timeouts', /must be an object/],
-    [
-      'an approval with a default',
-      { ...base, approval: 'required', onExpire: { default: 1 }, run },
-      'onExpire',
-      /silence is not consent/,
-    ],
-    [
-      'an approval that is a mere true',
-      { ...base, approval: true, run },
-      'approval',
-      /must be "auto", "required"/,
-    ],
-    [
-      'an approval with an empty reason',
-      { ...base, approval: { ask: { reason: '' } }, run },
-      'approval.ask.reason',
-      /1 to 2000/,
-    ],
-    [
-      'an approval with unknown fields',
-      { ...base, approval: { ask: {}, who: 'me' }, run },
-      'approval.who',
-      /unknown field/,
-    ],
-    [
-      'a declared executesFully that is not so',
-      { ...base, executor: 'client', executesFully: true },
-      'executesFully',
-      /is false for client/,
-    ],
-    [
-      'an inline tool with a single attempt',
-      { ...base, inline: true, effects: 'none', maxAttempts: 1, run },
-      'inline',
-      /maxAttempts is at least 2/,
-    ],
-    [
-      'an inline tool that is detached',
-      { ...base, inline: true, effects: 'none', mode: 'detach', run },
-      'inline',
-      /does not wait/,
-    ],
-    [
-      'an inline tool on another task queue',
-      { ...base, inline: true, effects: 'none', taskQueue: 'q', run },
-      'inline',
-      /task queue/,
-    ],
-    [
-      'a result bound in which no marker fits',
-      { ...base, maxResultBytes: 100, run },
-      'maxResultBytes',
-      /from 1024 to 204800/,
-    ],
-    [
-      'a result bound of a tool whose result comes from outside',
-      { ...base, executor: 'client', maxResultBytes: 4_096 },
-      'maxResultBytes',
-      /does not apply to client tools/,
-    ],
-    [
-      'a task queue without a name',
-      { ...base, taskQueue: '', run },
-      'taskQueue',
-      /name of a task queue/,
-    ],
-    [
-      'a default answer that breaks its form',
-      {
-        ...base,
-        executor: 'human',
-        output: z.object({ size: z.int() }),
-        onExpire: { default: { size: 'L' } },
-      },
-      'onExpire.default.size',
-      /breaks the output schema/,
-    ],
-    [
-      'a default answer that breaks a raw schema',
-      {
-        ...base,
-        executor: 'external',
-        output: jsonSchema({ type: 'object', required: ['a'] }),
-        onExpire: { default: { b: 1 } },
-      },
-      'onExpire.default',
-      /breaks the output schema/,
-    ],
-    [
-      'a default answer that is no JSON',
-      { ...base, executor: 'client', onExpire: { default: 1n } },
-      'onExpire.default',
-      /must be JSON/,
-    ],
-    [
-      'a default answer that cannot be judged at once',
-      {
-        ...base,
-        executor: 'human',
-        output: z.string().refine(async () => Promise.resolve(true)),
-        onExpire: { default: 'x' },
-      },
-      'onExpire.default',
-      /cannot be checked/,
-    ],
-    [
-      'a warning longer than the wait',
-      { ...base, executor: 'human', timeouts: { answer: '1h' }, warnBefore: '2h' },
-      'warnBefore',
-      /shorter than the longest wait/,
-    ],
-    [
-      'a warning for a tool that never waits',
-      { ...base, warnBefore: '1h', run },
-      'warnBefore',
-      /never waits/,
-    ],
-    [
-      'an endless time in all',
-      { ...base, executor: 'human', timeouts: { total: '2 years' } },
-      'timeouts.total',
-      /at most 366 days/,
-    ],
-    [
-      'late results of a server tool',
-      { ...base, approval: 'required', lateResult: 'inbox', run },
-      'lateResult',
-      /waits only for its approval/,
-    ],
-    ['a mode of another engine', { ...base, mode: 'async', run }, 'mode', /await, detach/],
-    [
-      'a retention by age',
-      { ...base, retention: { maxAge: '1 day' }, run },
-      'retention',
-      /turns: n/,
-    ],
-    ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
-  ];
-  it.each(illegal)(
-    'refuses %s',
-    promise(
-      'S7',
-      'A10',
-      'A12',
-      'A14',
-      'A18',
-      'H6',
-      'C4',
-      'C7',
-      'X2',
-      'X10',
-      'X16',
-      'X19',
-      'X22',
-      'X44',
-    ),
-    (_title, spec, field, rule) => {
-      const faults = faultsOf(spec);
-      expect(faults[field]).toMatch(rule);
+  ])(
+    'refuses %s: the arguments of a call are validated by a schema of objects',
+    promise('S7', 'X10'),
+    (...fault) => {
+      expectFault(fault);
     },
   );
 
