@@ -31,12 +31,10 @@ export function compileTest(url: string): CompiledTest {
   if (checked === undefined) throw new Error(`${file} is not compiled`);
   const lineAt = (position: number): number =>
     checked.getLineAndCharacterOfPosition(position).line + 1;
-  const refusals = program
-    .getSemanticDiagnostics(checked)
-    .map(({ start = 0, messageText }) => ({
-      line: lineAt(start),
-      message: shortened(messageText),
-    }));
+  const refusals = program.getSemanticDiagnostics(checked).map(({ start = 0, messageText }) => ({
+    line: lineAt(start),
+    message: shortened(messageText),
+  }));
   const within = (title: string): ((line: number) => boolean) => {
     const test = testCall(checked, title);
     const [first, last] = [lineAt(test.getStart()), lineAt(test.getEnd())];

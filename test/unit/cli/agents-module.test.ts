@@ -52,7 +52,9 @@ describe('a module of agents', () => {
     ...promise('G293'),
   }, async () => {
     const file = await moduleWith('export const agents = [support, undefined];');
-    await expect(loadAgents(file)).rejects.toThrow(`${file}: agents[1] is not an agent (undefined)`);
+    await expect(loadAgents(file)).rejects.toThrow(
+      `${file}: agents[1] is not an agent (undefined)`,
+    );
   });
 
   it('is refused where two agents of its arrays have one name', async () => {

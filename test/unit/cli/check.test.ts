@@ -159,7 +159,9 @@ describe('colloquy check', () => {
 
   it('names an agent that is gone', async () => {
     const report = await reportOf([server(BEFORE)], []);
-    expect(report.calls).toMatchObject([{ outcome: 'breaks', why: 'agent "shop" is not defined any more' }]);
+    expect(report.calls).toMatchObject([
+      { outcome: 'breaks', why: 'agent "shop" is not defined any more' },
+    ]);
     expect(tableOf(report)).toMatch(
       /breaks {3}shop .* agent "shop" is not defined any more\n\n1 waiting calls: 1 break/,
     );

@@ -1,7 +1,6 @@
 /** Tokens of texts that no provider has counted yet. */
 import { describe, expect, it } from 'vitest';
-import { inputTokensOf } from '../../../../src/model/shared/count-tokens.js';
-import { tokenCounting } from '../../../../src/model/shared/count-tokens.js';
+import { inputTokensOf, tokenCounting } from '../../../../src/model/shared/count-tokens.js';
 
 const PROSE = 'The quick brown fox jumps over the lazy dog, 12 times. {"a": [1, 2]} ';
 
