@@ -1,7 +1,6 @@
 /** Conversations: create or continue, list, show, stop, close. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
-import { checkMessage } from '../../client/api/checks.js';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { Sent } from '../../client/api/types.js';
 import type { Conversation } from '../../client/conversation.js';
@@ -104,6 +103,22 @@ export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise
   throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
 }
 
+/**
+ * Sends without naming an agent: the client finds that of the conversation, and has none for one that was never begun.
+ * @throws {ConversationError} unknown_conversation, with this text
+ */
+export async function ofBegun<Value>(unknown: string, send: () => Promise<Value>): Promise<Value> {
+  try {
+    return await send();
+  } catch (error) {
+    const isWithoutAgent =
+      ConversationError.isInstance(error) &&
+      error.code === 'invalid_request' &&
+      error.problems?.[0]?.path === '/agent';
+    throw isWithoutAgent ? new ConversationError('unknown_conversation', unknown) : error;
+  }
+}
+
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const { pendingFor, pendingForRole, ...query } = parseQuery(ListQuerySchema, request);
   const options = {
@@ -141,14 +156,16 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
     agent: body.agent,
     tenant: tenantOf(deps, request),
   });
-  const sent = await conversation.send(body.text, {
-    ...(requestId === undefined ? {} : { requestId }),
-    actor: actorOf(body.actor),
-    onBusy: body.onBusy,
-    reopen: body.reopen,
-    attachments: body.attachments,
-    output: body.output,
-  });
+  const sent = await sendText(body.path, () =>
+    conversation.send(body.text, {
+      ...(requestId === undefined ? {} : { requestId }),
+      actor: actorOf(body.actor),
+      onBusy: body.onBusy,
+      reopen: body.reopen,
+      attachments: body.attachments,
+      output: body.output,
+    }),
+  );
   response.setHeader('Location', addressOf(request, conversation.id));
   await answer(request, response, { conversation, sent, wait });
 }
@@ -160,35 +177,33 @@ function createBodyOf(request: Request) {
     throw invalidField('/message', 'is required: a conversation begins with its first message');
   if (!isRecord(message)) {
     const body = parseBody(CreateConversationSchema, request);
-    checkTextField('/message', body.message);
-    return { ...body, text: body.message };
+    return { ...body, text: body.message, path: '/message' as const };
   }
   const { message: first, ...body } = parseBody(CreateWithMessageSchema, request);
-  checkTextField('/message/text', first.text);
   for (const field of ['actor', 'onBusy', 'attachments', 'output'] as const)
     if (first[field] !== undefined && body[field] !== undefined)
       throw invalidField(`/message/${field}`, 'must not also be given beside the message');
-  return { ...body, ...first };
+  return { ...body, ...first, path: '/message/text' as const };
 }
 
 async function send(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const body = parseBody(SendMessageSchema, request);
-  checkTextField('/text', body.text);
   const wait = waitOf(request);
   const conversation = conversationOf(deps, request, { agent: body.agent });
-  if (!(await conversation.exists()))
-    throw new ConversationError(
-      'unknown_conversation',
-      `No conversation "${conversation.id}". Create one with POST /v1/conversations`,
-    );
-  const sent = await conversation.send(body.text, {
+  const options = {
     ...requestIdOf(request, body.requestId),
     actor: actorOf(body.actor),
     onBusy: body.onBusy,
     reopen: body.reopen,
     attachments: body.attachments,
     output: body.output,
-  });
+  };
+  const unknown = `No conversation "${conversation.id}". Create one with POST /v1/conversations`;
+  if (body.agent !== undefined && !(await conversation.exists()))
+    throw new ConversationError('unknown_conversation', unknown);
+  const sent = await ofBegun(unknown, () =>
+    sendText('/text', () => conversation.send(body.text, options)),
+  );
   await answer(request, response, { conversation, sent, wait });
 }
 
@@ -232,20 +247,20 @@ function waitOf(request: Request): number | undefined {
   return wait === undefined ? undefined : milliseconds;
 }
 
-/** Checks the text by the client's rules, and reports problems under the body's name of the field. */
-function checkTextField(path: '/message' | '/message/text' | '/text', text: string): void {
+type TextPath = '/message' | '/message/text' | '/text';
+
+/** Reports problems of the text under the body's name of the field. */
+async function sendText(path: TextPath, send: () => Promise<Sent>): Promise<Sent> {
   try {
-    checkMessage({ text });
+    return await send();
   } catch (error) {
-    if (!ConversationError.isInstance(error) || error.problems === undefined) throw error;
-    const problems = error.problems.map((problem) => ({ ...problem, path }));
-    throw new ConversationError(
-      'invalid_request',
-      `${path.slice(1)} ${problems[0]?.message ?? ''}`,
-      {
-        problems,
-      },
-    );
+    const problems = ConversationError.isInstance(error) ? (error.problems ?? []) : [];
+    const [first] = problems;
+    if (first?.path !== '/text') throw error;
+    const named = problems.map((entry) => (entry.path === '/text' ? { ...entry, path } : entry));
+    throw new ConversationError('invalid_request', `${path.slice(1)} ${first.message}`, {
+      problems: named,
+    });
   }
 }
 

@@ -1,11 +1,12 @@
 /** Takes events of other systems. Each event id enters the conversation once, for the model to read. */
 import type { Request, Response, Router } from 'express';
-import { ConversationError, invalidField } from '../../client/api/errors.js';
+import { invalidField } from '../../client/api/errors.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { InboxEventSchema } from '../request/schemas.js';
 import { conversationOf } from '../request/tenants.js';
+import { ofBegun } from './conversations.js';
 
 /**
  * | answer | when |
@@ -27,13 +28,11 @@ async function sendInboxEvent(deps: AppDeps, request: Request, response: Respons
   const eventId = eventIdOf(request, body.eventId);
   const conversation = conversationOf(deps, request, { agent });
   const conversationId = conversation.id;
-  if (agent === undefined && !(await conversation.exists()))
-    throw new ConversationError(
-      'unknown_conversation',
-      `No conversation "${conversationId}". With an agent, the event starts one`,
-    );
+  const unknown = `No conversation "${conversationId}". With an agent, the event starts one`;
   const event = { eventId, kind, payload };
-  const delivered = await conversation.sendEvent(event, { actor: actorOf(actor) });
+  const delivered = await ofBegun(unknown, () =>
+    conversation.sendEvent(event, { actor: actorOf(actor) }),
+  );
   response.status(delivered.status === 'queued' ? 202 : 200).json({ conversationId, ...delivered });
 }
 

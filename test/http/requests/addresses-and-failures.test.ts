@@ -1,5 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { grpcError, noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { CALL, sampleLog } from '../../support/samples/sample-log.js';
@@ -53,17 +52,30 @@ describe('addresses', () => {
     expect(problem.errors?.map((error) => error.path)).toEqual([parameter]);
   });
 
-  it('a message to an unknown conversation gets an error with the way to create one', async () => {
-    const app = await startHttpApp({
-      describe: () => {
-        throw new WorkflowNotFoundError('not found', 'conversation:default:nope', undefined);
-      },
-    });
-    const problem = await problemOf(
-      await app.post('/v1/conversations/nope/messages', { text: 'Hi' }),
-    );
-    expect(problem).toMatchObject({ status: 404, code: 'unknown_conversation' });
-    expect(problem.detail).toContain('POST /v1/conversations');
+  it.each([
+    ['without an agent', {}],
+    ['with an agent', { agent: 'support' }],
+  ])(
+    'a message to an unknown conversation, %s, starts none and gets an error with the way to create one',
+    async (_how, agent) => {
+      const app = await startHttpApp();
+      const problem = await problemOf(
+        await app.post('/v1/conversations/nope/messages', { text: 'Hi', ...agent }),
+      );
+      expect(problem).toMatchObject({ status: 404, code: 'unknown_conversation' });
+      expect(problem.detail).toBe('No conversation "nope". Create one with POST /v1/conversations');
+      expect(app.calls.map(({ kind }) => kind)).toEqual(['describe']);
+    },
+  );
+
+  it('a message to a known conversation reads the store for its agent, and for whether it is closed', async () => {
+    const reply = { turnId: 't', messageId: 'm', seq: 9, ahead: 0 };
+    const app = await startHttpApp({ updateWithStart: () => reply });
+    app.reader.add('c-1', sampleLog('c-1'));
+    const reads = vi.spyOn(app.reader, 'snapshot');
+    const sent = await app.post('/v1/conversations/c-1/messages', { text: 'Hi' });
+    expect(sent.status).toBe(202);
+    expect(reads).toHaveBeenCalledTimes(2);
   });
 
   it('an invalid wait or timeout is refused', async () => {

@@ -255,3 +255,16 @@ it.each<[string, string, object]>([
     [{ path, message: 'must be milliseconds or a duration such as "5 minutes"' }],
   ]);
 });
+
+it.each<[string, string, object]>([
+  ['message', '/v1/conversations', { agent: 'support', message: ' ' }],
+  ['message/text', '/v1/conversations', { agent: 'support', message: { text: ' ' } }],
+  ['text', '/v1/conversations/c-1/messages', { text: ' ' }],
+  ['text', '/v1/conversations/c-1/messages', { text: ' ', agent: 'support' }],
+])('a blank text is reported by its name in the body: %s', async (field, path, body) => {
+  const app = await startHttpApp();
+  app.reader.add('c-1', sampleLog('c-1'));
+  const { detail, errors } = await problemOf(await app.post(path, body));
+  expect(detail).toBe(`${field} must not be blank`);
+  expect(errors).toEqual([{ path: `/${field}`, message: 'must not be blank' }]);
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
+import { problemOf } from '../../support/samples/problems.js';
 import { TURN } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -99,11 +100,8 @@ describe('the first message of a conversation may be an object, like later ones'
   ])('%s is refused, naming the field', async (_what, fields, path, message) => {
     const app = await startHttpApp();
     const response = await app.post('/v1/conversations', { agent: 'support', ...fields });
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ path, message }],
-    });
+    const { status, code, errors } = await problemOf(response);
+    expect([status, code, errors]).toEqual([422, 'invalid_request', [{ path, message }]]);
     expect(app.calls).toEqual([]);
   });
 });
