@@ -46,7 +46,7 @@ const IMPORTS = {
     packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:'],
   },
   http: {
-    own: ['protocol', 'net', 'core', 'client', 'projection', 'store', 'watchdog'],
+    own: ['protocol', 'net', 'client', 'projection', 'store', 'watchdog'],
     packages: ['express', 'zod', 'helmet', 'pino', 'node:'],
   },
   worker: {
