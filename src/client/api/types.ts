@@ -117,8 +117,10 @@ export interface FinalOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A turn, begun by any process: every process may ask for its result, any number of times. */
-/** `Output`: the JSON of the final answer, by the schema of the message or of its agent. */
+/**
+ * A turn, begun by any process: every process may ask for its result, any number of times. `Output`: the JSON of the
+ * final answer, by the schema of the message or of its agent.
+ */
 export interface TurnHandle<Output = Json> {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;

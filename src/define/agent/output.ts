@@ -47,7 +47,7 @@ export function answerFormOf(schema: Schema): AnswerForm {
   };
 }
 
-/** Type of an agent's final answers: the parsed side of its `output`; `never` for an agent without one. */
+/** Type of an agent's final answers: the parsed side of its `output`; `unknown` for an agent without one. */
 export type OutputOf<Agent> = Agent extends AnswersIn<infer Form> ? ParsedOf<Form> : unknown;
 
 /** Carries the form for the compiler; never present at run time. */
