@@ -4,13 +4,10 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /**
- * The allowed imports of each folder of src/. `schema` applies to `*.schema.ts` files only. A package includes its
- * sub-paths; `node:` includes every built-in of Node.
+ * The allowed imports of each folder of src/. `schema` applies to `*.schema.ts` files only, `only` to the sub-folder of
+ * that name. A package includes its sub-paths; `node:` includes every built-in of Node. AGENTS.md has the same table.
  */
-const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconfig'].map(
-  (name) => `@temporalio/${name}`,
-);
-const IMPORTS = {
+export const IMPORTS = {
   protocol: { own: [], packages: ['ms'], schema: ['zod'] },
   'json-schema': { own: ['protocol'], packages: [], schema: ['zod', 're2js'] },
   net: { own: [], packages: ['node:'] },
@@ -22,11 +19,12 @@ const IMPORTS = {
   },
   model: {
     own: ['protocol', 'net'],
-    packages: ['openai', '@ai-sdk/provider', 'gpt-tokenizer', 'zod', 'node:'],
+    packages: ['openai', '@ai-sdk/provider', 'gpt-tokenizer', 'node:'],
   },
   tools: {
     own: ['protocol', 'json-schema', 'net', 'define', 'core'],
-    packages: [...['zod', 'undici', 'ipaddr.js'], ...['@modelcontextprotocol/client', 'node:']],
+    packages: ['zod', 'node:'],
+    only: { http: ['undici', 'ipaddr.js'], mcp: ['@modelcontextprotocol/client'] },
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
@@ -54,11 +52,11 @@ const IMPORTS = {
       ...['protocol', 'net', 'core', 'define', 'tools', 'model', 'activities', 'client'],
       ...['projection', 'store', 'watchdog'],
     ],
-    packages: [...TEMPORAL.filter((name) => name !== '@temporalio/workflow'), 'pino', 'node:'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/worker', 'node:'],
   },
   testing: {
     own: ['protocol', 'json-schema', 'core', 'define', 'tools', 'model'],
-    packages: ['zod', 'node:'],
+    packages: ['node:'],
   },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
@@ -180,13 +178,17 @@ const noBareTimeLimit = [
 }));
 
 const imports = foldersUnder('src').flatMap((path) => {
-  const allowed = IMPORTS[path.split('/')[0]];
+  const [folder, subFolder] = path.split('/');
+  const allowed = IMPORTS[folder];
   if (allowed === undefined) throw new Error(`src/${path} is not in the table of imports`);
   const rule = (packages) => ({
     '@typescript-eslint/no-restricted-imports': importRule(path, allowed.own, packages),
   });
   return [
-    { files: [`src/${path}/*.ts`], rules: rule(allowed.packages) },
+    {
+      files: [`src/${path}/*.ts`],
+      rules: rule([...allowed.packages, ...(allowed.only?.[subFolder] ?? [])]),
+    },
     ...(allowed.schema === undefined
       ? []
       : [{ files: [`src/${path}/*.schema.ts`], rules: rule(allowed.schema) }]),

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { wrapped } from '../../scripts/docs/prose-width.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const PAGE = at('docs/generated/events.md');
@@ -70,17 +71,21 @@ function section({ type, meaning, fields }: Shape): string {
   );
   const table =
     rows.length === 0 ? [] : ['', '| field | type | meaning |', '|---|---|---|', ...rows];
-  return [`### \`${type}\``, ...(meaning === '' ? [] : ['', meaning]), ...table, ''].join('\n');
+  return [`### \`${type}\``, ...(meaning === '' ? [] : ['', wrapped(meaning)]), ...table, ''].join(
+    '\n',
+  );
 }
 
 function page(): string {
   const [canonical = [], calls = [], live = []] = SOURCES.map(shapesIn);
+  const introduction = `Generated from the types in \`src/protocol/log\` by \`test/docs/events.test.ts\`;
+    \`COLLOQUY_WRITE_DOCS=1 npx vitest run --project docs\` writes it. [The event log](../event-log.md) says how to read
+    them. Every event of the log also has \`seq\` (dense, from 1), \`at\` (ISO 8601) and, where signals were refused
+    without an event of their own since the event before, \`unrecordedRefusals\` (their number). Readers ignore types
+    that they do not know; fields are only ever added.`;
   return `# Events and their fields
 
-Generated from the types in \`src/protocol/log\` by \`test/docs/events.test.ts\`; \`COLLOQUY_WRITE_DOCS=1 npx vitest run --project docs\`
-writes it. [The event log](../event-log.md) says how to read them. Every event of the log also has \`seq\` (dense, from 1), \`at\` (ISO 8601)
-and, where signals were refused without an event of their own since the event before, \`unrecordedRefusals\` (their number). Readers ignore
-types that they do not know; fields are only ever added.
+${wrapped(introduction)}
 
 ## Conversation and turns
 

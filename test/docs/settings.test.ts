@@ -3,25 +3,30 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ms from 'ms';
 import { expect, it } from 'vitest';
+import { wrapped } from '../../scripts/docs/prose-width.mjs';
 import { environmentVariables } from '../../src/cli/process/config.js';
+import { settingsOf } from '../../src/define/agent/settings.js';
 import { DEFAULT_HEARTBEAT_MS, DEFAULT_LEASE_MS } from '../../src/protocol/limits/limits.js';
 import * as limits from '../../src/protocol/limits/service-limits.js';
 
 const PAGE = fileURLToPath(new URL('../../docs/generated/settings.md', import.meta.url));
 
+/** The settings of an agent that sets none. */
+const { onBusy, whileWaiting = 'block' } = settingsOf(undefined, 'USD');
+
+/** The meaning of a default is part of the row: another default has another one. */
+const ON_BUSY: Partial<Record<typeof onBusy, string>> = {
+  reject: 'A message that comes while a turn runs is refused with `busy`.',
+};
+const WHILE_WAITING: Partial<Record<typeof whileWaiting, string>> = {
+  detach: 'A message that comes while calls wait for a person is answered; the calls stay open.',
+};
+
 /** Setting, default and purpose. */
 const DEFAULTS: readonly (readonly [string, string, string])[] = [
   ['`settings.maxSteps`', `${limits.DEFAULT_MAX_STEPS}`, 'Model calls of one turn.'],
-  [
-    '`settings.onBusy`',
-    "`'reject'`",
-    'A message that comes while a turn runs is refused with `busy`.',
-  ],
-  [
-    '`settings.whileWaiting`',
-    "`'detach'`",
-    'A message that comes while calls wait for a person is answered; the calls stay open.',
-  ],
+  ['`settings.onBusy`', `\`'${onBusy}'\``, ON_BUSY[onBusy] ?? ''],
+  ['`settings.whileWaiting`', `\`'${whileWaiting}'\``, WHILE_WAITING[whileWaiting] ?? ''],
   [
     '`settings.idleClose`',
     long(limits.DEFAULT_IDLE_CLOSE_MS),
@@ -90,14 +95,17 @@ function page(): string {
     rest.default === undefined ? '' : `\`${rest.default}\``,
     meaning,
   ]);
+  const origin = `Generated from the code by \`test/docs/settings.test.ts\`;
+    \`COLLOQUY_WRITE_DOCS=1 npx vitest run --project docs\` writes it.`;
+  const temporal = `Temporal's own variables (\`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMESPACE\`, \`TEMPORAL_API_KEY\`, TLS and
+    profiles) say how to reach the server. A variable that breaks its rule is named when the process starts.`;
   return `# Settings
 
-Generated from the code by \`test/docs/settings.test.ts\`; \`COLLOQUY_WRITE_DOCS=1 npx vitest run --project docs\` writes it.
+${wrapped(origin)}
 
 ## Environment of \`colloquy worker\`, \`serve\` and \`dev\`
 
-Temporal's own variables (\`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMESPACE\`, \`TEMPORAL_API_KEY\`, TLS and profiles) say how to reach
-the server. A variable that breaks its rule is named when the process starts.
+${wrapped(temporal)}
 
 ${table(['variable', 'option', 'default', 'meaning'], variables)}
 
@@ -113,6 +121,7 @@ it('the page of settings agrees with the code', () => {
   expect(readFileSync(PAGE, 'utf8')).toBe(wanted);
 });
 
-it('every variable has a description', () => {
+it('every variable and every default has a description', () => {
   expect(environmentVariables().filter(({ meaning }) => meaning === '')).toEqual([]);
+  expect(DEFAULTS.filter(([, , meaning]) => meaning === '')).toEqual([]);
 });
