@@ -75,8 +75,6 @@ const FIELDS = [
   ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
   ...['context', 'output', 'mcpServers'],
 ];
-/** Fields of later work: known, but refused. */
-const LATER_FIELDS = ['plugins'];
 
 /**
  * Declares an agent.
@@ -158,16 +156,12 @@ function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['appr
 }
 
 function checkAgent(spec: Untyped, problems: ProblemList): void {
-  for (const field of LATER_FIELDS)
-    if (spec[field] !== undefined) problems.add(field, 'is not yet supported');
-  checkKeys(problems, spec, { prefix: '', allowed: [...FIELDS, ...LATER_FIELDS] });
+  checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
   problems.addIf('name', idProblem('name', spec['name']));
   const { description, instructions, model } = spec;
   if (description !== undefined && typeof description !== 'string')
     problems.add('description', 'must be a text');
-  if (typeof instructions === 'function')
-    problems.add('instructions', 'a function is not yet supported');
-  else if (typeof instructions !== 'string' || instructions.trim() === '')
+  if (typeof instructions !== 'string' || instructions.trim() === '')
     problems.add('instructions', 'must be a non-empty text');
   if (!isModel(model)) problems.add('model', 'must be a model, such as openaiModel("...")');
   else {

@@ -92,7 +92,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   transcripts: ['delta', 'full'],
   onUnknownTool: TOOL_ERROR_RULES,
 };
-const LATER_FIELDS = ['plugins'];
 const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
 const FIELDS = [...COUNTS, 'timeouts', ...Object.keys(VALUES)];
 const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
@@ -140,9 +139,7 @@ export function checkSettings(
     problems.add('settings', `must be an object, got ${shown(settings)}`);
     return;
   }
-  for (const field of LATER_FIELDS)
-    if (settings[field] !== undefined) problems.add(`settings.${field}`, 'is not yet supported');
-  checkKeys(problems, settings, { prefix: 'settings.', allowed: [...FIELDS, ...LATER_FIELDS] });
+  checkKeys(problems, settings, { prefix: 'settings.', allowed: FIELDS });
   const { maxSteps, idleClose, repeatLimit, budgets } = settings;
   if (maxSteps !== undefined && !isCount(maxSteps, 1, MAX_MAX_STEPS))
     problems.add('settings.maxSteps', `must be a whole number from 1 to ${MAX_MAX_STEPS}`);

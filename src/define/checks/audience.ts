@@ -23,12 +23,7 @@ export function checkAudience(audience: unknown, field: string, problems: Proble
     problems.add(field, `must be an object such as {roles: ["lead"]}, got ${shown(audience)}`);
     return;
   }
-  // Reserved for later work: accepting them would promise that several actors approve, or that others are asked in the
-  // end.
-  const { quorum, escalation, ...known } = audience;
-  for (const [later, value] of Object.entries({ quorum, escalation }))
-    if (value !== undefined) problems.add(`${field}.${later}`, 'is not yet supported');
-  checkKeys(problems, known, { prefix: `${field}.`, allowed: [...LISTS, 'requireVerified'] });
+  checkKeys(problems, audience, { prefix: `${field}.`, allowed: [...LISTS, 'requireVerified'] });
   for (const list of LISTS) {
     const rule = namesRule(audience[list]);
     problems.addIf(`${field}.${list}`, rule);

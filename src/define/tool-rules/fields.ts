@@ -20,15 +20,7 @@ import { retentionProblem } from '../checks/retention.js';
 import { checkExecution } from './execution.js';
 import { checkProviderTool } from './provider.js';
 
-const SHARED = [
-  'name',
-  'description',
-  'usage',
-  'executor',
-  'visible',
-  'retention',
-  'executesFully',
-] as const;
+const SHARED = ['name', 'description', 'usage', 'executor', 'retention', 'executesFully'] as const;
 const COMMON = [...SHARED, 'input', 'strict', 'version'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
@@ -72,7 +64,6 @@ const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
   internal: ['approval', 'total'],
 };
 
-const NOT_YET = 'is not yet supported';
 const MAX_VERSION_CHARS = 64;
 const ENUMS: Readonly<Record<string, readonly string[]>> = {
   mode: ['await', 'detach'],
@@ -81,7 +72,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   onOutcomeUnknown: ['tell', 'hold'],
   provenance: ['trusted', 'untrusted'],
 };
-const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully', 'strict'];
+const BOOLEANS: readonly string[] = ['inline', 'streaming', 'executesFully', 'strict'];
 
 /** The executor that a definition names, or `server`; undefined when there is no such executor. */
 export function executorOf(spec: Untyped): Executor | undefined {
@@ -94,7 +85,6 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   problems.addIf('name', toolNameProblem(spec['name']));
   checkTexts(spec, problems);
   checkValues(spec, problems);
-  checkLater(spec, problems);
   problems.addIf('retention', retentionProblem(spec['retention']));
   const executor = executorOf(spec);
   if (executor === undefined) {
@@ -153,11 +143,6 @@ function checkValues(spec: Untyped, problems: ProblemList): void {
     if (value !== undefined && typeof value !== 'boolean')
       problems.add(field, `must be true or false, got ${shown(value)}`);
   }
-}
-
-/** Refuses fields that the engine does not support yet. */
-function checkLater(spec: Untyped, problems: ProblemList): void {
-  if (spec['visible'] === true) problems.add('visible', NOT_YET);
 }
 
 function checkFieldsOfExecutor(spec: Untyped, executor: Executor, problems: ProblemList): void {

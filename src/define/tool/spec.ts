@@ -69,8 +69,6 @@ interface SharedFields {
   readonly description: string;
   /** How to use the tool; part of the system prompt. @defaultValue the description */
   readonly usage?: string;
-  /** Whether the call appears in a space as a message. Not yet supported. */
-  readonly visible?: boolean;
   /**
    * How long the model sees the tool's results: `{turns: 6}`, `{last: 3}` or `'never_evict'`. After that they become
    * stubs as soon as the context comes near its budget. @defaultValue the agent's `context.retention`

@@ -118,7 +118,7 @@ describe('an agent definition', () => {
       'settings.whileWaiting': containing('block, detach'),
       'settings.toolExecution': containing('parallel, sequential'),
       'settings.maxStep': containing('unknown field'),
-      plugins: 'is not yet supported',
+      plugins: containing('unknown field'),
       temperature: containing('unknown field'),
     });
   });

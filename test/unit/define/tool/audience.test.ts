@@ -22,8 +22,8 @@ describe('an audience', () => {
     ['too many', { users: Array<string>(101).fill('u') }, 'audience.users', /at most 100/],
     ['a weak demand', { requireVerified: false }, 'audience.requireVerified', /true or left out/],
     ['a wish of later', { also: [{ users: ['u'] }] }, 'audience.also', /unknown field/],
-    ['two approvers', { quorum: 2 }, 'audience.quorum', /not yet supported/],
-    ['a second list', { escalation: {} }, 'audience.escalation', /not yet supported/],
+    ['two approvers', { quorum: 2 }, 'audience.quorum', /unknown field/],
+    ['a second list', { escalation: {} }, 'audience.escalation', /unknown field/],
     ['all excluded', { users: ['a'], exclude: ['b', 'a'] }, 'audience', /admits no actor/],
   ])('of %s is a fault', (_title, audience, field, rule) => {
     expect(faults(audience)[field]).toMatch(rule);

@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { jsonSchema } from '../../../../src/index.js';
 import { promise } from '../../../support/promise.js';
-import {
-  containing,
-  defineUntyped,
-  expectFault,
-  type Fault,
-  toolFaults as faultsOf,
-} from './faults.js';
+import { defineUntyped, expectFault, type Fault, toolFaults as faultsOf } from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
 const run = (): string => 'done';
@@ -243,11 +237,4 @@ describe('a tool definition', () => {
       expectFault(fault);
     },
   );
-
-  const later: readonly [title: string, spec: unknown, field: string][] = [
-    ['visible calls', { ...base, visible: true, run }, 'visible'],
-  ];
-  it.each(later)('names %s as not yet supported', (_title, spec, field) => {
-    expect(faultsOf(spec)).toEqual({ [field]: containing('not yet supported') });
-  });
 });
