@@ -24,16 +24,18 @@ import type {
 } from './api/call-types.js';
 import { checkKey, stampActor } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
-import type {
-  AgentRef,
-  AnswerOfAgent,
-  CancelOptions,
-  CancelOutcome,
-  ConversationClientOptions,
-  ConversationOptions,
-  DeleteOutcome,
-  ListOptions,
-  TurnHandle,
+import {
+  type AgentRef,
+  type AnswerOfAgent,
+  type CancelOptions,
+  type CancelOutcome,
+  type ConversationClientOptions,
+  type ConversationOptions,
+  type DeleteOutcome,
+  type ListOptions,
+  nameOfAgent,
+  type ToolsOfAgent,
+  type TurnHandle,
 } from './api/types.js';
 import { type ClaimParts, claimCall } from './calls/claim.js';
 import { extendCall } from './calls/extend.js';
@@ -101,12 +103,11 @@ export class ConversationClient {
   conversation<Named extends AgentRef = string>(
     id: ConversationId,
     options: ConversationOptions<Named> = {},
-  ): Conversation<AnswerOfAgent<Named>> {
+  ): Conversation<AnswerOfAgent<Named>, ToolsOfAgent<Named>> {
     const key = this.#key(id, options.tenant);
-    const { agent } = options;
     return new Conversation({
       key,
-      agent: typeof agent === 'object' ? agent.name : agent,
+      agent: nameOfAgent(options.agent),
       agents: this.#options.agents,
       gateway: this.#gateway,
       reader: this.#reader,
@@ -180,16 +181,16 @@ export class ConversationClient {
     return await this.#control.cancel(this.#key(conversationId, tenant), options);
   }
 
-  /** Re-attaches to a turn from another process or after a crash. */
-  turn(
+  /** Re-attaches to a turn from another process or after a crash. `agent` types its output, and is not compared. */
+  turn<Named extends AgentRef = string>(
     conversationId: ConversationId,
     turnId: TurnId,
-    options: Pick<ConversationOptions, 'tenant'> = {},
-  ): TurnHandle {
+    options: ConversationOptions<Named> = {},
+  ): TurnHandle<AnswerOfAgent<Named>> {
     const key = this.#key(conversationId, options.tenant);
     const { patience } = this.#gateway;
     const parts = { reader: this.#reader, control: this.#control, known: this.#known, key };
-    return attachTurn({ ...parts, patience }, turnId);
+    return attachTurn({ ...parts, patience }, turnId) as TurnHandle<AnswerOfAgent<Named>>;
   }
 
   /**

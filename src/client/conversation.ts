@@ -13,16 +13,20 @@ import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
 import type {
+  AnswerOfTool,
   BatchOutcome,
   ClaimOptions,
   ClaimOutcome,
   ExtendOptions,
   ExtendOutcome,
+  NamedCall,
   ProgressOptions,
   ProgressOutcome,
+  ResolutionOf,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
+  StepResultOf,
 } from './api/call-types.js';
 import { checkKey, checkMessage } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
@@ -75,8 +79,11 @@ export interface ConversationParts extends SendingParts {
   readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
 
-/** `Output`: the JSON of the final answers of its agent; any JSON where that is not known. */
-export class Conversation<Output = Json> {
+/**
+ * `Output`: the JSON of the final answers of its agent; any JSON where that is not known. `Tools`: the union of its
+ * tools.
+ */
+export class Conversation<Output = Json, Tools = unknown> {
   readonly #parts: ConversationParts;
 
   constructor(parts: ConversationParts) {
@@ -136,12 +143,16 @@ export class Conversation<Output = Json> {
     return delivered;
   }
 
-  /** Answers a waiting call of this conversation. @see ConversationClient.resolve */
-  async resolve(
-    toolCallId: ToolCallId,
-    resolution: Resolution,
+  /**
+   * Answers a waiting call of this conversation. With the name of its tool (`{toolCallId, name}`, or a pending call) the
+   * answer has the type that the agent's tool declares. @see ConversationClient.resolve
+   */
+  async resolve<const Name extends string>(
+    call: ToolCallId | NamedCall<Name>,
+    resolution: ResolutionOf<AnswerOfTool<Tools, Name>>,
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
+    const toolCallId = typeof call === 'object' ? call.toolCallId : call;
     return await this.#parts.resolve(toolCallId, resolution, options);
   }
 
@@ -156,12 +167,12 @@ export class Conversation<Output = Json> {
 
   /**
    * Sends the results of all open client calls of a step, in their order: accepted whole or not at all, under one
-   * verdict. Never throws for a refusal. @throws {ConversationError} invalid_request, no_worker, temporal_unreachable,
-   * store_unavailable
+   * verdict. With the name of its tool a result may be a value, in the type that the agent's tool declares. Never throws
+   * for a refusal. @throws {ConversationError} invalid_request, no_worker, temporal_unreachable, store_unavailable
    */
   async resolveBatch(
     stepId: StepId,
-    results: readonly BatchResult[],
+    results: readonly (BatchResult | StepResultOf<Tools>)[],
     options: Omit<ResolveOptions, 'argsDigest'> = {},
   ): Promise<BatchOutcome> {
     return await resolveStep(this.#parts, { stepId, results }, options);

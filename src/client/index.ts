@@ -22,6 +22,7 @@ export type {
   ClaimOutcome,
   ExtendOptions,
   ExtendOutcome,
+  NamedCall,
   PendingTarget,
   ProgressOptions,
   ProgressOutcome,
@@ -29,6 +30,7 @@ export type {
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
+  StepResultOf,
 } from './api/call-types.js';
 export { ConversationError } from './api/errors.js';
 export type {
@@ -52,6 +54,7 @@ export type {
   Sent,
   SnapshotOptions,
   SubscribeOptions,
+  ToolsOfAgent,
   Turn,
   TurnHandle,
 } from './api/types.js';

@@ -1,11 +1,12 @@
 /** Public shapes of requests about single calls: targets, options, outcomes. */
-import type { BatchVerdict } from '../../protocol/calls/batches.js';
+import type { BatchResult, BatchVerdict } from '../../protocol/calls/batches.js';
 import type { ClaimVerdict } from '../../protocol/calls/claims.js';
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { Actor, StampedActor } from '../../protocol/values/actors.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import type { CallRef, ToolCallId } from '../../protocol/values/ids.js';
+import type { Json, JsonOf } from '../../protocol/values/json.js';
 import type { FinalOptions } from './types.js';
 
 /** A call: its opaque ref, its parts, or the pending call of a snapshot or result. */
@@ -25,6 +26,45 @@ export type ResolutionOf<Answer> =
   | Exclude<Resolution, { readonly type: 'answer' | 'result' }>
   | (Omit<Extract<Resolution, { readonly type: 'answer' }>, 'value'> & { readonly value: Answer })
   | (Omit<Extract<Resolution, { readonly type: 'result' }>, 'value'> & { readonly value: Answer });
+
+/** A call with the name of its tool, such as a pending call. The name is for the compiler, and is not compared. */
+export interface NamedCall<Name extends string> {
+  readonly toolCallId: ToolCallId;
+  readonly name: Name;
+}
+
+/**
+ * The JSON that answers a call: the output that the tool of the name declares, where its calls are answered from
+ * outside; any JSON where the tool is not known.
+ */
+export type AnswerOfTool<Tools, Name extends string> = string extends Name
+  ? Json
+  : [Extract<Tools, Named<Name>>] extends [AnsweredOutside<infer Output>]
+    ? JsonOf<Output>
+    : Json;
+
+interface Named<Name extends string> {
+  readonly name: Name;
+}
+
+interface AnsweredOutside<Output> {
+  readonly executor: 'human' | 'client' | 'external';
+  readonly '~types'?: { readonly output: Output };
+}
+
+/** The result of a client call as a value, in place of its JSON text. */
+export type StepResult<Name extends string, Answer> = NamedCall<Name> &
+  Omit<BatchResult, 'errorMessage' | 'resultJson' | 'toolCallId'> & { readonly result: Answer };
+
+/** A result of each tool of an agent by its name; any JSON where the tools are not known. */
+export type StepResultOf<Tools> = Tools extends {
+  readonly name: infer Name extends string;
+  readonly executor: 'client';
+}
+  ? StepResult<Name, AnswerOfTool<Tools, Name>>
+  : unknown extends Tools
+    ? StepResult<string, Json>
+    : never;
 
 export interface ResolveOptions {
   readonly actor?: Actor | StampedActor | undefined;

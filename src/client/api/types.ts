@@ -61,7 +61,17 @@ export interface ConversationClientOptions {
 /** An agent, by its name or as `defineAgent` returns it. */
 export type AgentRef =
   | string
-  | { readonly kind: 'agent'; readonly name: string; readonly '~output'?: unknown };
+  | {
+      readonly kind: 'agent';
+      readonly name: string;
+      readonly tools?: readonly unknown[];
+      readonly '~output'?: unknown;
+    };
+
+/** The name of an agent that may have been passed by name. */
+export function nameOfAgent(agent: AgentRef | undefined): string | undefined {
+  return typeof agent === 'object' ? agent.name : agent;
+}
 
 /** The JSON of an agent's final answers; any JSON for an agent that is passed by its name. */
 export type AnswerOfAgent<Named> = Named extends {
@@ -79,6 +89,13 @@ export interface ConversationOptions<Named extends AgentRef = AgentRef> {
   readonly agent?: Named | undefined;
   readonly tenant?: string | undefined;
 }
+
+/** The tools of an agent, as a union; unknown for an agent that is passed by its name. */
+export type ToolsOfAgent<Named> = Named extends {
+  readonly tools: readonly (infer Tool)[];
+}
+  ? Tool
+  : unknown;
 
 export interface SendOptions<Given extends OutputGiven = OutputGiven> {
   /** Names the message: repeats with the same id are one message. Created when absent; pass one if *you* may retry. */
@@ -228,7 +245,8 @@ export interface DeleteOutcome {
 export interface ListOptions {
   /** @defaultValue the client's */
   readonly tenant?: string | undefined;
-  readonly agent?: string | undefined;
+  /** The agent or its name. */
+  readonly agent?: AgentRef | undefined;
   /** `active`: all that are open and wait for no input. */
   readonly status?: StatusFilter | undefined;
   /**

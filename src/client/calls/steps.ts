@@ -14,6 +14,7 @@ import {
 } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { stepContinuation } from '../../protocol/log/step-continuation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import {
@@ -22,9 +23,9 @@ import {
   REUSED,
   type StepId,
 } from '../../protocol/values/ids.js';
-import { isBoundedJson } from '../../protocol/values/json.js';
+import { isBoundedJson, isRecord } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import type { BatchOutcome, ResolveOptions } from '../api/call-types.js';
+import type { BatchOutcome, ResolveOptions, StepResult } from '../api/call-types.js';
 import { checkRequestId } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -61,6 +62,9 @@ export async function readStep(
   );
 }
 
+/** A result as a front end may give it: `result` is a value, of a tool that is named. */
+type GivenResult = BatchResult | StepResult<string, unknown>;
+
 type NamedBatch = ResolveBatchInput & { readonly requestId: string };
 
 /** Results nest in a list of objects; their values are texts. */
@@ -73,14 +77,15 @@ const MAX_BATCH_DEPTH = 4;
  */
 export async function resolveStep(
   parts: StepParts,
-  batch: { readonly stepId: StepId; readonly results: readonly BatchResult[] },
+  batch: { readonly stepId: StepId; readonly results: readonly GivenResult[] },
   options: Omit<ResolveOptions, 'argsDigest'>,
 ): Promise<BatchOutcome> {
   const { key, known } = parts;
   const receivedAt = options.receivedAt ?? new Date().toISOString();
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
-  const { stepId, results } = batch;
+  const { stepId } = batch;
+  const results = isArray(batch.results) ? batch.results.map(batchResultOf) : batch.results;
   if (!isBoundedJson(results, MAX_BATCH_DEPTH))
     throw invalidField('/results', 'must be a list of objects with texts and numbers');
   const input: NamedBatch = { stepId, results, requestId, actor, receivedAt };
@@ -95,6 +100,20 @@ export async function resolveStep(
   if (verdict.verdict === 'duplicate') known.note(key, verdict.first.seq);
   const answer = withoutOwnDuplicate(verdict, options.requestId);
   return { ...answer, httpStatus: BATCH_HTTP_STATUS[answer.verdict], requestId };
+}
+
+const { isArray } = Array;
+
+/** The result with its value as JSON text, as the update has it. @throws {ConversationError} invalid_request */
+function batchResultOf(given: GivenResult, index: number): BatchResult {
+  if (!isRecord(given) || !('result' in given)) return given;
+  const { result, name: _, ...rest } = given;
+  if (!isBoundedJson(result, MAX_ANSWER_DEPTH))
+    throw invalidField(
+      `/results/${index}/result`,
+      `must be plain JSON, at most ${MAX_ANSWER_DEPTH} levels deep`,
+    );
+  return { ...rest, resultJson: JSON.stringify(result) };
 }
 
 async function ask(

@@ -6,7 +6,7 @@ import type { Channel } from '../../protocol/values/actors.js';
 import { idProblem } from '../../protocol/values/ids.js';
 import { stampActor } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
-import type { ListOptions } from '../api/types.js';
+import { type ListOptions, nameOfAgent } from '../api/types.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../ports/reader.js';
 
 const MAX_PAGE = 1_000;
@@ -31,7 +31,8 @@ function listedBy(
   own: { readonly tenant: string; readonly channel: Channel },
   options: ListOptions,
 ): ListedBy {
-  const { tenant = own.tenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
+  const { tenant = own.tenant, status, pendingTool, pendingKind, limit, cursor } = options;
+  const agent = nameOfAgent(options.agent);
   const problem = idProblem('tenant', tenant);
   if (problem !== undefined) throw invalidField('/tenant', problem);
   if (status !== undefined && !STATUS_FILTERS.includes(status))
