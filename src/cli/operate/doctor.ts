@@ -187,8 +187,10 @@ function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> 
   return { status: 'ok', text: 'No conversation is failing or slow' };
 }
 
+/** A slow run may not replay, either: only the first attempt of a task is recorded, and that may have timed out. */
 function nextFor({ tenant, conversationId }: ConversationKey, { kind }: Trouble): string {
-  if (kind === 'slow') return 'start more workers, or find what holds them up';
   const of = tenant === 'default' ? '' : ` --tenant ${tenant}`;
-  return `npx colloquy repair ${conversationId}${of}`;
+  const repair = `npx colloquy repair ${conversationId}${of}`;
+  if (kind === 'failing') return repair;
+  return `start more workers, or find what holds them up; "${repair}" says whether it replays`;
 }
