@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/cli/operate/doctor.js';
 import type { PendingCall } from '../../src/protocol/calls/suspensions.js';
+import type { RepairPlan } from '../../src/worker/repair/index.js';
 import { badBundle } from '../support/bad-deploys/index.js';
 import { EngineHistory } from '../support/engine/history.js';
 import { promise } from '../support/promise.js';
@@ -17,12 +18,20 @@ const AGENTS = new URL('./fixtures/payments.ts', import.meta.url).pathname;
 const BAD_WORKER = new URL('./fixtures/broken/bad-worker.ts', import.meta.url).pathname;
 const PATIENCE = { timeoutMs: 60_000 };
 
+/** The tools of `cashier` that are lost in mid-run. */
+const LOST = ['happened', 'missed', 'held', 'noted', 'looked'] as const;
+
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ agents: AGENTS });
   world.model.answer('pay twice', ({ results }) =>
     results.length === 0
       ? { calls: ['wire', 'pay'].map((name) => ({ name, input: {} })) }
+      : { text: JSON.stringify(results) },
+  );
+  world.model.answer('pay all', ({ results }) =>
+    results.length === 0
+      ? { calls: ['pay', ...LOST].map((name) => ({ name, input: {} })) }
       : { text: JSON.stringify(results) },
   );
   world.model.answer('thanks', () => ({ text: 'You are welcome' }));
@@ -40,10 +49,13 @@ const diagnosed = async () => {
   return { code, diagnosis: JSON.parse(text) as Diagnosis };
 };
 
-const ranTools = async (): Promise<readonly unknown[]> =>
-  (await world.lines('runs.jsonl')).map(({ name }) => name).sort();
+const ranTools = async (among: readonly string[]): Promise<readonly unknown[]> =>
+  (await world.lines('runs.jsonl'))
+    .map(({ name }) => String(name))
+    .filter((name) => among.includes(name))
+    .sort();
 
-/** The tool `pay` runs once on a worker of a bad deploy, which is then killed while `wire` still runs. */
+/** The tool `pay` runs once on a worker of a bad deploy, which is then killed while other tools still run. */
 async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promise<void> {
   const { codePath } = await badBundle('starts-more-timers');
   const bad = start(process.execPath, [BAD_WORKER], {
@@ -63,26 +75,36 @@ async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promis
   await bad.ended;
 }
 
+/** The tools run on a worker that is killed, and the run goes on with a bad deploy; then the good code is back. */
+async function lostInMidRun(talk: Talk, tools: readonly string[]): Promise<void> {
+  const pay = (await talk.waiting(1)).get('pay');
+  await until('the tools that do not end run', () => ranTools(tools), {
+    holds: (names) => names.length === tools.length,
+    ...PATIENCE,
+  });
+  await world.stack.worker().kill();
+  await paidByBadDeploy(talk, pay);
+  await world.stack.startWorker();
+}
+
+/** The message makes the server schedule the task anew, and so record the next failure of it. */
+async function seenFailing(talk: Talk): Promise<void> {
+  const meanwhile = await talk.call('/messages', { body: { text: 'thanks', onBusy: 'queue' } });
+  expect(meanwhile.body['status']).toBe('queued');
+  await until('readers see that it fails', () => talk.call(''), {
+    holds: ({ body }) => body['status'] === 'failing',
+    ...PATIENCE,
+  });
+}
+
 describe('a run that the present code cannot replay', () => {
   it('is named by doctor, explained by repair, reset by repair --apply, and continues; work that must not be repeated is not', {
     ...promise('G21'),
   }, async () => {
     const talk = world.talk('unreplayable');
     await talk.begin('payer', 'pay twice');
-    const pay = (await talk.waiting(1)).get('pay');
-    await until('the tool that never ends runs', ranTools, {
-      holds: (names) => names.length === 1,
-      ...PATIENCE,
-    });
-    await world.stack.worker().kill();
-    await paidByBadDeploy(talk, pay);
-    await world.stack.startWorker();
-    const meanwhile = await talk.call('/messages', { body: { text: 'thanks', onBusy: 'queue' } });
-    expect(meanwhile.body['status']).toBe('queued');
-    await until('readers see that it fails', () => talk.call(''), {
-      holds: ({ body }) => body['status'] === 'failing',
-      ...PATIENCE,
-    });
+    await lostInMidRun(talk, ['wire']);
+    await seenFailing(talk);
 
     const sick = await diagnosed();
     expect(sick).toMatchObject({
@@ -124,7 +146,7 @@ describe('a run that the present code cannot replay', () => {
     ]);
     // The message that arrived while the run was failing.
     expect(await talk.ended(2)).toMatchObject({ status: 'completed', text: 'You are welcome' });
-    expect(await ranTools()).toEqual(['pay', 'wire']);
+    expect(await ranTools(['pay', 'wire'])).toEqual(['pay', 'wire']);
 
     const again = await ran('repair', talk.id, '--json');
     expect(again.code).toBe(0);
@@ -133,6 +155,58 @@ describe('a run that the present code cannot replay', () => {
       code: 0,
       diagnosis: { ok: true, conversations: [] },
     });
+  });
+});
+
+describe('a run that is reset while tools run', () => {
+  it('asks or holds those with effects `once`, and runs the others again under the same key', {
+    ...promise('G21'),
+  }, async () => {
+    const paidBefore = (await ranTools(['pay'])).length;
+    const talk = world.talk('reset-in-mid-run');
+    await talk.begin('cashier', 'pay all');
+    await lostInMidRun(talk, LOST);
+    await seenFailing(talk);
+    const before = await talk.events();
+    const planned = await ran('repair', talk.id, '--json');
+    const { activities } = JSON.parse(planned.text) as Extract<RepairPlan, { status: 'reset' }>;
+    const tools = activities.map(({ activityId, becomes }) => [activityId.split(':')[1], becomes]);
+    expect(Object.fromEntries(tools)).toEqual({
+      ...{ pay: 'recorded', happened: 'unknown', missed: 'unknown', held: 'unknown' },
+      ...{ noted: 'again', looked: 'again' },
+    });
+    expect((await ran('repair', talk.id, '--apply')).code).toBe(0);
+
+    // Readers see the approval of before for a moment.
+    const waiting = await until('the held call waits', () => talk.waiting(1), {
+      holds: (calls) => calls.has('held'),
+      ...PATIENCE,
+    });
+    const held = waiting.get('held');
+    expect(held).toMatchObject({ kind: 'outcome' });
+    const outcome = { type: 'outcome', value: 'found by hand' };
+    const resolved = await talk.resolve(held?.toolCallId ?? '', outcome);
+    expect(resolved.body['verdict']).toMatch(/accepted|queued/);
+    const { status, text } = await talk.ended();
+    expect(status).toBe('completed');
+    expect(JSON.parse(text)).toMatchObject([
+      { name: 'pay', result: 'paid' },
+      { name: 'happened', result: 'found at the bank' },
+      { name: 'missed', result: 'missed again' },
+      { name: 'held', result: 'found by hand' },
+      { name: 'noted', result: 'noted again' },
+      { name: 'looked', result: 'looked again' },
+    ]);
+    const lines = (await world.lines('runs.jsonl')).filter(({ name }) =>
+      (LOST as readonly unknown[]).includes(name),
+    );
+    const runsOf = (name: string) => lines.filter((line) => line['name'] === name);
+    expect(LOST.map((name) => runsOf(name).length)).toEqual([1, 2, 1, 2, 2]);
+    expect(LOST.map((name) => new Set(runsOf(name).map(({ key }) => key)).size)).toEqual(
+      LOST.map(() => 1),
+    );
+    expect(await ranTools(['pay'])).toHaveLength(paidBefore + 1);
+    expect((await talk.events()).slice(0, before.length)).toEqual(before);
   });
 });
 
