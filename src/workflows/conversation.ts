@@ -136,7 +136,7 @@ class Shell {
       log: this.#log,
       wake,
       recover: (part) => {
-        this.#recovery.take(part, this.#taken?.startedId);
+        this.#recovery.take(part);
       },
       requestRollOver: () => {
         this.#rollOver.request();

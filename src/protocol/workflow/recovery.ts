@@ -3,7 +3,7 @@
  * activities nor the order of inputs: without this signal, tools would run and models be called a second time.
  */
 import type { CanonicalEvent } from '../log/events.js';
-import type { Json } from '../values/json.js';
+import { isRecord, type Json } from '../values/json.js';
 
 /** The final end of an activity. */
 export type RecoveredEnd =
@@ -35,11 +35,12 @@ export type RecoveredEntry =
     }
   | { readonly type: 'ended'; readonly activityId: string; readonly end: RecoveredEnd };
 
-/** Payload of the signal `recover`. One recovery sends several, since one payload is bounded. */
+/**
+ * Payload of the signal `recover`. One recovery sends several, since one payload is bounded. A run takes them only in
+ * the task that follows its reset (`workflows/driver/recovery.ts`).
+ */
 export interface RecoverInput {
   readonly recoveryId: string;
-  /** Number of events in the history of the run that is reset, without these signals. */
-  readonly baseEvents: number;
   /** Number of this part, from 1. */
   readonly part: number;
   readonly parts: number;
@@ -53,23 +54,28 @@ export const MAX_RECOVER_BYTES = 1_200 * 1024;
 export function recoverInputOf(input: unknown): RecoverInput | undefined {
   const given = input as Partial<RecoverInput> | null | undefined;
   if (typeof given !== 'object' || given === null) return undefined;
-  const { recoveryId, baseEvents, part, parts, entries } = given;
-  if (typeof recoveryId !== 'string' || !isCount(baseEvents)) return undefined;
+  const { recoveryId, part, parts, entries } = given;
+  if (typeof recoveryId !== 'string') return undefined;
   if (!isCount(part) || !isCount(parts) || part > parts) return undefined;
-  return Array.isArray(entries) ? { recoveryId, baseEvents, part, parts, entries } : undefined;
+  return Array.isArray(entries) && entries.every(isEntry)
+    ? { recoveryId, part, parts, entries }
+    : undefined;
 }
 
-/**
- * Whether the task with this start belongs to the run that the reset created. The signals are also sent to the run that
- * is reset, where they mean nothing: there they follow all of its events, and the scheduling and the start of a task
- * follow them. In the new run the discarded decisions are missing before them. Run ids cannot distinguish the two,
- * since a replay from a file knows only the first one.
- */
-export function isAfterReset(
-  { baseEvents, parts }: Pick<RecoverInput, 'baseEvents' | 'parts'>,
-  startedId: number,
-): boolean {
-  return startedId < baseEvents + parts + 2;
+function isEntry(entry: unknown): entry is RecoveredEntry {
+  if (!isRecord(entry)) return false;
+  switch (entry['type']) {
+    case 'event':
+      return isRecord(entry['event']) && isCount(entry['event']['seq']);
+    case 'turn_token':
+      return isCount(entry['ordinal']) && typeof entry['token'] === 'string';
+    case 'input':
+      return typeof entry['name'] === 'string';
+    case 'ended':
+      return typeof entry['activityId'] === 'string' && isRecord(entry['end']);
+    default:
+      return false;
+  }
 }
 
 function isCount(value: unknown): value is number {

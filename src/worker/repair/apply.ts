@@ -48,12 +48,8 @@ export async function applyRepair(deps: RepairDeps, key: ConversationKey): Promi
 
 /** Splits the entries into as many signals as their size requires. */
 export function partsOf({
-  historyLength,
   entries,
-}: Pick<
-  Extract<RepairPlan, { status: 'reset' }>,
-  'historyLength' | 'entries'
->): readonly RecoverInput[] {
+}: Pick<Extract<RepairPlan, { status: 'reset' }>, 'entries'>): readonly RecoverInput[] {
   const chunks: RecoveredEntry[][] = [[]];
   let bytes = 0;
   for (const entry of entries) {
@@ -68,7 +64,6 @@ export function partsOf({
   const recoveryId = randomUUID();
   return chunks.map((chunk, index) => ({
     recoveryId,
-    baseEvents: historyLength,
     part: index + 1,
     parts: chunks.length,
     entries: chunk,

@@ -14,13 +14,11 @@ import {
   type Next,
   TimeoutFailure,
   type WorkflowInternalsInterceptor,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { ConversationMachine } from '../../core/machine/machine.js';
 import { applyRecoveredInput } from '../../core/machine/recovery.js';
 import { SIGNALS } from '../../protocol/workflow/messaging.js';
 import {
-  isAfterReset,
   type RecoveredEnd,
   type RecoverInput,
   recoverInputOf,
@@ -28,34 +26,64 @@ import {
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
-/** Drops signals that the entries of the newest complete recovery of an activation contain. */
+/**
+ * Lets the newest complete recovery of an activation through, and drops the signals that its entries contain. Any
+ * client may send `recover`, and its entries are applied as facts, such as the approval of a call. So it counts only
+ * after a reset, which needs the right to reset a workflow; every other `recover` loses its payload.
+ */
 export class RecoverFirst implements WorkflowInternalsInterceptor {
+  #seed = randomSeed();
+
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
     const { activation } = input;
     const jobs = activation.jobs ?? [];
-    const from = firstPartOf(jobs, activation.historyLength ?? 0);
-    if (from !== undefined)
+    const seed = randomSeed();
+    const parts = seed === this.#seed ? [] : newestWhole(jobs);
+    this.#seed = seed;
+    const [first] = parts;
+    for (const job of jobs)
+      if (isRecover(job) && !parts.includes(job) && job.signalWorkflow != null)
+        job.signalWorkflow.input = [];
+    if (first !== undefined) {
+      const from = jobs.indexOf(first);
       activation.jobs = jobs.filter((job, index) => index >= from || job.signalWorkflow == null);
+    }
     next(input);
   }
 }
 
-/** Index of the first part of the newest complete recovery; undefined when none is meant for this run. */
-function firstPartOf(jobs: readonly Job[], startedId: number): number | undefined {
-  const found = jobs.flatMap((job, index) => {
+/**
+ * Seed of the workflow's random numbers. The server gives a run another one at a reset, before the first activation
+ * behind it, and at no other time. The SDK passes that job to no interceptor, so this reads its activator, which makes
+ * a new list for each seed; `test/workflows/failures/repair.test.ts` fails if that changes.
+ */
+function randomSeed(): unknown {
+  const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as {
+    readonly __TEMPORAL_ACTIVATOR__?: { readonly randomnessSeed?: unknown };
+  };
+  return activator?.randomnessSeed;
+}
+
+/** The parts of the newest complete recovery; empty when there is none. */
+function newestWhole(jobs: readonly Job[]): readonly Job[] {
+  const found = jobs.flatMap((job) => {
     const given = partIn(job);
-    return given === undefined || !isAfterReset(given, startedId) ? [] : [{ ...given, index }];
+    return given === undefined ? [] : [{ ...given, job }];
   });
   const whole = found.findLast(
     ({ recoveryId, parts }) =>
       found.filter((other) => other.recoveryId === recoveryId).length === parts,
   );
-  return found.find(({ recoveryId }) => recoveryId === whole?.recoveryId)?.index;
+  return found.filter((one) => one.recoveryId === whole?.recoveryId).map(({ job }) => job);
 }
 
-function partIn({ signalWorkflow }: Job): RecoverInput | undefined {
-  if (signalWorkflow?.signalName !== SIGNALS.recover) return undefined;
-  const [payload] = signalWorkflow.input ?? [];
+function isRecover({ signalWorkflow }: Job): boolean {
+  return signalWorkflow?.signalName === SIGNALS.recover;
+}
+
+function partIn(job: Job): RecoverInput | undefined {
+  if (!isRecover(job)) return undefined;
+  const [payload] = job.signalWorkflow?.input ?? [];
   if (payload == null) return undefined;
   try {
     return recoverInputOf(defaultPayloadConverter.fromPayload(payload));
@@ -86,13 +114,13 @@ export class Recovery {
   }
 
   /**
-   * Takes one part, which arrived in the task with this start; the last part applies all. Ignores input that is not a
-   * recovery of an earlier run.
-   * @throws {Error} when events do not continue the log: the task fails, and nothing has been scheduled.
+   * Takes one part that `RecoverFirst` has let through; the last part applies all.
+   * @throws {Error} when events do not continue the log: the task fails, nothing has been scheduled, and the next
+   * repair sends a newer recovery.
    */
-  take(input: unknown, startedId = workflowInfo().historyLength): void {
+  take(input: unknown): void {
     const given = recoverInputOf(input);
-    if (given === undefined || !isAfterReset(given, startedId)) return;
+    if (given === undefined) return;
     const parts = [...(this.#received.get(given.recoveryId) ?? []), given];
     this.#received.set(given.recoveryId, parts);
     if (parts.length < given.parts) return;

@@ -49,8 +49,6 @@ const NO_EVENTS: EventsPage = { events: [], lastSeq: 0, firstSeq: 1, more: false
 
 /** An input that arrived before the run had its state. */
 export interface WaitingInput {
-  /** Id of the event that started the task in which the input arrived. */
-  readonly startedId: number;
   readonly isDurable: boolean;
   /** Passes the input to its handler, and the outcome to its sender. */
   readonly take: (handlers: InputHandlers) => void;
@@ -85,9 +83,8 @@ export class Reopening {
     return this.#waiting;
   }
 
-  #hold(input: Omit<WaitingInput, 'startedId'>): void {
-    const { historyLength: startedId } = workflowInfo();
-    this.#waiting = [...this.#waiting, { ...input, startedId }];
+  #hold(input: WaitingInput): void {
+    this.#waiting = [...this.#waiting, input];
   }
 
   /** No validator runs: it would need the state. */

@@ -1,7 +1,7 @@
 import { defaultDataConverter } from '@temporalio/common';
 import { describe, expect, it, test } from 'vitest';
 import type { HistoryEvent } from '../../../src/projection/source/history-tail.js';
-import { isAfterReset, recoverInputOf } from '../../../src/protocol/workflow/recovery.js';
+import { recoverInputOf } from '../../../src/protocol/workflow/recovery.js';
 import { partsOf } from '../../../src/worker/repair/apply.js';
 import { activityRuns, doneTasks, through } from '../../../src/worker/repair/history.js';
 import { recoveredEntries } from '../../../src/worker/repair/recovered.js';
@@ -91,7 +91,7 @@ describe('the recovered input of a run that is reset', () => {
       activityId: `tool:a:c${String(nth)}`,
       end: { as: 'completed' as const, result: 'x'.repeat(500_000) },
     }));
-    const parts = partsOf({ historyLength: 40, entries });
+    const parts = partsOf({ entries });
     expect(parts.map(({ part, parts: all }) => [part, all])).toEqual([
       [1, 4],
       [2, 4],
@@ -103,21 +103,31 @@ describe('the recovered input of a run that is reset', () => {
   });
 });
 
-describe('a recovery', () => {
-  it('has no effect in the run that is reset, and its full effect in the run after the reset', {
-    ...promise('G21'),
-  }, () => {
-    // Base: 40 events, then 2 signals, scheduling and start of a task. After the reset: 30 kept, the failed task, the same signals.
-    expect(isAfterReset({ baseEvents: 40, parts: 2 }, 44)).toBe(false);
-    expect(isAfterReset({ baseEvents: 40, parts: 2 }, 35)).toBe(true);
-  });
+const partWith = (entry: unknown): unknown => ({
+  recoveryId: 'r',
+  part: 1,
+  parts: 1,
+  entries: [entry],
+});
 
-  it.each([null, 'x', {}, { recoveryId: 'r', baseEvents: 1, part: 2, parts: 1, entries: [] }])(
-    'that is malformed is ignored: %j',
-    (input) => {
-      expect(recoverInputOf(input)).toBeUndefined();
-    },
-  );
+describe('a recovery', () => {
+  it.each([
+    null,
+    'x',
+    {},
+    { recoveryId: 'r', part: 2, parts: 1, entries: [] },
+    ...[null, 'x', {}, { type: 'constructor' }, { type: 'event', event: null }].map(partWith),
+    ...[
+      { type: 'event', event: { seq: '1' } },
+      { type: 'turn_token', ordinal: 1 },
+    ].map(partWith),
+    ...[
+      { type: 'input', input: {} },
+      { type: 'ended', activityId: 'a' },
+    ].map(partWith),
+  ])('that is malformed is ignored: %j', (input) => {
+    expect(recoverInputOf(input)).toBeUndefined();
+  });
 });
 
 test('a history is cut behind the decisions of a task', () => {
