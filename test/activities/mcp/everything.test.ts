@@ -59,8 +59,8 @@ describe('server-everything over stdio', () => {
       },
     });
     const long = await worker.plan('all.trigger-long-running-operation', {
-      duration: 0.02,
-      steps: 2,
+      duration: 1,
+      steps: 4,
     });
     expect(await worker.run(long)).toMatchObject({ envelope: { ok: true } });
     expect(worker.live.filter(({ type }) => type === 'tool_progress').length).toBeGreaterThan(0);
