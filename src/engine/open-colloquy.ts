@@ -18,7 +18,6 @@ import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import type { AppDeps } from '../http/request/deps.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { StoreWatch } from '../projection/duties/store-watch.js';
-import { TroubleWatch } from '../projection/duties/trouble-watch.js';
 import {
   type BlobChoice,
   type EventLogChoice,
@@ -103,14 +102,12 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     const policy = { retryForMs, logger, identity: ownIdentity(storeId) };
     const temporal = await connectClient(settings, policy, codecs);
     closers.unshift(() => temporal.connection.close());
-    const fromLog = clientOptionsFrom(opened, temporal);
+    const fromLog = clientOptionsFrom(opened, temporal, logger);
     // The agents are known from here on, even if the store becomes unavailable.
     await fromLog.agents();
-    const troubles = new TroubleWatch({ log, logger });
     const client = new ConversationClient({
       ...fromLog,
       ...{ actor, channel, patience, searchAttributes, taskQueue, tenant },
-      onTrouble: (key, trouble) => void troubles.found(key, trouble),
     });
     const stores = new StoreWatch({ storeId, check: () => client.workersElsewhere(), logger });
     stores.start();

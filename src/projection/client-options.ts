@@ -9,11 +9,15 @@ import type { LeasesPort } from '../client/ports/leases.js';
 import type { ConversationReader } from '../client/ports/reader.js';
 import { within } from '../client/temporal/waiting.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
+import type { ConversationKey } from '../protocol/values/ids.js';
+import type { Trouble } from '../protocol/values/trouble.js';
 import { StoreUnavailable } from '../store/ports/log.js';
 import { createDeletions } from './duties/deletions.js';
 import { createLeases } from './duties/leases.js';
+import { TroubleWatch } from './duties/trouble-watch.js';
 import { createStoreReader } from './reading/store-reader.js';
 import type { OpenLog } from './source/open-log.js';
+import { type ProjectionLogger, SILENT } from './source/outages.js';
 import { createWorkflowSource } from './source/workflow-source.js';
 
 export interface LogOptions {
@@ -25,15 +29,22 @@ export interface LogOptions {
   readonly deletions: DeletionsPort;
   readonly blobs: BlobsPort | undefined;
   readonly storeId: () => Promise<string>;
+  /** Marks the conversation in the store, for lists and `colloquy doctor`, and logs it. */
+  readonly onTrouble: (key: ConversationKey, trouble: Trouble) => void;
 }
 
 /**
  * Options of `new ConversationClient`, wired as `colloquy serve` wires them: reads include the writes of this process
  * even if the store does not have them yet, and leases are renewed without history. `opened` stays the caller's, who
- * closes it. Sends no request.
+ * closes it. Sends no request. `logger` gets a line for each conversation whose workflow fails or is slow.
  */
-export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions {
+export function clientOptionsFrom(
+  opened: OpenLog,
+  temporal: Client,
+  logger: ProjectionLogger = SILENT,
+): LogOptions {
   const { log, live, blobs } = opened;
+  const troubles = new TroubleWatch({ log, logger });
   return {
     temporal,
     agents: lastKnown(() => log.agents()),
@@ -42,6 +53,7 @@ export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions
     deletions: createDeletions(opened),
     blobs,
     storeId: () => log.storeId(),
+    onTrouble: (key, trouble) => void troubles.found(key, trouble),
   };
 }
 

@@ -3,6 +3,7 @@
  * an input is not answered; a mark is cleared when a check finds that tasks are completed again. Never throws: the next
  * check finds a mark that could not be written.
  */
+import { LRUCache } from 'lru-cache';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
 import type { Troubles } from '../../store/ports/troubles.js';
@@ -21,22 +22,34 @@ export interface TroubleCounts {
   readonly slow: number;
 }
 
+/** Conversations whose trouble this process remembers to have logged, and for how long: an API never sees it end. */
+const LOGGED = { max: 10_000, ttl: 3_600_000 } as const;
+
 /** Marks that one recheck covers: as many as one pass of the sweep describes. */
 const RECHECKED = 300;
 
 export class TroubleWatch {
   readonly #deps: Required<TroubleWatchDeps>;
+  /** Run, kind and error that were logged last, by conversation. */
+  readonly #logged = new LRUCache<string, string>(LOGGED);
 
   constructor(deps: TroubleWatchDeps) {
     this.#deps = { logger: SILENT, count: () => undefined, ...deps };
   }
 
-  /** Marks the trouble that a check has found. Too few attempts make no mark. */
+  /**
+   * Marks the trouble that a check has found. Logs it in each process that finds it, once in an hour: workers and APIs
+   * share the marks, not their logs. Too few attempts make no mark.
+   */
   async found(key: ConversationKey, trouble: Trouble): Promise<void> {
     if (trouble.attempts <= PASSING_TASK_ATTEMPTS) return;
     const { log, logger } = this.#deps;
-    const isNews = await log.markTrouble(key, trouble).catch(() => false);
-    if (isNews) logger.warn(textOf(key, trouble), { conversation: conversationKey(key), trouble });
+    await log.markTrouble(key, trouble).catch(() => false);
+    const conversation = conversationKey(key);
+    const what = `${trouble.runId} ${trouble.kind} ${trouble.error ?? ''}`;
+    if (this.#logged.get(conversation) === what) return;
+    this.#logged.set(conversation, what);
+    logger.warn(textOf(key, trouble), { conversation, trouble });
   }
 
   /** Checks every marked conversation again, and counts. `describe` rejects if the server does not answer. */
@@ -59,8 +72,9 @@ export class TroubleWatch {
 
   async #cleared(key: ConversationKey): Promise<void> {
     const { log, logger } = this.#deps;
-    if (!(await log.clearTrouble(key).catch(() => false))) return;
     const conversation = conversationKey(key);
+    this.#logged.delete(conversation);
+    if (!(await log.clearTrouble(key).catch(() => false))) return;
     logger.info(`The workflow of ${conversation} completes its tasks again`, { conversation });
   }
 }

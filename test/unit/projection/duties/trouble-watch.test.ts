@@ -54,6 +54,24 @@ describe('marks of trouble', () => {
     ]);
   });
 
+  it('are logged by each process that finds the trouble, although the mark is shared', {
+    ...promise('G20'),
+  }, async () => {
+    const { log, watch, lines } = await aWatch();
+    await watch.found(KEY, FAILING);
+    const ofApi: string[] = [];
+    const note = (message: string) => void ofApi.push(message);
+    const api = new TroubleWatch({ log, logger: { info: note, warn: note } });
+    await api.found(KEY, { ...FAILING, attempts: 5 });
+    await api.found(KEY, { ...FAILING, attempts: 6 });
+    await api.found(KEY, { ...FAILING, error: 'another bug' });
+    expect(lines).toHaveLength(1);
+    expect(ofApi).toEqual([
+      expect.stringContaining('fails: 5 attempts') as string,
+      expect.stringContaining('another bug') as string,
+    ]);
+  });
+
   it("are made of the server's reports, although no check was due", async () => {
     const { log, source, sweep, lines } = await aWatch();
     const other = { ...KEY, conversationId: 'never-stored' };
