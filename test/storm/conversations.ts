@@ -6,15 +6,11 @@ import type { OpenLog } from 'colloquy/log';
 import { applyAll } from '../../src/core/apply/apply.js';
 import { snapshotOf } from '../../src/core/view/snapshot.js';
 import type { CanonicalEvent } from '../../src/protocol/log/events.js';
+import { expectModelRead } from '../e2e/support/model-reads.js';
 import { Dice } from '../e2e/support/random/dice.js';
 import { TOOLS } from '../e2e/support/random/random-inputs.js';
 import { RandomTalk } from '../e2e/support/random/random-talk.js';
-import {
-  doubled,
-  expectEffects,
-  expectModelRead,
-  expectReplies,
-} from '../e2e/support/random/trail-checks.js';
+import { doubled, expectEffects, expectReplies } from '../e2e/support/random/trail-checks.js';
 import type { World } from '../e2e/support/world.js';
 import type { OutsideQueries } from '../support/histories/outside-queries.js';
 import { expectInvariants } from '../support/schedules/core-invariants.js';

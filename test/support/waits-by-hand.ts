@@ -9,7 +9,6 @@ import type { Audience } from '../../src/protocol/values/audience.js';
 import type { Json, JsonSchema } from '../../src/protocol/values/json.js';
 import { wellFormed } from '../../src/protocol/values/well-formed.js';
 import { definitionChecked, toolLost } from './builders/call-ends.js';
-import { asks, NUMBER } from './builders/core-asks.js';
 import {
   APPROVE,
   actor,
@@ -20,6 +19,7 @@ import {
   plannedCall,
 } from './builders/core-builders.js';
 import { changeSuspension } from './builders/verbs.js';
+import { asks, NUMBER } from './schedules/core-asks.js';
 import { aMachine, aMachineWith, type MachineUnderTest } from './schedules/core-driver.js';
 import { claimed, offered } from './schedules/core-offers.js';
 

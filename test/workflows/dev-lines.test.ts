@@ -6,14 +6,14 @@ import { WaitingLines } from '../../src/cli/dev/waiting-lines.js';
 import { createApp } from '../../src/http/app.js';
 import { serve } from '../../src/http/listen.js';
 import { promise } from '../support/promise.js';
+import { type DevServer, startDevServer } from '../support/servers/dev-server.js';
 import {
   expectedAnswers,
   pasteAll,
   recordedAnswers,
   type ShopTalk,
   waitingShop,
-} from '../support/samples/waiting-shop.js';
-import { type DevServer, startDevServer } from '../support/servers/dev-server.js';
+} from '../support/started-engines/waiting-shop.js';
 import { until } from '../support/until.js';
 import { HOSTILE } from '../support/waits-by-hand.js';
 

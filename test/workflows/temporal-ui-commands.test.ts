@@ -8,18 +8,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../src/protocol/values/json.js';
 import { promise } from '../support/promise.js';
 import {
-  expectedAnswers,
-  pasteAll,
-  recordedAnswers,
-  type ShopTalk,
-  waitingShop,
-} from '../support/samples/waiting-shop.js';
-import {
   type DevServer,
   freePort,
   startDevServer,
   temporalDev,
 } from '../support/servers/dev-server.js';
+import {
+  expectedAnswers,
+  pasteAll,
+  recordedAnswers,
+  type ShopTalk,
+  waitingShop,
+} from '../support/started-engines/waiting-shop.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { commandsOn, HOSTILE } from '../support/waits-by-hand.js';
 

@@ -21,10 +21,11 @@ import { promise } from '../../support/promise.js';
 import { expectInvariants } from '../../support/schedules/core-invariants.js';
 import { until } from '../../support/until.js';
 import { Follower } from '../support/follower.js';
+import { expectModelRead } from '../support/model-reads.js';
 import { Dice } from '../support/random/dice.js';
 import { juggle } from '../support/random/juggler-model.js';
 import { RandomTalk } from '../support/random/random-talk.js';
-import { expectEffects, expectModelRead, expectReplies } from '../support/random/trail-checks.js';
+import { expectEffects, expectReplies } from '../support/random/trail-checks.js';
 import { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
 

@@ -13,7 +13,7 @@ import { startAsking } from '../../support/histories/asked-from-outside.js';
 import { expectInvariants } from '../../support/schedules/core-invariants.js';
 import { until } from '../../support/until.js';
 import type { GatedCall, Held } from './grpc-gate.js';
-import { expectModelRead } from './random/trail-checks.js';
+import { expectModelRead } from './model-reads.js';
 import type { Talk } from './talk.js';
 import type { World } from './world.js';
 

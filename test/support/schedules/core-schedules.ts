@@ -22,7 +22,6 @@ import {
   toolPrepared,
   toolReconciled,
 } from '../builders/call-ends.js';
-import { digestOf, endOfRun } from '../builders/core-asks.js';
 import {
   actor,
   CHECKED,
@@ -31,15 +30,8 @@ import {
   PREPARED,
   RECONCILED,
 } from '../builders/core-builders.js';
-import { asHolder, claimSomething, loseSomeLease } from '../builders/core-claims.js';
 import { modelOutcome } from '../builders/core-outcomes.js';
 import { SCHEDULE_SETTINGS } from '../builders/core-settings.js';
-import {
-  extendSomeWait,
-  FITTING,
-  rememberedDecision,
-  revokeSomeRule,
-} from '../builders/core-steps.js';
 import { inFullContext, someSummary, summaryOfAll } from '../builders/core-summaries.js';
 import {
   cancelTurn,
@@ -50,7 +42,10 @@ import {
   resolveBySignal,
   takeInboxSignal,
 } from '../builders/verbs.js';
+import { digestOf, endOfRun } from './core-asks.js';
+import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
+import { extendSomeWait, FITTING, rememberedDecision, revokeSomeRule } from './core-steps.js';
 
 const WEIGHTS = {
   message: 4,

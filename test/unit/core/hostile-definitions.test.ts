@@ -11,7 +11,6 @@ import {
   definitionNotChecked,
   toolFinished,
 } from '../../support/builders/call-ends.js';
-import { asks } from '../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -28,6 +27,7 @@ import {
   claimToolCall,
   closeConversation,
 } from '../../support/builders/verbs.js';
+import { asks } from '../../support/schedules/core-asks.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { payloadsIn } from '../../support/engine/history.js';
 import { promise } from '../../support/promise.js';
 import { PLANTED } from '../../support/samples/planted.js';
-import { plantSecrets } from '../../support/samples/planted-secrets.js';
+import { plantSecrets } from '../../support/started-engines/planted-secrets.js';
 
 test('keys, headers, tokens and services of a worker are in no history, event, snapshot, blob, summary, memo, log or model request, although every peer fails and quotes them', {
   ...promise('G137', 'S47'),

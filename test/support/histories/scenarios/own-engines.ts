@@ -1,6 +1,6 @@
 /** Conversations that make their own engine: under load, and with peers that quote secrets. */
 import { expect, inject } from 'vitest';
-import { plantSecrets } from '../../samples/planted-secrets.js';
+import { plantSecrets } from '../../started-engines/planted-secrets.js';
 import { until } from '../../until.js';
 import { pushUntilRollOver, sendEveryInput, startLoadedRun, WAIT, YES } from '../loaded-run.js';
 import type { Recorded, Scenario } from './scenario.js';

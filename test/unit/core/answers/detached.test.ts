@@ -13,10 +13,10 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { messageTextOf } from '../../../support/builders/core-inbox.js';
 import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { messageTextOf } from '../../../support/schedules/core-inbox.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
 const external = (overrides: Partial<PlannedCall> = {}): PlannedCall =>

@@ -16,9 +16,9 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
-import { warning } from '../../../support/builders/core-claims.js';
 import { extendToolCall, refuseExtension } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { warning } from '../../../support/schedules/core-claims.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 

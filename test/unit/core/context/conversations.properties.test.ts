@@ -18,12 +18,12 @@ import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
-import { endOfRun } from '../../../support/builders/core-asks.js';
 import { SCHEDULE_SETTINGS } from '../../../support/builders/core-settings.js';
 import { Shelf } from '../../../support/fakes/stored-transcripts.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { byteTokens, contextParts } from '../../../support/samples/context-parts.js';
+import { endOfRun } from '../../../support/schedules/core-asks.js';
 import { ScheduleRunner, type Step, schedule } from '../../../support/schedules/core-schedules.js';
 
 const NUM_RUNS = Number(process.env['FC_RUNS'] ?? 100);

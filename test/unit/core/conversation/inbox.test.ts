@@ -14,7 +14,6 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { messageTextOf } from '../../../support/builders/core-inbox.js';
 import {
   closeConversation,
   judgeInbox,
@@ -28,6 +27,7 @@ import {
   aMachineWith,
   type MachineUnderTest,
 } from '../../../support/schedules/core-driver.js';
+import { messageTextOf } from '../../../support/schedules/core-inbox.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
 const external = (overrides: Partial<PlannedCall> = {}): PlannedCall =>

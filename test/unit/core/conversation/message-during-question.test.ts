@@ -12,9 +12,9 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
-import { messageTextOf } from '../../../support/builders/core-inbox.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { messageTextOf } from '../../../support/schedules/core-inbox.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
 const question = (id = 'q'): PlannedCall => plannedCall(id, { executor: 'human' });

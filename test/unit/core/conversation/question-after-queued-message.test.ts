@@ -5,7 +5,6 @@ import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import { MAX_DETACHED_CALLS } from '../../../../src/protocol/limits/limits.js';
 import { callPlanned } from '../../../support/builders/call-ends.js';
-import { asks } from '../../../support/builders/core-asks.js';
 import {
   answer,
   gatedCall,
@@ -16,6 +15,7 @@ import {
 } from '../../../support/builders/core-builders.js';
 import { sendMessageBySignal } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { asks } from '../../../support/schedules/core-asks.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 

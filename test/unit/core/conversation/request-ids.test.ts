@@ -5,7 +5,6 @@
 
 import { describe, expect, it } from 'vitest';
 import { stepIdFor } from '../../../../src/protocol/values/ids.js';
-import { asks, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   APPROVE,
   actor,
@@ -25,6 +24,7 @@ import {
   sendMessageBySignal,
 } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { asks, digestOf, NUMBER } from '../../../support/schedules/core-asks.js';
 import {
   aMachine,
   aMachineWith,

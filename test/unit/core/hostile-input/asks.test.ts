@@ -4,7 +4,6 @@
 
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { toolFinished, toolLost } from '../../../support/builders/call-ends.js';
-import { asks, CODE, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -16,6 +15,7 @@ import {
 } from '../../../support/builders/core-builders.js';
 import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { asks, CODE, NUMBER } from '../../../support/schedules/core-asks.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 

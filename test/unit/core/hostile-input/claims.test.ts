@@ -10,9 +10,9 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { claimTimer } from '../../../support/builders/core-claims.js';
 import { claimToolCall, leaseLost } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { claimTimer } from '../../../support/schedules/core-claims.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import {
   TAB as ANN,

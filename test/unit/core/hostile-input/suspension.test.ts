@@ -15,7 +15,6 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { warning } from '../../../support/builders/core-claims.js';
 import {
   cancelTurn,
   closeConversation,
@@ -23,6 +22,7 @@ import {
   resolveBySignal,
 } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { warning } from '../../../support/schedules/core-claims.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 

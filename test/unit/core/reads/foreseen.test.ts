@@ -17,14 +17,14 @@ import {
   providerCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import {
   aRead,
   foreseen,
   foreseenFor,
   modelInputOf,
-} from '../../../support/builders/core-reads.js';
-import { promise } from '../../../support/promise.js';
-import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+} from '../../../support/schedules/core-reads.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   const m = aMachine({ settings });

@@ -13,10 +13,10 @@ import {
   providerCall,
   turn,
 } from '../../../support/builders/core-builders.js';
-import { aRead, withResults } from '../../../support/builders/core-reads.js';
 import { cancelTurn } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { aRead, withResults } from '../../../support/schedules/core-reads.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   const m = aMachine({ settings });

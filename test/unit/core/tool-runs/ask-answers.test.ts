@@ -7,7 +7,6 @@ import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import { MAX_ASKS_PER_CALL } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
 import { toolFinished } from '../../../support/builders/call-ends.js';
-import { asked, asks, CODE, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
   actor,
@@ -19,6 +18,7 @@ import {
 } from '../../../support/builders/core-builders.js';
 import { resolve } from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
+import { asked, asks, CODE, digestOf, NUMBER } from '../../../support/schedules/core-asks.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 

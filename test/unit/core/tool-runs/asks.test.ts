@@ -8,7 +8,6 @@ import { rerunFields } from '../../../../src/core/calls/ask.js';
 import { MAX_ASK_STATE_BYTES } from '../../../../src/protocol/limits/limits.js';
 import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
 import { toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
-import { asked, asks, NUMBER } from '../../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
   actor,
@@ -19,6 +18,7 @@ import {
   plannedCall,
 } from '../../../support/builders/core-builders.js';
 import { cancelTurn } from '../../../support/builders/verbs.js';
+import { asked, asks, NUMBER } from '../../../support/schedules/core-asks.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 

@@ -13,9 +13,9 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
-import { messageTextOf } from '../../../support/builders/core-inbox.js';
 import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { messageTextOf } from '../../../support/schedules/core-inbox.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
 const external = (toolCallId: string, more: Partial<PlannedCall> = {}): PlannedCall =>

@@ -4,7 +4,6 @@ import { carriedBytes } from '../../../../src/core/context/carry-over.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import { MAX_WAITING_BYTES } from '../../../../src/protocol/limits/limits.js';
 import { utf8Bytes } from '../../../../src/protocol/values/json.js';
-import { asks } from '../../../support/builders/core-asks.js';
 import {
   APPROVE,
   answer,
@@ -15,6 +14,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { promise } from '../../../support/promise.js';
+import { asks } from '../../../support/schedules/core-asks.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 

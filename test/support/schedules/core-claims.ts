@@ -2,9 +2,9 @@
 
 import type { TimerEffect } from '../../../src/core/decide/effects.js';
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
-import type { MachineUnderTest } from '../schedules/core-driver.js';
-import { actor } from './core-builders.js';
-import { claimToolCall, leaseLost } from './verbs.js';
+import { actor } from '../builders/core-builders.js';
+import { claimToolCall, leaseLost } from '../builders/verbs.js';
+import type { MachineUnderTest } from './core-driver.js';
 
 /** The fields that the holder of a call sends. */
 export function asHolder(entry: Pick<Suspension, 'claim'> | undefined): Record<string, unknown> {

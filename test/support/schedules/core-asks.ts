@@ -4,9 +4,9 @@ import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { Question } from '../../../src/protocol/calls/questions.js';
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
-import { aMachineWith, type MachineUnderTest } from '../schedules/core-driver.js';
-import { toolFinished } from './call-ends.js';
-import { modelCalls, plannedCall } from './core-builders.js';
+import { toolFinished } from '../builders/call-ends.js';
+import { modelCalls, plannedCall } from '../builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from './core-driver.js';
 
 /** Takes numbers; the workflow alone judges the answer. */
 export const NUMBER: Question = { form: { type: 'number' } };

@@ -3,9 +3,9 @@
 import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
 import type { Remember } from '../../../src/protocol/calls/rules.js';
 import type { PendingCall, SuspensionKind } from '../../../src/protocol/calls/suspensions.js';
-import type { MachineUnderTest } from '../schedules/core-driver.js';
-import { actor } from './core-builders.js';
-import { extendToolCall, revokeRule } from './verbs.js';
+import { actor } from '../builders/core-builders.js';
+import { extendToolCall, revokeRule } from '../builders/verbs.js';
+import type { MachineUnderTest } from './core-driver.js';
 
 /** The inputs that may end each kind of wait. */
 export const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {

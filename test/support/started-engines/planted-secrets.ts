@@ -11,9 +11,9 @@ import { openaiModel } from '../../../src/model/openai/adapter.js';
 import { type EngineOptions, startEngine } from '../engine/engine.js';
 import { startMcpServer } from '../mcp/servers.js';
 import { startWireServer, type WireAnswer } from '../networks/wire-server.js';
+import { PLANTED } from '../samples/planted.js';
+import { responsesEvents } from '../samples/wire-events.js';
 import { startPeer } from '../servers/http-peer.js';
-import { PLANTED } from './planted.js';
-import { responsesEvents } from './wire-events.js';
 
 interface Services {
   readonly vault: string;

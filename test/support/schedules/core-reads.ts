@@ -5,8 +5,8 @@ import { wholeMessages } from '../../../src/core/state/transcript.js';
 import { readBoundsOf } from '../../../src/core/work/read-bounds.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { CallModelInput, CallModelResult } from '../../../src/protocol/workflow/activities.js';
-import type { MachineUnderTest } from '../schedules/core-driver.js';
-import { EPOCH_MS, plannedCall } from './core-builders.js';
+import { EPOCH_MS, plannedCall } from '../builders/core-builders.js';
+import type { MachineUnderTest } from './core-driver.js';
 
 /** A call of a tool that only reads, and is inline. */
 export function aRead(toolCallId: string, overrides: Partial<PlannedCall> = {}): PlannedCall {
