@@ -7,13 +7,12 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './cells.js';
-import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './cells.js';
 import { type GrowthCell, growthSummary, measureGrowth } from './measures/growth.js';
 import { measureInlineReads } from './measures/inline.js';
 import { measureParked, type ParkedCell, parkedSummary } from './measures/parked.js';
+import { type Bench, startBench } from './measures/processes.js';
 import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
-import { type Bench, startBench } from './processes.js';
+import { undisturbed } from './measures/undisturbed.js';
 import { inlineReport } from './report/inline-report.js';
 import { growthBars, growthTable, parkedTable, streamingTable } from './report/long-report.js';
 import {
@@ -25,9 +24,10 @@ import {
   shapeTable,
   speedTable,
 } from './report/report.js';
-import { type Cell, type Pair, strictest, summaryOf } from './stats.js';
+import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './shared/cells.js';
+import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './shared/cells.js';
+import { type Cell, type Pair, strictest, summaryOf } from './shared/stats.js';
 import { measureStreaming } from './stream/streaming.js';
-import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything, only to show that it works

@@ -22,7 +22,7 @@ import { CORE_REVISION } from '#dist/protocol/workflow/revisions.js';
 import type { EventLog } from '#dist/store/ports/log.js';
 import { startPostgres } from '../examples/demo/postgres.js';
 import { startDevServer } from '../test/support/servers/dev-server.js';
-import { median } from './stats.js';
+import { median } from './shared/stats.js';
 
 const COUNT = Number(process.argv[2] ?? 10_000);
 /** The first pass also lists the running workflows, as does every tenth after it. */

@@ -12,7 +12,7 @@ import {
   MODEL_TEXT,
   OTHER_TOOL_NAME,
   TOOL_NAMES,
-} from '../cells.js';
+} from '../shared/cells.js';
 
 const GATED = [...TOOL_NAMES, GATED_TOOL_NAME];
 const MIXED = [...TOOL_NAMES, OTHER_TOOL_NAME];

@@ -5,9 +5,9 @@
 import { defineAgent, defineTool, type Model } from 'colloquy';
 import type { ModelRequest, ModelResponse } from 'colloquy/model';
 import { z } from 'zod';
-import { GATED_TOOL_NAME } from '../cells.js';
-import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../long-cells.js';
-import { wordsOf } from '../words.js';
+import { GATED_TOOL_NAME } from '../shared/cells.js';
+import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../shared/long-cells.js';
+import { wordsOf } from '../shared/words.js';
 
 /** The order in the newest user message, which is followed by as much text as the turn is to hold. */
 function orderOf(request: ModelRequest): GrowthOrder {

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { FLOOR_QUEUE, FLOOR_TIMEOUTS, MODEL_TEXT } from '../cells.js';
+import { FLOOR_QUEUE, FLOOR_TIMEOUTS, MODEL_TEXT } from '../shared/cells.js';
 import type { FloorActivities } from './workflows.js';
 
 const activities: FloorActivities = {

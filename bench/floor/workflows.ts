@@ -14,7 +14,7 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { FLOOR_TIMEOUTS } from '../cells.js';
+import { FLOOR_TIMEOUTS } from '../shared/cells.js';
 
 export interface FloorActivities {
   model(text: string): Promise<string>;

@@ -11,8 +11,8 @@ import {
   type GrowthRequest,
   type GrowthResult,
   type GrowthSample,
-} from '../long-cells.js';
-import { wordsOf } from '../words.js';
+} from '../shared/long-cells.js';
+import { wordsOf } from '../shared/words.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import { Histories } from './histories.js';
 import { replayTime } from './replay-time.js';

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { createStoreReader, openEventLog } from 'colloquy/log';
-import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
+import type { LoadConfig, LoadReply, LoadRequest } from '../shared/cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpResolver } from './http-client.js';
 import { measureInline, measurePair, measureShape } from './measure.js';

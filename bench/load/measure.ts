@@ -12,7 +12,7 @@ import type {
   Side,
   Spread,
   Workload,
-} from '../cells.js';
+} from '../shared/cells.js';
 import { cpuBetween } from './cpu.js';
 import type { Begin, Talk } from './sides.js';
 import { Lanes, type Slice, type Turn } from './slices.js';

@@ -4,7 +4,7 @@ import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/workflow/messaging.js';
 import { WorkerWithoutVmTimeout } from '#dist/worker/sdk-workarounds/worker-without-vm-timeout.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bundle.js';
-import { median } from '../stats.js';
+import { median } from '../shared/stats.js';
 import type { History } from './histories.js';
 
 /** The first replay is not counted, because the worker compiles the workflow code in it. */

@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ConversationClient } from 'colloquy/client';
+import { RESOLVE, type WaitsInput } from '../floor/workflows.js';
 import {
   FLOOR_QUEUE,
   FLOOR_TIMEOUTS,
   type ResolutionRequest,
   type ResolutionResult,
   USER_TEXT,
-} from '../cells.js';
-import { RESOLVE, type WaitsInput } from '../floor/workflows.js';
+} from '../shared/cells.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { HttpResolver } from './http-client.js';
 import { spreadOf } from './measure.js';

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
+import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
 import {
   type EngineWorkload,
   FLOOR_QUEUE,
@@ -12,8 +13,7 @@ import {
   MODEL_TEXT,
   USER_TEXT,
   type Workload,
-} from '../cells.js';
-import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
+} from '../shared/cells.js';
 import type { Watchers } from './watcher.js';
 
 /** One conversation under load. */

@@ -3,7 +3,7 @@
  * minute, so later measurements would run on a different machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PairRequest, WINDOW_MS } from '../cells.js';
+import { type PairRequest, WINDOW_MS } from '../shared/cells.js';
 import { type CpuReading, readCpu } from './cpu.js';
 import type { Talk } from './sides.js';
 

@@ -1,7 +1,7 @@
 /** Many conversations that wait for an approval, and the burst in which all of them are approved. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BurstResult, ParkedResult, Stillness } from '../long-cells.js';
+import type { BurstResult, ParkedResult, Stillness } from '../shared/long-cells.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import { type GrowthParts, rssOf } from './grow.js';
 import { spreadOf } from './measure.js';

@@ -4,9 +4,9 @@ import {
   type GrowthRequest,
   type GrowthResult,
   type GrowthSample,
-} from '../long-cells.js';
-import type { Bench } from '../processes.js';
-import { median } from '../stats.js';
+} from '../shared/long-cells.js';
+import { median } from '../shared/stats.js';
+import type { Bench } from './processes.js';
 
 /** Last turns against first ones, history against new content, and the replay of the longest run. */
 export const GROWTH_BAR = {

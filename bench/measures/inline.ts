@@ -7,9 +7,9 @@ import {
   type InlineRequest,
   type InlineResult,
   type ShapeResult,
-} from '../cells.js';
-import type { Bench } from '../processes.js';
-import { undisturbed } from '../undisturbed.js';
+} from '../shared/cells.js';
+import type { Bench } from './processes.js';
+import { undisturbed } from './undisturbed.js';
 
 /** The required throughput of inline reads relative to activities, in the case with a bar. */
 export const INLINE_BAR = { case: 'c', throughput: 1.2 } as const;

@@ -3,8 +3,8 @@
  * once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BurstResult, ParkedResult, Stillness } from '../long-cells.js';
-import type { Bench } from '../processes.js';
+import type { BurstResult, ParkedResult, Stillness } from '../shared/long-cells.js';
+import type { Bench } from './processes.js';
 
 /** Parallel requests, as of a busy API. */
 const BURST_AT_ONCE = 100;

@@ -1,9 +1,14 @@
 /** Resolution latency: from the request to the verdict, against a bare update of a bare workflow on the same server. */
-import type { ParkResult, ResolutionKind, ResolutionPath, ResolutionResult } from '../cells.js';
-import { LANES, RESOLUTION_KINDS, RESOLUTION_PATHS } from '../cells.js';
-import type { Bench } from '../processes.js';
-import { median } from '../stats.js';
-import { undisturbed } from '../undisturbed.js';
+import type {
+  ParkResult,
+  ResolutionKind,
+  ResolutionPath,
+  ResolutionResult,
+} from '../shared/cells.js';
+import { LANES, RESOLUTION_KINDS, RESOLUTION_PATHS } from '../shared/cells.js';
+import { median } from '../shared/stats.js';
+import type { Bench } from './processes.js';
+import { undisturbed } from './undisturbed.js';
 
 /** The engine's 95th percentile relative to that of the bare update. */
 export const RESOLUTION_BAR = { p95: 1.3 } as const;

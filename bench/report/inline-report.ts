@@ -1,12 +1,13 @@
 /** The report of inline reads against the same reads as activities. */
-import { INLINE_CASES, INLINE_TITLES, type InlineResult } from '../cells.js';
+
 import {
   INLINE_BAR,
   type InlineCell,
   type InlineMeasured,
   type InlineShape,
 } from '../measures/inline.js';
-import { median } from '../stats.js';
+import { INLINE_CASES, INLINE_TITLES, type InlineResult } from '../shared/cells.js';
+import { median } from '../shared/stats.js';
 import { tableOf } from './report.js';
 
 export function inlineReport({ cells, shapes }: InlineMeasured): string {

@@ -1,11 +1,11 @@
 /** The output of a run: tables as text, everything as JSON. */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import type { ShapeResult, Side, Workload } from '../cells.js';
-import { WORKLOAD_TITLES } from '../cells.js';
 import { RESOLUTION_BAR, type ResolutionSummary } from '../measures/resolution.js';
-import type { CellSummary } from '../stats.js';
-import { BAR } from '../stats.js';
+import type { ShapeResult, Side, Workload } from '../shared/cells.js';
+import { WORKLOAD_TITLES } from '../shared/cells.js';
+import type { CellSummary } from '../shared/stats.js';
+import { BAR } from '../shared/stats.js';
 
 export interface Shape extends ShapeResult {
   readonly workload: Workload;

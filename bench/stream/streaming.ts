@@ -17,7 +17,7 @@ import { openEventLog } from 'colloquy/log';
 import { OpenAI } from 'openai';
 import { ModelStream } from '#dist/activities/shared/model-stream.js';
 import { startDevServer } from '../../test/support/servers/dev-server.js';
-import { median } from '../stats.js';
+import { median } from '../shared/stats.js';
 import { type Asked, nowMs, stampIn } from './server.js';
 
 const SHORT: Asked = { tokens: 5, paceMs: 2 };

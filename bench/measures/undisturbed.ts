@@ -1,5 +1,5 @@
 /** Measures while the machine is quiet, and repeats a measurement that other processes disturbed. */
-import { untilCalm } from './load/cpu.js';
+import { untilCalm } from '../load/cpu.js';
 
 /** A measurement with a larger share of other processes is repeated, at most twice. */
 const MAX_FOREIGN_CPU = 0.1;

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Child, startChild, startStack } from 'colloquy/dev';
-import { startDevServer } from '../test/support/servers/dev-server.js';
-import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
-import { collectable } from './engine/collected.js';
+import { startDevServer } from '../../test/support/servers/dev-server.js';
+import { collectable } from '../engine/collected.js';
+import type { LoadConfig, LoadReply, LoadRequest } from '../shared/cells.js';
 
 export interface Bench {
   /** @throws the load generator's message when a measurement failed */
@@ -26,10 +26,10 @@ export interface BenchOptions {
   readonly onLine?: (line: string, from: string) => void;
 }
 
-const AGENTS = fileURLToPath(new URL('./engine/agents.js', import.meta.url));
-const FLOOR_WORKER = fileURLToPath(new URL('./floor/worker.js', import.meta.url));
-const FLOOR_API = fileURLToPath(new URL('./floor/api.js', import.meta.url));
-const LOAD = fileURLToPath(new URL('./load/main.js', import.meta.url));
+const AGENTS = fileURLToPath(new URL('../engine/agents.js', import.meta.url));
+const FLOOR_WORKER = fileURLToPath(new URL('../floor/worker.js', import.meta.url));
+const FLOOR_API = fileURLToPath(new URL('../floor/api.js', import.meta.url));
+const LOAD = fileURLToPath(new URL('../load/main.js', import.meta.url));
 
 /** Starts everything, and stops the started parts when one of them fails. */
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
