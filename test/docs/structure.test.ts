@@ -7,12 +7,14 @@ import { describe, expect, it } from 'vitest';
 
 type Imports = ReadonlyMap<string, readonly string[]>;
 
-const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files that each file of `src` imports: values and types, exports from a file, and dynamic imports. */
-function importsOfSource(): Imports {
-  const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
+/** The files that each file of these folders imports: values and types, exports from a file, and dynamic imports. */
+function importsIn(...folders: readonly string[]): Imports {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|mjs)$/.test(file))
+      .map((file) => join(folder, file)),
   );
   return new Map(
     files.map((file) => {
@@ -24,6 +26,17 @@ function importsOfSource(): Imports {
       return [file, paths];
     }),
   );
+}
+
+/** The folders whose files each folder imports; a sub-folder is a folder of its own. */
+function importsOfFolders(imports: Imports): Imports {
+  const folders = new Map<string, readonly string[]>();
+  for (const [file, own] of imports) {
+    const folder = dirname(file);
+    const others = own.map((one) => dirname(one)).filter((one) => one !== folder);
+    folders.set(folder, [...(folders.get(folder) ?? []), ...others]);
+  }
+  return folders;
 }
 
 /** Files that lead back to themselves: what is left after files without open imports were taken away, again and again. */
@@ -42,12 +55,12 @@ function filesInCircles(imports: Imports): readonly string[] {
 
 describe('the files of src', () => {
   it('are in no circle of imports, type imports included', () => {
-    const imports = importsOfSource();
+    const imports = importsIn('src');
     const unknown = [...imports.values()].flat().filter((file) => !imports.has(file));
     expect(unknown).toEqual([]);
     // A type only, and a module that is loaded when it is needed.
-    expect(imports.get('worker/plugin.ts')).toContain('worker/options.ts');
-    expect(imports.get('engine/open-colloquy.ts')).toContain('http/app.ts');
+    expect(imports.get('src/worker/plugin.ts')).toContain('src/worker/options.ts');
+    expect(imports.get('src/engine/open-colloquy.ts')).toContain('src/http/app.ts');
     expect(filesInCircles(imports)).toEqual([]);
   });
 
@@ -61,5 +74,24 @@ describe('the files of src', () => {
       ['self', ['self']],
     ]);
     expect(filesInCircles(circle)).toEqual(['a', 'b', 'c', 'self']);
+  });
+});
+
+describe('the folders of src, tests and benchmarks', () => {
+  it.each([[['src']], [['test', 'bench']]])('import each other in no circle: %j', (folders) => {
+    const imports = importsOfFolders(importsIn(...folders));
+    expect(imports.size).toBeGreaterThan(20);
+    expect(filesInCircles(imports)).toEqual([]);
+  });
+
+  it('would be found in a circle that no files are in', () => {
+    const files = new Map([
+      ['a/one', ['b/one']],
+      ['b/one', []],
+      ['b/two', ['a/two']],
+      ['a/two', ['a/one']],
+    ]);
+    expect(filesInCircles(importsOfFolders(files))).toEqual(['a', 'b']);
+    expect(filesInCircles(files)).toEqual([]);
   });
 });

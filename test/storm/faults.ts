@@ -1,7 +1,7 @@
 /**
  * Faults of a storm and their times: drawn from the seed alone, so that a seed repeats the faults in their order.
  */
-import { Dice } from '../e2e/support/random/dice.js';
+import { Dice } from '../support/dice.js';
 
 /** A worker, both of them, or the process of the HTTP API. */
 export type Target = 'worker_1' | 'worker_2' | 'api';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
-import { startTimedEngine } from '../support/engine/time.js';
 import { promise } from '../support/promise.js';
+import { startTimedEngine } from '../support/started-engines/time.js';
 
 const ADDRESS = { type: 'answer', value: { city: 'Oslo', zip: '0150' } } as const;
 

@@ -5,7 +5,7 @@ import { fails, says, script } from '../../src/model/scripted/scripted.js';
 import type { ReopenInput } from '../../src/protocol/workflow/messaging.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import type { Engine } from '../support/engine/engine.js';
-import { startTimedEngine } from '../support/engine/time.js';
+import { startTimedEngine } from '../support/started-engines/time.js';
 import { until } from '../support/until.js';
 
 type Workflow = (input: unknown) => Promise<void>;

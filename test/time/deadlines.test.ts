@@ -4,8 +4,8 @@ import { calls, callsAll, says, script } from '../../src/model/scripted/scripted
 import type { Json } from '../../src/protocol/values/json.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import type { Engine } from '../support/engine/engine.js';
-import { startTimedEngine } from '../support/engine/time.js';
 import { promise } from '../support/promise.js';
+import { startTimedEngine } from '../support/started-engines/time.js';
 import { until } from '../support/until.js';
 
 const ASK = { question: 'A?' };

@@ -2,12 +2,12 @@
 import type { PendingCall } from 'colloquy/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../../examples/demo/postgres.js';
+import { Dice } from '../../support/dice.js';
 import { startTestPostgres } from '../../support/networks/postgres-server.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { call, openEventStream } from '../support/api.js';
-import { Dice } from '../support/random/dice.js';
 import { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
 

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { isQueryRefused } from '../../../src/client/temporal/query-retry.js';
-import { Dice } from '../../e2e/support/random/dice.js';
+import { Dice } from '../dice.js';
 
 export interface QueryCounts {
   asked: number;

@@ -1,6 +1,6 @@
 /** Inputs and claims that the dice can choose. */
 import type { ClaimOptions, PendingCall } from 'colloquy/client';
-import type { Dice } from './dice.js';
+import type { Dice } from '../../../support/dice.js';
 import { MOODS, ODD_WORDS } from './juggler-model.js';
 
 /** An actor that may resolve every call. */

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Conversation, ConversationClient, PendingCall, Resolution } from 'colloquy/client';
 import { retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
+import { Dice } from '../../../support/dice.js';
 import { until } from '../../../support/until.js';
 import type { Talk } from '../talk.js';
 import type { World } from '../world.js';
-import { Dice } from './dice.js';
 import {
   finalOf,
   fitting,

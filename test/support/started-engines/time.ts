@@ -4,9 +4,9 @@
  */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { onTestFinished } from 'vitest';
+import { type Engine, type EngineOptions, startEngine } from '../engine/engine.js';
 import { timeSkippingEnvironment } from '../histories/time-skipping.js';
 import { until } from '../until.js';
-import { type Engine, type EngineOptions, startEngine } from './engine.js';
 
 const LAST_MOMENT_MS = 2_000;
 
