@@ -9,6 +9,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  log,
   makeContinueAsNewFunc,
   uuid4,
   workflowInfo,
@@ -106,6 +107,9 @@ class Shell {
         this.#recovery.tokenOf(this.#machine.state.turnCount + 1) ?? uuid4().slice(0, 6),
       onEvent: (event) => {
         this.#log.append(event);
+      },
+      onFaulty: (activity, problem) => {
+        log.warn('result of an activity ignored', { activity, problem });
       },
     });
     const wake = (): void => {

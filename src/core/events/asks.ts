@@ -23,9 +23,9 @@ function formChangedEvents(
 ): readonly SuspensionChanged[] {
   if (ask === undefined || form === undefined) return [];
   const { question, ordinal } = ask;
-  if (canonicalJson(form) === canonicalJson(question.form)) return [];
-  // A faulty form is ignored: the earlier one stays.
+  // A faulty form is ignored: the earlier one stays. Only a valid one is shallow enough to be compared.
   if (questionProblem({ form }) !== undefined) return [];
+  if (canonicalJson(form) === canonicalJson(question.form)) return [];
   const { toolCallId } = plan;
   const content = canonicalJson([toolCallId, form, question.state]);
   return [

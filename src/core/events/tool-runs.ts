@@ -37,10 +37,7 @@ export function toolFinishedEvents(
   call: CallState,
   outcome: RunToolResult,
 ): readonly EventBody[] {
-  if (!isToolEnd(outcome)) {
-    const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
-    return [resultEvent(call, errorResult('errored', error))];
-  }
+  if (!isToolEnd(outcome)) return faultyEndEvents(call);
   if (isToolChanged(outcome)) return toolChangedEvents(call, outcome);
   if ('ask' in outcome) return withCapacity(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome);
@@ -56,7 +53,11 @@ export function toolFinishedEvents(
  */
 function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly EventBody[] {
   const events = runOf(call) > 1 ? [] : changedEvent(call, changed.definition);
-  if (events.length > 0) return events;
+  return events.length > 0 ? events : faultyEndEvents(call);
+}
+
+/** Events of a run that has ended with a result of another form. */
+export function faultyEndEvents(call: CallState): readonly EventBody[] {
   const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
   return [resultEvent(call, errorResult('errored', error))];
 }
@@ -90,7 +91,10 @@ function isToolEnd(outcome: unknown): boolean {
   const { ok, result, error } = envelope;
   if (ok === true) return result !== undefined;
   return (
-    isRecord(error) && typeof error['code'] === 'string' && typeof error['message'] === 'string'
+    (ok === undefined || ok === false) &&
+    isRecord(error) &&
+    typeof error['code'] === 'string' &&
+    typeof error['message'] === 'string'
   );
 }
 

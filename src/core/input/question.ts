@@ -11,6 +11,7 @@ import {
   MAX_REASON_CHARS,
   MAX_WAIT_MS,
 } from '../../protocol/limits/limits.js';
+import { isTaskQueue } from '../../protocol/values/ids.js';
 import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
 
 type PlainRecord = Readonly<Record<string, unknown>>;
@@ -85,8 +86,9 @@ function textProblem({
   if (onDecline !== undefined && onDecline !== 'enter')
     return 'onDecline must be "enter", or be left out';
   if (byCode !== undefined && byCode !== true) return 'byCode must be true or left out';
-  const isQueue = typeof heldAt === 'string' && heldAt !== '' && heldAt.length <= MAX_REASON_CHARS;
-  return heldAt === undefined || isQueue ? undefined : 'heldAt must be the name of a task queue';
+  return heldAt === undefined || isTaskQueue(heldAt)
+    ? undefined
+    : 'heldAt must be the name of a task queue';
 }
 
 /**

@@ -23,6 +23,8 @@ export interface MachineOptions {
    * reset can happen.
    */
   readonly turnToken?: () => string;
+  /** Called for each result of an activity that does not have its form; `problem`: in words. */
+  readonly onFaulty?: (activity: string, problem: string) => void;
 }
 
 export class Committer {

@@ -40,15 +40,18 @@ import {
 } from '../verbs/table.js';
 import type { Outcome, Verb } from '../verbs/verb.js';
 import { effectKey, TIMERS, WORK } from '../work/effects.js';
+import { resultProblem } from '../work/forms.js';
 import type { EffectAt, LossOf, WorkResult, WorkType } from '../work/row.js';
 import { overdueEvents } from '../work/timers.js';
 import { Committer, type MachineOptions } from './committer.js';
 
 export class ConversationMachine {
   readonly #log: Committer;
+  readonly #onFaulty: MachineOptions['onFaulty'];
 
   constructor(options: MachineOptions) {
     this.#log = new Committer(options);
+    this.#onFaulty = options.onFaulty;
   }
 
   get state(): ConversationState {
@@ -139,12 +142,19 @@ export class ConversationMachine {
 
   /**
    * Records the result of the activity of an effect, and the results of the reads that ran inside it. False when nothing
-   * is recorded: the state no longer wants just that work, or the result cannot be used.
+   * is recorded: the state no longer wants just that work, or the result cannot be used. A result that does not have the
+   * form of the activity ends the work as failed.
    */
   completed<Type extends WorkType>(effect: EffectOf<Type>, result: WorkResult<Type>): boolean {
     if (!this.#wants(effect)) return false;
     const { type } = effect;
-    const { completed, reads } = WORK[type];
+    const { activity, completed, faulty, reads } = WORK[type];
+    const problem = resultProblem(type, result);
+    if (problem !== undefined) {
+      this.#onFaulty?.(activity, problem);
+      this.record(faulty(this.#at, effect, problem));
+      return false;
+    }
     const recorded = completed(this.#at, effect, result);
     this.record(recorded);
     for (const read of reads?.(result, recorded) ?? []) this.record(readEvents(this.state, read));

@@ -11,6 +11,7 @@ import { requesterOf, runInputOf } from '../decide/tool-runs.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
 import { answerCheckedEvents, editCheckedEvents } from '../events/resolutions.js';
 import {
+  faultyEndEvents,
   notPlannedEvents,
   plannedEvents,
   preflightEvents,
@@ -35,6 +36,8 @@ interface CallRow<Type extends CallWorkType> extends Pick<WorkRow<Type>, 'key' |
   readonly input: (at: CallAt) => WorkInput<Type> | undefined;
   readonly completed: (at: CallAt, result: WorkResult<Type>) => readonly EventBody[];
   readonly lost: (at: CallAt, loss: Loss) => readonly EventBody[];
+  /** Absent: as if the work was lost. */
+  readonly faulty?: (at: CallAt) => readonly EventBody[];
 }
 
 export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
@@ -77,6 +80,8 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
     },
     completed: ({ state, call }, outcome) => toolFinishedEvents(state, call, outcome),
     lost: ({ call }, loss) => toolLostEvents(call, loss),
+    // The run has ended, so it is neither repeated nor reconciled.
+    faulty: ({ call }) => faultyEndEvents(call),
   }),
   reconcile_tool: ofCall({
     key: ({ toolCallId, run }) => `reconcile:${toolCallId}:${run}`,
@@ -147,7 +152,7 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
 
 /** Looks up the call; for a call that no longer exists, nothing is left to do. */
 function ofCall<Type extends CallWorkType>(row: CallRow<Type>): WorkRow<Type> {
-  const { key, activity, activityId, input, completed, lost } = row;
+  const { key, activity, activityId, input, completed, lost, faulty } = row;
   return {
     key,
     activity,
@@ -166,6 +171,11 @@ function ofCall<Type extends CallWorkType>(row: CallRow<Type>): WorkRow<Type> {
     lost: (at, { toolCallId }, loss) => {
       const call = callOf(at.state, toolCallId);
       return call === undefined ? [] : lost({ ...at, call }, loss);
+    },
+    faulty: (at, { toolCallId }, message) => {
+      const call = callOf(at.state, toolCallId);
+      if (call === undefined) return [];
+      return faulty?.({ ...at, call }) ?? lost({ ...at, call }, { timedOut: false, message });
     },
   };
 }

@@ -34,6 +34,8 @@ export const MODEL_WORK: { readonly [Type in ModelWorkType]: WorkRow<Type> } = {
     },
     completed: ({ state }, at, outcome) => modelEndedEvents(state, at, { outcome }),
     lost: ({ state }, at, loss) => modelEndedEvents(state, at, loss),
+    faulty: ({ state }, at, message) =>
+      modelEndedEvents(state, at, { error: { code: 'internal', message } }),
     reads: offeredReads,
   },
   summarize: {
@@ -49,5 +51,6 @@ export const MODEL_WORK: { readonly [Type in ModelWorkType]: WorkRow<Type> } = {
     completed: ({ state }, { ordinal }, made) =>
       state.closed ? [] : summarizedEvents(state, ordinal, made),
     lost: () => [],
+    faulty: () => [],
   },
 };

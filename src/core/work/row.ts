@@ -74,6 +74,8 @@ export interface WorkRow<Type extends WorkType> extends Row<Type> {
   readonly input: (at: InputAt, effect: EffectOf<Type>) => WorkInput<Type> | undefined;
   readonly completed: EventsOfEnd<Type, WorkResult<Type>>;
   readonly lost: EventsOfEnd<Type, LossOf<Type>>;
+  /** The end of work whose result does not have the form of its activity. `problem`: in words. */
+  readonly faulty: EventsOfEnd<Type, string>;
   /** Results of reads that ran inside the activity. `recorded`: the events of its result. */
   readonly reads?: (
     result: WorkResult<Type>,

@@ -12,6 +12,7 @@ import {
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
 import { durationProblem } from '../../protocol/values/durations.js';
+import { isTaskQueue } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
 import { checkAudience } from '../checks/audience.js';
@@ -128,7 +129,7 @@ function checkTexts(spec: Untyped, problems: ProblemList): void {
     problems.add('description', 'must be a non-empty text: the model chooses by it');
   if (usage !== undefined && (typeof usage !== 'string' || usage.trim() === ''))
     problems.add('usage', 'must be a non-empty text, or be left out');
-  if (taskQueue !== undefined && (typeof taskQueue !== 'string' || taskQueue.trim() === ''))
+  if (taskQueue !== undefined && (!isTaskQueue(taskQueue) || taskQueue.trim() === ''))
     problems.add('taskQueue', 'must be the name of a task queue');
 }
 

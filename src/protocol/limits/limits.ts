@@ -27,6 +27,13 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_BATCH_BYTES = 400 * 1024;
 /** Nesting of an answer, since the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
+/**
+ * Nesting of the result of an activity, which becomes part of events and state: copying and writing them recurses.
+ * Workers of the engine nest at most about 110 deep.
+ */
+export const MAX_RESULT_DEPTH = 500;
+/** Bytes of a task queue's name, and of an activity's id: the server refuses longer ones, and so the task. */
+export const MAX_NAME_BYTES = 1_000;
 /** Sources of one answer; the first are kept, their texts cut, since they stay in the transcript for ever. */
 export const MAX_TEXT_SOURCES = 50;
 export const MAX_SOURCE_CHARS = 1_000;

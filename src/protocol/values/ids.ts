@@ -1,6 +1,13 @@
 /** Ids: their alphabet, and how workflow ids and refs are composed of them. Runs anywhere. */
-import { MAX_CALL_ID_CHARS, MAX_ID_CHARS, MAX_REQUEST_ID_CHARS } from '../limits/limits.js';
+import {
+  MAX_CALL_ID_CHARS,
+  MAX_ID_CHARS,
+  MAX_NAME_BYTES,
+  MAX_REQUEST_ID_CHARS,
+} from '../limits/limits.js';
 import type { FieldProblem } from './field-problem.js';
+import { utf8Bytes } from './json.js';
+import { wellFormed } from './well-formed.js';
 
 export type ConversationId = string;
 export type TurnId = string;
@@ -43,6 +50,20 @@ export const REUSED: FieldProblem = {
 /** Whether the engine keeps a provider's call id: it does when the id is short and plain, else it mints its own. */
 export function isUsableCallId(value: string): boolean {
   return value.length <= MAX_CALL_ID_CHARS && CALL_ID.test(value);
+}
+
+/**
+ * Whether the server takes the value as the name of a task queue. A workflow that schedules an activity on another one
+ * fails its task for ever.
+ */
+export function isTaskQueue(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    !value.startsWith('/_sys/') &&
+    value === wellFormed(value) &&
+    utf8Bytes(value) <= MAX_NAME_BYTES
+  );
 }
 
 export interface ConversationKey {

@@ -13,15 +13,18 @@ import {
   condition,
   defineQuery,
   isCancellation,
+  log,
   setDefaultSignalHandler,
   setDefaultUpdateHandler,
   setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { restoredProblem } from '../../core/work/forms.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
 import { chainOf } from '../../protocol/values/ids.js';
+import { RESTORE_STATE } from '../../protocol/workflow/activities.js';
 import {
   type CarriedState,
   type ConversationInput,
@@ -115,9 +118,11 @@ export class Reopening {
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
         try {
-          return await activities.restoreState.executeWithOptions(RESTORE_STATE_OPTIONS, [
-            { tenant, conversationId, chain, ...this.#reopen },
-          ]);
+          return usableState(
+            await activities.restoreState.executeWithOptions(RESTORE_STATE_OPTIONS, [
+              { tenant, conversationId, chain, ...this.#reopen },
+            ]),
+          );
         } catch (error) {
           if (isCancellation(error)) throw error;
           await this.#keepDurable(turnErrorOf(error));
@@ -144,6 +149,17 @@ export class Reopening {
     for (const { refuse } of this.#waiting) refuse(failure);
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
+}
+
+/**
+ * The state, if it has its form; a failed try otherwise.
+ * @throws {ApplicationFailure} `internal`
+ */
+export function usableState(carried: CarriedState): CarriedState {
+  const problem = restoredProblem(carried);
+  if (problem === undefined) return carried;
+  log.warn('result of an activity ignored', { activity: RESTORE_STATE, problem });
+  throw ApplicationFailure.nonRetryable(problem, 'internal');
 }
 
 /** The sender may send the message again: then another run reopens the conversation. */

@@ -40,6 +40,8 @@ const MAX_EVENTS = 50_000;
 export class MachineUnderTest {
   readonly clock: VirtualClock;
   readonly events: CanonicalEvent[];
+  /** Problems of the results of activities that did not have their form. */
+  readonly problems: string[] = [];
   machine: ConversationMachine;
   #marked = 0;
   #requests = 0;
@@ -247,6 +249,9 @@ export class MachineUnderTest {
       onEvent: (event) => {
         this.events.push(event);
         if (this.events.length > MAX_EVENTS) throw new Error('the log grows without end');
+      },
+      onFaulty: (_activity, problem) => {
+        this.problems.push(problem);
       },
     });
   }
