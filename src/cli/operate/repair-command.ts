@@ -64,7 +64,8 @@ export function repairText(conversationId: string, outcome: Shown): string {
     return `Conversation "${conversationId}" does not run; there is nothing to repair`;
   if (outcome.status === 'replays')
     return `All ${outcome.historyLength} events of conversation "${conversationId}" replay with this code: a reset would change nothing.\nIf it fails all the same, this code fails on later events: fix the code, and start workers with it.`;
-  const { error, keptEvents, thrownEvents, loggedEvents, activities, inputs, newRunId } = outcome;
+  const { error, keptEvents, thrownEvents, loggedEvents, activities, inputs, warnings, newRunId } =
+    outcome;
   const done = newRunId !== undefined;
   return [
     `The history of conversation "${conversationId}" does not replay: ${error}`,
@@ -72,6 +73,7 @@ export function repairText(conversationId: string, outcome: Shown): string {
     `thrown away: ${thrownEvents} events; ${loggedEvents} events of the log ${done ? 'were' : 'will be'} taken over as readers have seen them`,
     ...activities.map(({ activityId, becomes }) => `  ${activityId}  ${BECOMES[becomes]}`),
     ...inputs.map(({ by, name }) => `  ${by} ${name}  applied again in its place`),
+    ...warnings.map((warning) => `warning: ${warning}`),
     done
       ? `It was reset, and continues as run ${newRunId}`
       : `Nothing was changed. To reset it: npx colloquy repair ${conversationId} --apply`,

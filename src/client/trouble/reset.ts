@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 
-const { ResetReapplyType } = proto.temporal.api.enums.v1;
+const { ResetReapplyType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
 export interface ResetRequest {
   readonly workflowId: string;
@@ -29,4 +29,11 @@ export async function resetRun(
     resetReapplyType: ResetReapplyType.RESET_REAPPLY_TYPE_SIGNAL,
   });
   return reset.runId;
+}
+
+/** True for the event by which the history of a run shows that the run was reset at this place. */
+export function isReset({
+  workflowTaskFailedEventAttributes: failed,
+}: temporal.api.history.v1.IHistoryEvent): boolean {
+  return failed?.cause === WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW;
 }

@@ -62,6 +62,20 @@ export function recoverInputOf(input: unknown): RecoverInput | undefined {
     : undefined;
 }
 
+/** The parts of the newest complete recovery among these, in the order in which they came; empty when there is none. */
+export function newestWhole<Part extends RecoverInput>(found: readonly Part[]): readonly Part[] {
+  const whole = found.findLast(
+    ({ recoveryId, parts }) =>
+      found.filter((other) => other.recoveryId === recoveryId).length === parts,
+  );
+  return found.filter(({ recoveryId }) => recoveryId === whole?.recoveryId);
+}
+
+/** The entries of a complete recovery. Its signals are recorded in any order. */
+export function entriesOf(parts: readonly RecoverInput[]): readonly RecoveredEntry[] {
+  return parts.toSorted((one, other) => one.part - other.part).flatMap(({ entries }) => entries);
+}
+
 function isEntry(entry: unknown): entry is RecoveredEntry {
   if (!isRecord(entry)) return false;
   switch (entry['type']) {

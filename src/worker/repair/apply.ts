@@ -16,6 +16,8 @@ import {
   type RecoveredEntry,
   type RecoverInput,
 } from '../../protocol/workflow/recovery.js';
+import { recoverPartOf } from './earlier.js';
+import { signalIn } from './history.js';
 import { isOutdated, planRepair, type RepairDeps, type RepairPlan } from './plan.js';
 
 /** Number of plans for a run that moves on while it is repaired. */
@@ -35,8 +37,8 @@ export async function applyRepair(deps: RepairDeps, key: ConversationKey): Promi
     if (plan.status !== 'reset') return plan;
     const parts = partsOf(plan);
     await send(deps, key, { plan, parts });
-    const events = await recorded(deps, key, { plan, parts });
-    if (isOutdated(plan, events)) continue;
+    const { events, own } = await recorded(deps, key, { plan, parts });
+    if (isOutdated(plan, events, own)) continue;
     const { runId, resetToId: eventId, error } = plan;
     const reason = `colloquy repair: ${error}`;
     const workflowId = workflowIdFor(key);
@@ -84,23 +86,32 @@ interface Sent {
   readonly parts: readonly RecoverInput[];
 }
 
+interface Recorded {
+  readonly events: readonly HistoryEvent[];
+  /** Ids of the signals that carry the parts. */
+  readonly own: ReadonlySet<number>;
+}
+
 /** Polls until the history has all parts, and returns it: only recorded signals are reapplied. */
 async function recorded(
   { temporal }: RepairDeps,
   key: ConversationKey,
   { plan, parts }: Sent,
-): Promise<readonly HistoryEvent[]> {
+): Promise<Recorded> {
+  const recoveryId = parts[0]?.recoveryId;
   const deadline = Date.now() + RECORDED_MS;
   for (;;) {
     const { events } = await temporal.workflow
       .getHandle(workflowIdFor(key), plan.runId)
       .fetchHistory();
-    const later = (events ?? []).filter(({ eventId }) => Number(eventId) > plan.historyLength);
-    const found = later.filter(
-      ({ workflowExecutionSignaledEventAttributes: signal }) =>
-        signal?.signalName === SIGNALS.recover,
-    );
-    if (found.length >= parts.length) return events ?? [];
+    const own = new Set<number>();
+    for (const event of events ?? []) {
+      const signal = signalIn(event);
+      if (signal === undefined || signal.id <= plan.historyLength) continue;
+      const part = await recoverPartOf(signal, temporal.options.loadedDataConverter);
+      if (part?.recoveryId === recoveryId) own.add(signal.id);
+    }
+    if (own.size >= parts.length) return { events: events ?? [], own };
     if (Date.now() > deadline)
       throw new Error('The server did not record the recovery in a minute; nothing was reset');
     await sleep(POLL_MS);

@@ -1,4 +1,5 @@
 /** Reads a history for a repair: completed tasks, activities and inputs, in their order. Pure. */
+import type { Payload } from '@temporalio/common';
 import { msOf } from '../../client/history/times.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 
@@ -20,6 +21,19 @@ export interface ActivityRun {
   readonly byTask: number;
   /** Absent when no end is recorded: the activity may be running, or waiting. */
   readonly end?: HistoryEvent;
+}
+
+/** A signal in a history. */
+export interface SignalEvent {
+  readonly id: number;
+  readonly name: string;
+  readonly payloads: readonly Payload[] | null | undefined;
+}
+
+export function signalIn(event: HistoryEvent): SignalEvent | undefined {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal == null) return undefined;
+  return { id: idOf(event), name: signal.signalName ?? '', payloads: signal.input?.payloads };
 }
 
 export function idOf({ eventId }: HistoryEvent): number {

@@ -13,8 +13,15 @@ import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.j
 import { SIGNALS } from '../../protocol/workflow/messaging.js';
 import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
 import type { EventLog } from '../../store/ports/log.js';
-import { type ActivityRun, activityRuns, type DoneTask, doneTasks, idOf } from './history.js';
-import { mustNotRepeat, recoveredEntries } from './recovered.js';
+import {
+  type ActivityRun,
+  activityRuns,
+  type DoneTask,
+  doneTasks,
+  idOf,
+  signalIn,
+} from './history.js';
+import { isLost, mustNotRepeat, recoveredEntries } from './recovered.js';
 import { firstRefused, type ReplayOptions } from './replay.js';
 
 export interface RepairDeps {
@@ -26,7 +33,8 @@ export interface RepairDeps {
 /** An activity of the discarded part. */
 export interface ThrownActivity {
   readonly activityId: string;
-  readonly type: string;
+  /** Absent for one that an earlier repair discarded. */
+  readonly type?: string;
   /**
    * `recorded`: its end enters the new run. `unknown`: it may have happened, has effects `once`, and is not run again:
    * its tool is asked (`reconcile`), or the outcome is unknown. `again`: it runs again if the state still wants it.
@@ -55,6 +63,8 @@ export type RepairPlan =
       readonly inputs: readonly { readonly by: 'update' | 'signal'; readonly name: string }[];
       /** Number of events of the log that the new run adopts. */
       readonly loggedEvents: number;
+      /** Contents of the discarded part that the new run does not get. */
+      readonly warnings: readonly string[];
       readonly entries: readonly RecoveredEntry[];
     };
 
@@ -79,7 +89,7 @@ export async function planRepair(deps: RepairDeps, key: ConversationKey): Promis
   );
   const before = tasks.findLast(({ completedId }) => completedId < task.startedId);
   const logged = await loggedSince(log, key, before?.startedAtMs ?? 0);
-  const entries = await recoveredEntries({ events, task, logged }, converter);
+  const { entries, warnings } = await recoveredEntries({ events, task, logged }, converter);
   const keptEvents = events.filter((event) => idOf(event) <= task.startedId).length;
   return {
     status: 'reset',
@@ -92,6 +102,7 @@ export async function planRepair(deps: RepairDeps, key: ConversationKey): Promis
       entry.type === 'input' ? [{ by: entry.by, name: entry.name }] : [],
     ),
     loggedEvents: logged.length,
+    warnings,
     entries,
   };
 }
@@ -157,27 +168,39 @@ function thrownActivities(
   const ends = new Map(
     entries.flatMap((entry) => (entry.type === 'ended' ? [[entry.activityId, entry.end]] : [])),
   );
-  return runs
-    .filter(
-      ({ end, scheduledId }) =>
-        scheduledId > task.startedId || end === undefined || idOf(end) > task.startedId,
-    )
-    .map(({ activityId, type, end }) => {
-      if (end !== undefined) return { activityId, type, becomes: 'recorded' };
+  const own = runs.filter(
+    ({ end, scheduledId }) =>
+      scheduledId > task.startedId || end === undefined || idOf(end) > task.startedId,
+  );
+  const ids = new Set(own.map(({ activityId }) => activityId));
+  const earlier = [...ends].filter(([activityId]) => !ids.has(activityId));
+  return [
+    ...earlier.map(([activityId, end]): ThrownActivity => {
+      return { activityId, becomes: isLost(end) ? 'unknown' : 'recorded' };
+    }),
+    ...own.map(({ activityId, type, end }): ThrownActivity => {
+      if (end !== undefined && end.activityTaskCanceledEventAttributes == null)
+        return { activityId, type, becomes: 'recorded' };
       return { activityId, type, becomes: ends.has(activityId) ? 'unknown' : 'again' };
-    });
+    }),
+  ];
 }
 
-/** True when input of which a recovery must know has followed the planned history. */
+/**
+ * True when input of which a recovery must know has followed the planned history, or when the recovery of another
+ * sender has followed that of the plan: the new run would take the newest.
+ * @param own Ids of the signals that carry the recovery of the plan
+ */
 export function isOutdated(
-  plan: Extract<RepairPlan, { status: 'reset' }>,
+  { historyLength }: Pick<Extract<RepairPlan, { status: 'reset' }>, 'historyLength'>,
   events: readonly HistoryEvent[],
+  own: ReadonlySet<number>,
 ): boolean {
-  const later = events.filter((event) => idOf(event) > plan.historyLength);
-  const recovery = later.findIndex(
-    (event) => event.workflowExecutionSignaledEventAttributes?.signalName === SIGNALS.recover,
-  );
-  return later.slice(0, recovery === -1 ? later.length : recovery).some(isDelivered);
+  const later = events.filter((event) => idOf(event) > historyLength);
+  const sent = later.findIndex((event) => own.has(idOf(event)));
+  const isForeign = (event: HistoryEvent): boolean =>
+    signalIn(event)?.name === SIGNALS.recover && !own.has(idOf(event));
+  return later.some((event, nth) => (nth < sent ? isDelivered(event) : isForeign(event)));
 }
 
 function isDelivered(event: HistoryEvent): boolean {

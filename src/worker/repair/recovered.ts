@@ -4,8 +4,9 @@ import { decodedError, decodedValues } from '../../client/history/values.js';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
-import { SIGNALS } from '../../protocol/workflow/messaging.js';
+import { SIGNALS, UNDECODABLE } from '../../protocol/workflow/messaging.js';
 import type { RecoveredEnd, RecoveredEntry } from '../../protocol/workflow/recovery.js';
+import { type EarlierRecovery, earlierRecoveries } from './earlier.js';
 import {
   type ActivityRun,
   activityRuns,
@@ -13,6 +14,7 @@ import {
   doneTasks,
   endedActivity,
   idOf,
+  signalIn,
 } from './history.js';
 
 export interface Thrown {
@@ -25,41 +27,81 @@ export interface Thrown {
 
 type Converter = LoadedDataConverter;
 
+export interface Recovered {
+  readonly entries: readonly RecoveredEntry[];
+  /** For the operator: contents that are not recovered. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Returns the events of the log first, then what they do not show: inputs and ends of activities in the order of the
  * history.
  */
-export async function recoveredEntries(
-  thrown: Thrown,
-  converter: Converter,
-): Promise<readonly RecoveredEntry[]> {
-  const { events, task, logged } = thrown;
+export async function recoveredEntries(thrown: Thrown, converter: Converter): Promise<Recovered> {
+  const { events, logged } = thrown;
   const shownUntil = Date.parse(logged.at(-1)?.at ?? new Date(0).toISOString());
   const tasks = doneTasks(events);
   const runs = activityRuns(events);
-  const later = events.filter((event) => idOf(event) > task.startedId);
   const isShown = (event: HistoryEvent): boolean => {
     const by = takenBy(tasks, event);
     return by !== undefined && by.startedAtMs <= shownUntil;
   };
+  const earlier = await earlierRecoveries(events, converter);
   const rest: RecoveredEntry[] = [];
-  for (const event of later) {
-    if (isShown(event)) continue;
-    const entry = await recoveryEntryOf(event, runs, converter);
+  const warnings: string[] = [];
+  for (const event of discarded(thrown, tasks)) {
+    const recovery = earlier.find(({ at }) => at === idOf(event));
+    if (recovery !== undefined) rest.push(...leftOf(recovery, isShown(event)));
+    if (isShown(event) || earlier.some(({ replaced }) => replaced.has(idOf(event)))) continue;
+    const entry = await recoveryEntryOf(event, { runs, converter, warnings });
     if (entry !== undefined) rest.push(entry);
   }
   for (const run of runs)
     if (run.end === undefined && (await mustNotRepeat(run, converter)))
       rest.push({ type: 'ended', activityId: run.activityId, end: LOST });
-  return [
+  const entries = [
     ...logged.map((event) => ({ type: 'event' as const, event })),
+    ...rest.filter(isTurnToken),
     ...turnTokens(runs),
-    ...rest,
+    ...rest.filter((entry) => !isTurnToken(entry)),
   ];
+  return { entries, warnings };
+}
+
+/**
+ * The events of which a recovery must know: those behind the start of the task, and signals that the task took. The
+ * history keeps these signals, but the run drops all signals that come before its recovery.
+ */
+function discarded({ events, task }: Thrown, tasks: readonly DoneTask[]): readonly HistoryEvent[] {
+  const before = tasks.findLast(({ startedId }) => startedId < task.startedId)?.startedId ?? 0;
+  return events.filter(
+    (event) =>
+      idOf(event) > task.startedId || (signalIn(event) !== undefined && idOf(event) > before),
+  );
+}
+
+/**
+ * The entries of an earlier recovery that are not in the log. The end of a tool run stays in any case: the run may not
+ * have reached the call that wants it, and no two runs of a tool have the same id.
+ */
+function leftOf({ entries }: EarlierRecovery, isShown: boolean): readonly RecoveredEntry[] {
+  return entries.filter((entry) => {
+    if (entry.type === 'event') return false;
+    if (entry.type === 'turn_token' || !isShown) return true;
+    return entry.type === 'ended' && entry.activityId.startsWith('tool:');
+  });
+}
+
+function isTurnToken({ type }: RecoveredEntry): boolean {
+  return type === 'turn_token';
 }
 
 /** The end of an activity whose outcome is unknown. */
-const LOST: RecoveredEnd = { as: 'timed_out', timeout: 'HEARTBEAT' };
+const LOST = { as: 'timed_out', timeout: 'HEARTBEAT' } as const satisfies RecoveredEnd;
+
+export function isLost(end: RecoveredEnd): boolean {
+  return end.as === 'timed_out' && end.timeout === LOST.timeout;
+}
 
 /**
  * The completed task that has seen an event; undefined for none. An update is accepted by the task before its event.
@@ -71,16 +113,25 @@ function takenBy(tasks: readonly DoneTask[], event: HistoryEvent): DoneTask | un
     : tasks.findLast(({ completedId }) => completedId < id);
 }
 
+interface Recovering {
+  readonly runs: readonly ActivityRun[];
+  readonly converter: Converter;
+  readonly warnings: string[];
+}
+
 async function recoveryEntryOf(
   event: HistoryEvent,
-  runs: readonly ActivityRun[],
-  converter: Converter,
+  { runs, converter, warnings }: Recovering,
 ): Promise<RecoveredEntry | undefined> {
-  const signal = event.workflowExecutionSignaledEventAttributes;
-  if (signal != null) {
-    const name = signal.signalName ?? '';
+  const signal = signalIn(event);
+  if (signal !== undefined) {
+    const { id, name, payloads } = signal;
     if (name === SIGNALS.recover) return undefined;
-    const input = await decoded(converter, signal.input?.payloads);
+    const input = await decoded(converter, payloads).catch(() => UNDECODABLE);
+    if (input === UNDECODABLE)
+      warnings.push(
+        `signal "${name}" (event ${id}) cannot be decoded; it is applied without its content, as workflows do`,
+      );
     return { type: 'input', by: 'signal', name, input };
   }
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
@@ -95,7 +146,11 @@ async function recoveryEntryOf(
   // counts.
   if (runs.findLast(({ activityId }) => activityId === run.activityId) !== run) return undefined;
   const end = await endOf(event, converter);
-  return { type: 'ended', activityId: run.activityId, end };
+  if (end.as !== 'cancelled') return { type: 'ended', activityId: run.activityId, end };
+  // The new run may want the work that this one cancelled, as when a time limit starts anew.
+  return (await mustNotRepeat(run, converter))
+    ? { type: 'ended', activityId: run.activityId, end: LOST }
+    : undefined;
 }
 
 export async function endOf(event: HistoryEvent, converter: Converter): Promise<RecoveredEnd> {
@@ -122,7 +177,7 @@ export async function endOf(event: HistoryEvent, converter: Converter): Promise<
   };
 }
 
-/** True for a tool with effects `once` that was started and has no end: it is not run again. */
+/** True for a run of a tool with effects `once`: without a known outcome it is not run again. */
 export async function mustNotRepeat(run: ActivityRun, converter: Converter): Promise<boolean> {
   if (run.type !== 'runTool') return false;
   const payloads = run.scheduled.activityTaskScheduledEventAttributes?.input?.payloads;

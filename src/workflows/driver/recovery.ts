@@ -19,6 +19,8 @@ import type { ConversationMachine } from '../../core/machine/machine.js';
 import { applyRecoveredInput } from '../../core/machine/recovery.js';
 import { SIGNALS } from '../../protocol/workflow/messaging.js';
 import {
+  entriesOf,
+  newestWhole,
   type RecoveredEnd,
   type RecoverInput,
   recoverInputOf,
@@ -29,7 +31,9 @@ type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 /**
  * Lets the newest complete recovery of an activation through, and drops the signals that its entries contain. Any
  * client may send `recover`, and its entries are applied as facts, such as the approval of a call. So it counts only
- * after a reset, which needs the right to reset a workflow; every other `recover` loses its payload.
+ * after a reset, which needs the right to reset a workflow; every other `recover` loses its payload. A forged one before
+ * a reset by hand counts, because a workflow cannot distinguish the two resets
+ * (`docs/failing-workflows.md`).
  */
 export class RecoverFirst implements WorkflowInternalsInterceptor {
   #seed = randomSeed();
@@ -38,7 +42,7 @@ export class RecoverFirst implements WorkflowInternalsInterceptor {
     const { activation } = input;
     const jobs = activation.jobs ?? [];
     const seed = randomSeed();
-    const parts = seed === this.#seed ? [] : newestWhole(jobs);
+    const parts = seed === this.#seed ? [] : partsIn(jobs);
     this.#seed = seed;
     const [first] = parts;
     for (const job of jobs)
@@ -64,17 +68,12 @@ function randomSeed(): unknown {
   return activator?.randomnessSeed;
 }
 
-/** The parts of the newest complete recovery; empty when there is none. */
-function newestWhole(jobs: readonly Job[]): readonly Job[] {
+function partsIn(jobs: readonly Job[]): readonly Job[] {
   const found = jobs.flatMap((job) => {
     const given = partIn(job);
     return given === undefined ? [] : [{ ...given, job }];
   });
-  const whole = found.findLast(
-    ({ recoveryId, parts }) =>
-      found.filter((other) => other.recoveryId === recoveryId).length === parts,
-  );
-  return found.filter((one) => one.recoveryId === whole?.recoveryId).map(({ job }) => job);
+  return newestWhole(found).map(({ job }) => job);
 }
 
 function isRecover({ signalWorkflow }: Job): boolean {
@@ -125,9 +124,7 @@ export class Recovery {
     this.#received.set(given.recoveryId, parts);
     if (parts.length < given.parts) return;
     this.#received.delete(given.recoveryId);
-    this.#apply(
-      parts.sort((one, other) => one.part - other.part).flatMap(({ entries }) => entries),
-    );
+    this.#apply(entriesOf(parts));
   }
 
   #apply(entries: RecoverInput['entries']): void {
