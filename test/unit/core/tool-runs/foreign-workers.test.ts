@@ -6,9 +6,9 @@ import { isRelaxed, relaxedSchema } from '../../../../src/json-schema/relaxed.js
 import type { JsonSchema } from '../../../../src/protocol/values/json.js';
 import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
 import { toolFinished } from '../../../support/builders/call-ends.js';
-import { asked, NUMBER } from '../../../support/builders/core-asks.js';
 import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { promise } from '../../../support/promise.js';
+import { asked, NUMBER } from '../../../support/schedules/core-asks.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
