@@ -18,7 +18,14 @@ import { requestersStored } from '../../store/plans/pending.js';
 
 const MAX_INPUT_CHARS = 2_000;
 const PAGE = 1_000;
+/** The most conversations that the API lists at once. */
+const LISTED = 100;
 const INDENT = ' '.repeat(10);
+
+interface Page {
+  readonly conversations?: readonly ConversationSnapshot[];
+  readonly nextCursor?: string;
+}
 
 /**
  * Prints each call once, and again when it waits for something else: another question, other arguments, a new form or
@@ -34,22 +41,31 @@ export class WaitingLines {
 
   /** New lines. None while the API is unreachable: it may be restarting. */
   async news(signal: AbortSignal): Promise<readonly string[]> {
-    const list = await this.#get<{ conversations?: readonly ConversationSnapshot[] }>(
-      '/v1/conversations?status=awaiting_input',
-      signal,
-    );
     const news: string[] = [];
-    for (const snapshot of list?.conversations ?? [])
-      for (const call of snapshot.pending) {
-        const id = `${conversationKey(snapshot)}/${call.toolCallId}`;
-        const { kind, argsDigest, ask, claim, answerSchema, reverted } = call;
-        const now = JSON.stringify([kind, argsDigest, ask, claim?.claimId, answerSchema, reverted]);
-        if (this.#said.get(id) === now) continue;
-        const requesters = await this.#requesters(snapshot, call, signal);
-        if (requesters === undefined) continue;
-        this.#said.set(id, now);
-        news.push(...waitingLines(this.#apiUrl, { snapshot, call, requesters }));
-      }
+    for (let from = ''; ; ) {
+      const page = await this.#get<Page>(
+        `/v1/conversations?status=awaiting_input&limit=${LISTED}${from}`,
+        signal,
+      );
+      for (const snapshot of page?.conversations ?? [])
+        news.push(...(await this.#newsOf(snapshot, signal)));
+      if (page?.nextCursor === undefined) return news;
+      from = `&cursor=${encodeURIComponent(page.nextCursor)}`;
+    }
+  }
+
+  async #newsOf(snapshot: ConversationSnapshot, signal: AbortSignal): Promise<readonly string[]> {
+    const news: string[] = [];
+    for (const call of snapshot.pending) {
+      const id = `${conversationKey(snapshot)}/${call.toolCallId}`;
+      const { kind, argsDigest, ask, claim, answerSchema, reverted } = call;
+      const now = JSON.stringify([kind, argsDigest, ask, claim?.claimId, answerSchema, reverted]);
+      if (this.#said.get(id) === now) continue;
+      const requesters = await this.#requesters(snapshot, call, signal);
+      if (requesters === undefined) continue;
+      this.#said.set(id, now);
+      news.push(...waitingLines(this.#apiUrl, { snapshot, call, requesters }));
+    }
     return news;
   }
 

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { waitingLines } from '../../../src/cli/dev/waiting-lines.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WaitingLines, waitingLines } from '../../../src/cli/dev/waiting-lines.js';
 import { requestersOf } from '../../../src/core/calls/audience.js';
 import { actorOf } from '../../../src/http/request/parse.js';
 import { ResolutionSchema, ResolveSchema } from '../../../src/http/request/schemas.js';
@@ -18,6 +21,33 @@ function linesOf(m: MachineUnderTest): readonly string[] {
   const requesters = requestersOf(m.state, asked);
   return waitingLines(API, { snapshot: { conversationId: 'order-42' }, call, requesters });
 }
+
+describe('the lines of every call that waits', () => {
+  it('are printed, however many conversations wait', async () => {
+    const { pending } = gatedFor({});
+    const waiting = Array.from({ length: 230 }, (_, n) => ({
+      conversationId: `order-${n}`,
+      tenant: 'default',
+      pending,
+    }));
+    const api = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', API);
+      const limit = Number(searchParams.get('limit') ?? 50);
+      const from = Number(searchParams.get('cursor') ?? 0);
+      const nextCursor = from + limit < waiting.length ? `${from + limit}` : undefined;
+      const conversations = waiting.slice(from, from + limit);
+      response.end(JSON.stringify({ conversations, nextCursor }));
+    });
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void api.close());
+    const { port } = api.address() as AddressInfo;
+    const lines = new WaitingLines(`http://127.0.0.1:${port}`);
+    const { signal } = new AbortController();
+    const printed = (await lines.news(signal)).filter((line) => line.startsWith('waits '));
+    expect(printed).toHaveLength(waiting.length);
+    expect(await lines.news(signal)).toEqual([]);
+  });
+});
 
 describe('the lines for a pending call', () => {
   it.each(WAITS)(
