@@ -15,6 +15,7 @@ import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from 
 import { checkPrices } from './agent/prices.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './agent/settings.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
+import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
 import type { AnyMcpServer, McpServer } from './mcp-server.js';
 import type { Schema } from './schemas/schema.js';
@@ -157,6 +158,7 @@ function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['appr
 
 function checkAgent(spec: Untyped, problems: ProblemList): void {
   checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
+  checkWellFormed(problems, spec, ['model', 'tools', 'mcpServers', 'output']);
   problems.addIf('name', idProblem('name', spec['name']));
   const { description, instructions, model } = spec;
   if (description !== undefined && typeof description !== 'string')

@@ -17,6 +17,7 @@ import { durationMs } from '../protocol/values/durations.js';
 import { isRecord, type JsonSchema } from '../protocol/values/json.js';
 import { audienceOf } from './checks/audience.js';
 import { ProblemList, shown, type Untyped } from './checks/problems.js';
+import { checkWellFormed } from './checks/well-formed.js';
 import { dropsKeysOnly, needsRecheck } from './schemas/recheck.js';
 import {
   inputJsonSchema,
@@ -64,6 +65,7 @@ function compileTool(spec: unknown): Tool<never> {
     return undefined as never;
   }
   checkFields(spec, problems);
+  checkWellFormed(problems, spec, ['input', 'output']);
   const executor = executorOf(spec) ?? 'server';
   const isHosted = executor === 'provider';
   const input = isHosted ? jsonSchema(PROVIDER_INPUT) : spec['input'];

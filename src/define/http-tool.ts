@@ -7,6 +7,7 @@ import {
 } from '../protocol/limits/service-limits.js';
 import { isRecord } from '../protocol/values/json.js';
 import { checkKeys, DefinitionError, ProblemList, shown, type Untyped } from './checks/problems.js';
+import { checkWellFormed } from './checks/well-formed.js';
 import { defineTool } from './define-tool.js';
 import { checkHttpFields } from './http/rules.js';
 import type { HttpToolSpec } from './http/spec.js';
@@ -65,6 +66,8 @@ function compileHttpTool(spec: unknown): AnyTool {
   }
   const problems = new ProblemList();
   checkKeys(problems, spec, { prefix: '', allowed: [...SERVER_FIELDS, ...HTTP_FIELDS] });
+  // `defineTool` checks the others.
+  checkWellFormed(problems, spec, SERVER_FIELDS);
   const { input } = spec;
   const schema =
     schemaProblem(input) === undefined ? inputJsonSchema(input as Schema).jsonSchema : {};

@@ -9,6 +9,7 @@ import { isRecord } from '../protocol/values/json.js';
 import { checkAudience } from './checks/audience.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { retentionProblem } from './checks/retention.js';
+import { checkWellFormed } from './checks/well-formed.js';
 import {
   MAX_MCP_SERVER_NAME_CHARS,
   MCP_CONNECT_TIMEOUT_MS,
@@ -109,6 +110,7 @@ function transportOf<Services>(spec: McpServerSpec<Services>): McpTransport<Serv
 }
 
 function checkServer(spec: Untyped, problems: ProblemList): void {
+  checkWellFormed(problems, spec);
   const { name } = spec;
   if (typeof name !== 'string' || !NAME.test(name) || name.length > MAX_MCP_SERVER_NAME_CHARS)
     problems.add(

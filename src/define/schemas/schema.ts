@@ -7,6 +7,7 @@ import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
 import { jsonSchemaProblems } from '../../json-schema/relaxed.js';
 import { schemaFormProblems } from '../../json-schema/shape.js';
 import { isRecord, type JsonSchema } from '../../protocol/values/json.js';
+import { dottedPath, textProblems } from '../../protocol/values/well-formed.js';
 
 /** A JSON Schema (draft 2020-12) that reaches the model verbatim. */
 export interface RawSchema<Value = unknown> {
@@ -91,7 +92,8 @@ export function inputJsonSchema(
           problems.push({ path: pathText(path), rule: 'Files cannot be represented in JSON' });
       },
     });
-    return { jsonSchema: plainSchema(document), problems };
+    const plain = plainSchema(document);
+    return { jsonSchema: plain, problems: [...problems, ...textFaults(plain)] };
   } catch (error) {
     const rule = error instanceof Error ? error.message : 'cannot be represented in JSON Schema';
     return { jsonSchema: {}, problems: [...problems, { path: '', rule }] };
@@ -103,7 +105,14 @@ function rawProblems({ jsonSchema, judgedElsewhere }: RawSchema): readonly Schem
   const problems = [...jsonSchemaProblems(jsonSchema)];
   if (problems.length === 0) problems.push(...schemaFormProblems(jsonSchema));
   if (problems.length > 0 || judgedElsewhere === true) return problems;
-  return patternProblems(jsonSchema);
+  return [...patternProblems(jsonSchema), ...textFaults(jsonSchema)];
+}
+
+function textFaults(document: JsonSchema): readonly SchemaProblem[] {
+  return textProblems(document).map(({ path, message }) => ({
+    path: dottedPath(path),
+    rule: message,
+  }));
 }
 
 const HISTORY_CANNOT_HOLD: readonly string[] = [

@@ -65,3 +65,8 @@ function mended(value: unknown): unknown {
 function pointerPart(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
+
+/** A JSON Pointer as definitions name their fields: `/timeouts/run` is `timeouts.run`. */
+export function dottedPath(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+}

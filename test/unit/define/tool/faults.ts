@@ -21,7 +21,8 @@ export function agentFaults(spec: unknown): Record<string, string> {
   return faultsOf(() => (defineAgent as unknown as (spec: unknown) => unknown)(spec));
 }
 
-function faultsOf(define: () => unknown): Record<string, string> {
+/** Every fault of a definition; empty when there is none. */
+export function faultsOf(define: () => unknown): Record<string, string> {
   try {
     define();
   } catch (error) {
