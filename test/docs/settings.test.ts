@@ -69,7 +69,7 @@ const DEFAULTS: readonly (readonly [string, string, string])[] = [
   ],
   [
     '`timeouts.claim`',
-    long(limits.DEFAULT_CLAIM_GRACE_MS),
+    long(limits.DEFAULT_CLAIM_TIMEOUT_MS),
     'A client call that no client has claimed fails after this.',
   ],
   ['`timeouts.run`', long(limits.DEFAULT_RUN_TIMEOUT_MS), 'One attempt of a server tool.'],

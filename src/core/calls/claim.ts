@@ -61,8 +61,8 @@ export function claimDeadlineAfter(
   deadline: string,
 ): Pick<Suspension, 'claimBy'> {
   if (claimBy === undefined) return {};
-  const grace = claimTimeoutOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
-  return grace.claimBy === claimBy ? {} : grace;
+  const timeout = claimTimeoutOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
+  return timeout.claimBy === claimBy ? {} : timeout;
 }
 
 export function withMovedEnd<Wait extends Suspension>(wait: Wait, event: Extended): Wait {

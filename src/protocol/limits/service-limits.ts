@@ -61,7 +61,7 @@ export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
  * Time for a client to claim a call: a client that is there claims at once, and the turn should not wait long for one
  * that is not.
  */
-export const DEFAULT_CLAIM_GRACE_MS = 15 * 1000;
+export const DEFAULT_CLAIM_TIMEOUT_MS = 15 * 1000;
 /** One report of progress, which is for display. Reports of server tools beyond this are cut, with a marker. */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
 /** Time for another backend to submit its result; after it the turn continues without it. @see Hsafa */
