@@ -19,10 +19,34 @@ interface Call {
 /** gRPC status: the call is over, and is not repeated. */
 const CANCELLED = 1;
 
-/** The SDK's own repetition of refused calls; a call on a closed connection ends as cancelled. */
+/**
+ * A workflow buffers one query, and the server refuses further ones until that is answered: in milliseconds, mostly. The
+ * SDK repeats them after two seconds, as if the server were overloaded, which is longer than a reader waits.
+ */
+const isBufferFull = ({ details }: { readonly details: string }): boolean =>
+  details.includes('query buffer is full');
+/** Milliseconds. */
+const FIRST_PAUSE_MS = 50;
+const LAST_PAUSE_MS = 250;
+/** Longer than any caller waits for a query. */
+const MAX_TRIES = 60;
+
+/**
+ * The SDK's own repetition of refused calls, that of queries sooner; a call on a closed connection ends as cancelled.
+ */
 export function retryingInterceptors(): Interceptor[] {
   const inner = endWhenClosed as unknown as Interceptor;
-  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), inner];
+  const usual = defaultGrpcRetryOptions();
+  const options: typeof usual = {
+    // The SDK's own delays ignore a longest one (1.24).
+    delayFunction: (attempt, status) =>
+      isBufferFull(status)
+        ? Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LAST_PAUSE_MS)
+        : usual.delayFunction(attempt, status),
+    retryableDecider: (attempt, status) =>
+      isBufferFull(status) ? attempt < MAX_TRIES : usual.retryableDecider(attempt, status),
+  };
+  return [makeGrpcRetryInterceptor(options), inner];
 }
 
 function endWhenClosed(options: unknown, nextCall: (options: unknown) => Call): Call {
