@@ -11,7 +11,8 @@ export interface PassesDeps {
   readonly name: string;
   /** Absent: failures are not logged; the next pass repeats the work. */
   readonly outages?: Outages;
-  readonly intervalMs: number;
+  /** Asked before each pause, if it changes. */
+  readonly intervalMs: number | (() => number);
   /** Milliseconds before the first pass. @defaultValue `intervalMs` */
   readonly firstAfterMs?: number;
 }
@@ -36,7 +37,7 @@ export class Passes {
     if (this.#started) return;
     this.#started = true;
     this.#stopping = false;
-    this.#next(this.#deps.firstAfterMs ?? this.#deps.intervalMs);
+    this.#next(this.#deps.firstAfterMs ?? this.#intervalMs());
   }
 
   /** Resolves after the running pass. Never throws. */
@@ -47,8 +48,13 @@ export class Passes {
     await this.#running;
   }
 
+  #intervalMs(): number {
+    const { intervalMs } = this.#deps;
+    return typeof intervalMs === 'number' ? intervalMs : intervalMs();
+  }
+
   #next(afterMs: number): void {
-    const { pass, name, outages, intervalMs } = this.#deps;
+    const { pass, name, outages } = this.#deps;
     this.#timer = setTimeout(() => {
       this.#running = pass()
         .then(
@@ -60,7 +66,7 @@ export class Passes {
           },
         )
         .finally(() => {
-          if (this.#started) this.#next(intervalMs);
+          if (this.#started) this.#next(this.#intervalMs());
         });
     }, afterMs);
     this.#timer.unref();

@@ -148,6 +148,12 @@ export const MAX_UPDATE_DEADLINE_MS = 12_000;
 export const MAX_PATIENCE = 100;
 /** Time that a reader waits for a query of the workflow; one query is buffered per workflow. */
 export const QUERY_DEADLINE_MS = 1_000;
+/**
+ * The same for a query after the loss of a worker: the server waits for that worker first (`STICKY_TIMEOUT_MS`), and
+ * another one has to replay the run, several of them at once. No reader waits for it. Shorter than the time-out of a
+ * task that was lost with the worker, after which the next query is answered with the next task.
+ */
+export const PATIENT_QUERY_MS = 4_000;
 /** Longest wait of one HTTP request for a turn's result. */
 export const MAX_WAIT_RESULT_MS = 30_000;
 /** Body of one HTTP request: the largest message plus its envelope. */
@@ -209,12 +215,19 @@ export const PRESENCE_INTERVAL_MS = 20_000;
 /** A worker without an announcement for this long is gone: two announcements may be missed. */
 export const WORKER_LIVE_MS = 65_000;
 /** Interval of a worker's beats between announcements: one row each. */
-export const WORKER_BEAT_MS = 500;
+export const WORKER_BEAT_MS = 400;
+/**
+ * Workers that beat so often. More of them beat less often, so that all together send 40 beats a second at most; a loss
+ * among 64 is noticed four times as late.
+ */
+export const MAX_BEATS_A_BEAT = 16;
 /**
  * A worker without a beat for this long makes the other workers check what it may have left. Where it was only held up,
- * the check finds nothing and costs a query of recent changes; so it is not made for every late beat.
+ * the check finds nothing and costs a query of recent changes; so it is not made for every late beat. Readers are to be
+ * current three seconds after a kill: this time, a beat, and the second in which the server waits for the killed worker
+ * (`STICKY_TIMEOUT_MS`) leave half a second for the replay and the store.
  */
-export const WORKER_SILENT_MS = 1_500;
+export const WORKER_SILENT_MS = 1_000;
 /**
  * An agent counts as not served when no worker has announced it for this long, which is longer than replacing workers
  * takes.

@@ -6,22 +6,31 @@ import { until } from '../../../support/until.js';
 
 class FakePresence {
   silent: string[] = [];
+  /** Live workers, with those that are silent. */
+  live = 1;
+  /** Times after which workers counted as silent. */
+  readonly limits: number[] = [];
   beats = 0;
   checks = 0;
 
-  watch(beatMs?: number): LossWatch {
+  watch(beatMs?: number, now?: () => number): LossWatch {
     return new LossWatch({
       id: 'me',
       log: {
         beatWorker: async () => {
           this.beats += 1;
         },
-        silentWorkers: () => Promise.resolve(this.silent),
+        silentWorkers: (forMs) => {
+          if (forMs === 0) return Promise.resolve(Array.from({ length: this.live }, String));
+          this.limits.push(forMs);
+          return Promise.resolve(this.silent);
+        },
       },
       check: async () => {
         this.checks += 1;
       },
       ...(beatMs === undefined ? {} : { beatMs }),
+      ...(now === undefined ? {} : { now }),
     });
   }
 }
@@ -46,6 +55,42 @@ describe('a worker that watches others', () => {
     expect(presence.beats).toBe(beats.length);
   });
 
+  it('allows others the delay of its own beat: a machine that was held up as a whole has lost none', {
+    ...promise('G233'),
+  }, async () => {
+    const presence = new FakePresence();
+    let now = 0;
+    const watch = presence.watch(400, () => now);
+    for (const passed of [0, 400, 3_400, 400]) {
+      now += passed;
+      await watch.beat();
+    }
+    expect(presence.limits).toEqual([1_000, 1_000, 4_000, 1_000]);
+  });
+
+  it.each([
+    ['alone', 1, 0, 400, 1_000],
+    ['among sixteen', 16, 0, 400, 1_000],
+    ['among sixty-four', 64, 0, 1_600, 4_000],
+    ['among sixty-four of which sixty were lost', 64, 60, 400, 1_000],
+  ])(
+    'sends a bounded number of beats together with all others: %s',
+    async (_what, live, lost, beatMs, silentMs) => {
+      const presence = new FakePresence();
+      const watch = presence.watch(400, () => 0);
+      presence.live = live;
+      presence.silent = Array.from({ length: lost }, (_, nth) => `lost-${nth}`);
+      await watch.beat();
+      expect(watch.beatMs).toBe(beatMs);
+      await watch.beat();
+      expect(presence.limits.at(-1)).toBe(silentMs);
+      presence.live = 1;
+      presence.silent = [];
+      for (let beats = 0; beats < 10; beats += 1) await watch.beat();
+      expect(watch.beatMs).toBe(400);
+    },
+  );
+
   it('continues after beats that the store did not accept, until it is stopped', async () => {
     const presence = new FakePresence();
     let isDown = true;
@@ -57,7 +102,7 @@ describe('a worker that watches others', () => {
           presence.beats += 1;
           if (isDown) throw new Error('the disk is gone');
         },
-        silentWorkers: () => Promise.resolve(presence.silent),
+        silentWorkers: (forMs) => Promise.resolve(forMs === 0 ? [] : presence.silent),
       },
       check: async () => {
         presence.checks += 1;
