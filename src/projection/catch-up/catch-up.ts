@@ -37,6 +37,8 @@ export interface Target {
   readonly endedBy?: EndedBy;
   /** The run is this far at least, and has nothing new: a store that has as much is not compared with it. */
   readonly doubt?: true;
+  /** Gives its queries up. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Progress {
@@ -69,7 +71,10 @@ interface Round {
   readonly runId: string;
   readonly after: number;
   readonly historyLength?: number;
+  /** Later pages need not go further. */
+  readonly upTo?: number;
   readonly patient?: true;
+  readonly signal?: AbortSignal;
   /** The head before the run was described, when the run is current and another one than the head's. */
   readonly replaces?: StoredHead;
 }
@@ -105,6 +110,12 @@ export class CatchUp {
     }
   }
 
+  /** False when the store is known to have the log of a run through a seq. */
+  mayLack(key: ConversationKey, { runId, seq }: { readonly runId: string; readonly seq: number }) {
+    const known = this.#heads.known(key);
+    return known?.runId !== runId || known.lastSeq < seq;
+  }
+
   async #advance(key: ConversationKey, target: Target): Promise<Progress> {
     const stored = await this.#heads.get(key);
     const isSameRun = stored?.runId === target.runId;
@@ -115,7 +126,7 @@ export class CatchUp {
     const isBehind = stored !== undefined && (target.seq ?? stored.lastSeq) < stored.lastSeq;
     if (stored === undefined) {
       const page = await this.#deps.source.events(key, wantedOf(target, 0));
-      return await this.#follow(key, { ...target, ...patienceOf(target), after: 0 }, page);
+      return await this.#follow(key, roundOf(target, 0), page);
     }
     if (isSameRun && !isBehind) {
       const progress = await this.#continue(key, target, stored);
@@ -147,7 +158,7 @@ export class CatchUp {
     if (first?.seq === stored.lastSeq) {
       if (!(await this.#heads.isTail(key, stored, first))) return undefined;
     } else if (page.lastSeq < stored.lastSeq) return undefined;
-    return await this.#follow(key, { ...target, ...patienceOf(target), after }, page);
+    return await this.#follow(key, roundOf(target, after), page);
   }
 
   async #compareAll(key: ConversationKey, target: Target): Promise<Progress> {
@@ -193,7 +204,7 @@ export class CatchUp {
     let storedSeq = (await this.#heads.get(key))?.lastSeq ?? 0;
     let page = firstPage;
     for (let gaps = 0; ; page = undefined) {
-      page ??= await source.events(key, { after, runId: round.runId, ...patienceOf(round) });
+      page ??= await source.events(key, pageWanted(round, after));
       const batch = batchOf(key, round, page);
       // A run that begins with events that its predecessor did not get stored has no page for this seq, but reports how
       // far it is.
@@ -259,15 +270,31 @@ export class CatchUp {
   }
 }
 
+function roundOf(target: Target, after: number): Round {
+  const { seq } = target;
+  return { ...target, ...patienceOf(target), after, ...(seq && { upTo: seq }) };
+}
+
+function pageWanted(round: Round, after: number): EventsWanted {
+  const { runId, upTo } = round;
+  return {
+    after,
+    runId,
+    ...(upTo !== undefined && upTo > after && { upTo }),
+    ...patienceOf(round),
+  };
+}
+
 function wantedOf(target: Target, after: number): EventsWanted {
   const { runId, seq } = target;
   return { after, runId, ...(seq && { upTo: seq }), ...patienceOf(target) };
 }
 
 /** Without a hint, the worker that held the run may be gone. */
-function patienceOf(round: Target | Round): { readonly patient?: true } {
+function patienceOf(round: Target | Round): Pick<EventsWanted, 'patient' | 'signal'> {
   const isCheck = 'after' in round ? round.patient === true : isCheckFor(round);
-  return isCheck ? { patient: true } : {};
+  const { signal } = round;
+  return { ...(isCheck ? { patient: true } : {}), ...(signal === undefined ? {} : { signal }) };
 }
 
 function isCheckFor({ seq, doubt }: Target): boolean {

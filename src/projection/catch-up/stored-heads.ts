@@ -28,7 +28,12 @@ export class StoredHeads {
 
   /** From memory, else from the store. */
   async get(key: ConversationKey): Promise<StoredHead | undefined> {
-    return this.#known.get(conversationKey(key)) ?? (await this.refresh(key));
+    return this.known(key) ?? (await this.refresh(key));
+  }
+
+  /** From memory. */
+  known(key: ConversationKey): StoredHead | undefined {
+    return this.#known.get(conversationKey(key));
   }
 
   async refresh(key: ConversationKey): Promise<StoredHead | undefined> {

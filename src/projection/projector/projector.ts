@@ -21,6 +21,7 @@ import { CatchUp } from '../catch-up/catch-up.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
+import { RunningCheck } from './running-check.js';
 import { type Doubt, SettledDoubts } from './settled-doubts.js';
 
 export interface ProjectorDeps {
@@ -41,10 +42,18 @@ const DELAY_PER_LANE_MS = 25;
 const MAX_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5_000;
-/** A workflow that does not answer (no worker, a broken task) is left to the sweep after about a minute. */
-const MAX_QUERY_TRIES = 15;
+/**
+ * The same after a query without an answer in its time: a worker may answer at any moment, and readers wait for the
+ * events. A query that is refused at once, as by a workflow whose tasks fail, is repeated less often.
+ */
+const MAX_QUERY_RETRY_MS = 500;
+const WITHOUT_ANSWER_MS = 900;
+/** A workflow that does not answer for this long (no worker, a broken task) is left to the sweep. */
+const MAX_SILENCE_MS = 60_000;
 /** After an outage all conversations come at once; workers have turns to run, too. */
 const MAX_QUERIES_AT_ONCE = 32;
+/** Checks have their own limit: conversations that do not answer must not hold up those that move. */
+const MAX_CHECKS_AT_ONCE = 16;
 const DRAIN_MS = 5_000;
 const FLUSH_TRIES = 6;
 const FLUSH_RETRY_MS = 100;
@@ -65,6 +74,13 @@ interface Lane {
   dueAt: number;
   running?: Promise<void> | undefined;
   failures: number;
+  /** Longest pause before the next try. */
+  maxRetryMs: number;
+  check?: RunningCheck | undefined;
+  /** Checks that were given up in a row. */
+  givenUp: number;
+  /** Present while the store works and the workflow does not answer: since when, on the steady clock. */
+  silentSince?: number | undefined;
 }
 
 export class Projector {
@@ -72,6 +88,7 @@ export class Projector {
   readonly #catchUp: CatchUp;
   readonly #outages: Outages;
   readonly #limited = pLimit(MAX_QUERIES_AT_ONCE);
+  readonly #limitedChecks = pLimit(MAX_CHECKS_AT_ONCE);
   readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
@@ -87,7 +104,12 @@ export class Projector {
     const { runId, seq, urgency, tenant, conversationId, doubt } = hint;
     const key = { tenant, conversationId };
     if (doubt === true) {
-      if (!this.#settled.has({ runId, seq })) this.check(key, { runId, seq, doubt });
+      // The newest stored event, too: the others are compared with it.
+      if (this.#catchUp.mayLack(key, { runId, seq: seq + 1 })) this.#deps.source.pushed?.(hint);
+      if (this.#settled.has({ runId, seq })) return;
+      if (hint.pushed !== undefined && this.#catchUp.mayLack(key, { runId, seq }))
+        this.#lanes.get(conversationKey(key))?.check?.giveUp();
+      this.check(key, { runId, seq, doubt });
       return;
     }
     this.#deps.source.pushed?.(hint);
@@ -105,6 +127,10 @@ export class Projector {
   #want(key: ConversationKey, wanted: Wanted): void {
     const lane = this.#laneOf(key);
     lane.wanted = joined(lane.wanted, wanted);
+    if (isCheck(wanted) && wanted.doubt !== true) lane.check?.isWantedAgain();
+    else lane.check?.runIsHere();
+    // The workflow may answer now.
+    if (lane.silentSince !== undefined) lane.failures = 0;
     if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
   }
 
@@ -170,7 +196,9 @@ export class Projector {
       // A worker that still runs brings new hints for ever.
       while (this.#lanes.size > 0 && performance.now() < giveUpAt) {
         for (const lane of this.#lanes.values()) this.#start(lane);
-        await Promise.all([...this.#lanes.values()].map(async (lane) => await lane.running));
+        const running = [...this.#lanes.values()].map(async (lane) => await lane.running);
+        const leftMs = giveUpAt - performance.now();
+        await Promise.race([Promise.all(running), sleep(leftMs, undefined, { ref: false })]);
       }
     } finally {
       this.#draining = false;
@@ -181,14 +209,15 @@ export class Projector {
     const name = conversationKey(key);
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
-    const lane: Lane = { key, name, dueAt: Number.POSITIVE_INFINITY, failures: 0 };
+    const dueAt = Number.POSITIVE_INFINITY;
+    const lane: Lane = { key, name, dueAt, failures: 0, maxRetryMs: MAX_RETRY_MS, givenUp: 0 };
     this.#lanes.set(name, lane);
     return lane;
   }
 
   #schedule(lane: Lane): void {
     if (lane.wanted === undefined) return;
-    const delayMs = lane.failures > 0 ? retryDelay(lane.failures) : this.#delayFor(lane);
+    const delayMs = lane.failures > 0 ? retryDelay(lane) : this.#delayFor(lane);
     if (delayMs === 0) {
       // A timer takes a millisecond at least. The task that hints goes to the server first.
       setImmediate(() => {
@@ -235,9 +264,12 @@ export class Projector {
   async #project(lane: Lane, wanted: Wanted): Promise<void> {
     const doubt = doubtOf(wanted);
     if (doubt !== undefined && this.#settled.has(doubt)) return;
+    const limited = isDoubtful(wanted) ? this.#limitedChecks : this.#limited;
     try {
-      const progress = await this.#limited(async () => await this.#catchUp.run(lane.key, wanted));
+      const progress = await limited(async () => await this.#catchUpFor(lane, wanted));
       lane.failures = 0;
+      lane.givenUp = 0;
+      lane.silentSince = undefined;
       this.#outages.succeeded();
       // The hint may have overtaken its own task: one more catch-up, unless the task was lost and there is no more.
       const isShort = isBelow(progress.workflowSeq, wanted.seq);
@@ -245,16 +277,42 @@ export class Projector {
         lane.wanted = joined({ ...wanted, again: true }, lane.wanted);
       else if (doubt !== undefined) this.#settled.settle(doubt);
     } catch (error) {
-      lane.failures += 1;
-      this.#outages.failed(error, lane.name);
-      const isHopeless = !(error instanceof StoreUnavailable) && lane.failures >= MAX_QUERY_TRIES;
-      if (!isHopeless && !this.#draining) lane.wanted = joined(wanted, lane.wanted);
+      if (lane.check?.isGivenUp === true) {
+        lane.givenUp += 1;
+        // The news says how far the run is; together with a check it would have to be queried.
+        lane.wanted ??= wanted;
+      } else this.#hasFailed(lane, wanted, error);
     }
+  }
+
+  async #catchUpFor(lane: Lane, wanted: Wanted): Promise<Progress> {
+    if (!isDoubtful(wanted)) return await this.#catchUp.run(lane.key, wanted);
+    const check = new RunningCheck(lane.givenUp);
+    lane.check = check;
+    try {
+      return await this.#catchUp.run(lane.key, { ...wanted, signal: check.signal });
+    } finally {
+      check.end();
+    }
+  }
+
+  #hasFailed(lane: Lane, wanted: Wanted, error: unknown): void {
+    this.#outages.failed(error, lane.name);
+    const now = performance.now();
+    const isOutage = error instanceof StoreUnavailable;
+    lane.failures += 1;
+    lane.givenUp = 0;
+    const tookMs = lane.check?.tookMs ?? 0;
+    lane.maxRetryMs = !isOutage && tookMs >= WITHOUT_ANSWER_MS ? MAX_QUERY_RETRY_MS : MAX_RETRY_MS;
+    lane.silentSince = isOutage ? undefined : (lane.silentSince ?? now);
+    const isHopeless = now - (lane.silentSince ?? now) >= MAX_SILENCE_MS;
+    if (!isHopeless && !this.#draining) lane.wanted = joined(wanted, lane.wanted);
   }
 
   /** After any work for a conversation: continues with later hints, or removes the lane. */
   #finish(lane: Lane): void {
     lane.running = undefined;
+    lane.check = undefined;
     if (lane.wanted !== undefined) this.#schedule(lane);
     else if (lane.timer === undefined) this.#lanes.delete(lane.name);
   }
@@ -289,7 +347,7 @@ function isCheck(wanted: Wanted): boolean {
 }
 
 /** True for a target that reports no new events. */
-function isDoubtful({ seq, doubt }: Wanted): boolean {
+function isDoubtful({ seq, doubt }: Target): boolean {
   return seq === undefined || doubt === true;
 }
 
@@ -297,6 +355,6 @@ function isBelow(seq: number | undefined, wanted: number | undefined): boolean {
   return seq !== undefined && wanted !== undefined && seq < wanted;
 }
 
-function retryDelay(failures: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+function retryDelay({ failures, maxRetryMs }: Lane): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), maxRetryMs);
 }

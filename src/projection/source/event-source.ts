@@ -22,8 +22,9 @@ export function createEventSource(
       if (runId !== undefined && upTo !== undefined) {
         const found = pushed.page(key, { runId, after, upTo });
         if (found !== undefined) {
-          const { page, task, pushedAt: pushedAt } = found;
-          if (await isCommitted(key, { runId, task, pushedAt: pushedAt })) return page;
+          const { page, task, pushedAt, replayed } = found;
+          const by = replayed === true ? { byAnyWorker: true } : {};
+          if (await isCommitted(key, { runId, task, pushedAt, ...by })) return page;
         }
       }
       return await source.events(key, query);

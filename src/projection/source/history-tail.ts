@@ -77,16 +77,17 @@ export function idOf({ eventId }: HistoryEvent): number {
   return Number(eventId);
 }
 
-/** Whether exactly this attempt was completed, by that worker process. Undefined when the events do not show it. */
+/** Whether exactly this attempt was completed, by that worker process, or any. Undefined when the events do not show it. */
 export function isCompletedBy(
-  identity: string,
+  identity: string | undefined,
   { id, startedAt }: TaskAttempt,
   events: readonly HistoryEvent[],
 ): boolean | undefined {
   const end = events.find((event) => idOf(event) === id + 1);
   if (end === undefined) return undefined;
   const completed = end.workflowTaskCompletedEventAttributes;
-  if (completed?.identity !== identity || Number(completed.startedEventId) !== id) return false;
+  if (completed == null || Number(completed.startedEventId) !== id) return false;
+  if (identity !== undefined && completed.identity !== identity) return false;
   const start = events.find((event) => idOf(event) === id);
   return start === undefined ? undefined : msOf(start.eventTime) === startedAt;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads from the history on the server whether a workflow task of this worker was completed: for a fraction of the cost
- * of a query, and without a worker's answer.
+ * Reads from the history on the server whether a workflow task of this worker was completed, or one that it replayed:
+ * for a fraction of the cost of a query, and without a worker's answer.
  *
  * The event after a task's start decides. It counts if it is the completion of the task, by this very process, and the
  * start is that of this very attempt: attempts after the first share one place in the history, so that place may hold
@@ -17,6 +17,8 @@ export interface TaskOfRun {
   readonly task: TaskAttempt;
   /** By `performance.now()`: since then its completion is on its way. */
   readonly pushedAt: number;
+  /** The task was replayed here, and completed by any worker. @defaultValue by this one */
+  readonly byAnyWorker?: boolean;
 }
 
 /** False also when the history does not show it. Never throws. */
@@ -44,11 +46,14 @@ export function createIsTaskCompleted(
 ): IsTaskCompleted {
   const { identity } = options;
   let waitMs = MIN_WAIT_MS;
-  const find = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Finding> => {
+  const find = async (
+    key: ConversationKey,
+    { runId, task, byAnyWorker }: TaskOfRun,
+  ): Promise<Finding> => {
     for await (const events of probe.tail({ workflowId: workflowIdFor(key), runId })) {
       const [newest] = events;
       if (newest === undefined || idOf(newest) <= task.id) return 'not_yet';
-      const isCompleted = isCompletedBy(identity, task, events);
+      const isCompleted = isCompletedBy(byAnyWorker === true ? undefined : identity, task, events);
       if (isCompleted !== undefined) return isCompleted ? 'yes' : 'no';
     }
     return 'no';

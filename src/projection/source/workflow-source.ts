@@ -14,7 +14,7 @@ import { decodedValues } from '../../client/history/values.js';
 import { isOpenRun } from '../../client/temporal/executions.js';
 import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
 import { retryQuery } from '../../client/temporal/query-retry.js';
-import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
+import { PATIENT_QUERY_MS, QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { RunEnded } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../../protocol/values/ids.js';
@@ -84,6 +84,8 @@ export interface EventsWanted {
    * other. A query that is given up before that has no answer.
    */
   readonly patient?: true;
+  /** Gives the query up, as a failure: another one would have its answer sooner. */
+  readonly signal?: AbortSignal;
 }
 
 export interface WorkflowSource {
@@ -136,8 +138,8 @@ const ENDED_BY: Readonly<Record<string, EndedBy>> = {
 const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
 /**
- * Reads through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow
- * buffers only one, every other request `checkDeadlineMs`.
+ * Reads through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`), because a workflow buffers only one, a
+ * patient query 4 s (`PATIENT_QUERY_MS`), every other request `checkDeadlineMs`.
  */
 export function createWorkflowSource(
   client: Client,
@@ -147,18 +149,12 @@ export function createWorkflowSource(
   const timed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await client.withDeadline(Date.now() + checkDeadlineMs, work);
   const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
-    await client.withDeadline(Date.now() + target.deadlineMs, () =>
-      retryQuery(() =>
-        asked
-          .getHandle(target.workflowId, target.runId)
-          .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
-      ),
-    );
+    await queried(client, asked, { ...target, after });
   const careful = withRejection(client);
   return {
-    events: async (key, { after, runId, patient }) => {
-      const deadlineMs = QUERY_DEADLINE_MS + (patient === true ? STICKY_TIMEOUT_MS : 0);
-      const target = { workflowId: workflowIdFor(key), runId, deadlineMs };
+    events: async (key, { after, runId, patient, signal }) => {
+      const deadlineMs = patient === true ? PATIENT_QUERY_MS : QUERY_DEADLINE_MS;
+      const target = { workflowId: workflowIdFor(key), runId, deadlineMs, signal };
       try {
         return await query(careful, target, after);
       } catch (error) {
@@ -196,6 +192,29 @@ export function createWorkflowSource(
     running: () => listed(client, timed, `ExecutionStatus = 'Running'`),
     closed: () => listed(client, timed, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };
+}
+
+async function queried(
+  client: Client,
+  asked: WorkflowClient,
+  { workflowId, runId, deadlineMs, signal, after }: Target & { readonly after: number },
+): Promise<EventsPage> {
+  signal?.throwIfAborted();
+  const handle = asked.getHandle(workflowId, runId);
+  const ask = () => handle.query<EventsPage, [EventsQuery]>(QUERIES.events, { after });
+  const cancelled = () =>
+    signal === undefined ? ask() : client.withAbortSignal(AbortSignal.any([signal]), ask);
+  const answer = client.withDeadline(Date.now() + deadlineMs, () => retryQuery(cancelled));
+  return await (signal === undefined ? answer : Promise.race([answer, abortOf(signal)]));
+}
+
+/** Rejects at once; the SDK does not cancel a call that it repeats. */
+async function abortOf(signal: AbortSignal): Promise<never> {
+  return await new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
 }
 
 /** Newest first, 1,000 in a call. */
@@ -317,6 +336,7 @@ interface Target {
   readonly workflowId: string;
   readonly runId: string | undefined;
   readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The same client, but the server refuses its queries of runs that did not complete. */

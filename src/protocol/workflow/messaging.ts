@@ -185,7 +185,7 @@ export interface Hint extends ConversationKey {
   readonly pushed?: PushedTaskEvents;
   /**
    * Present when there is nothing new, but the run was replayed, or refused an input, so that readers may see less than
-   * this. Checked at once, and by a query only where the store has less.
+   * this. Checked at once where the store has less: the events of a replay come with it, all others are queried.
    */
   readonly doubt?: true;
 }
@@ -196,7 +196,10 @@ export interface PushedTaskEvents {
   readonly task: number;
   /** Milliseconds since 1970 of that event; distinguishes attempts, since those after the first share its id. */
   readonly startedAt: number;
-  /** The lowest seq of the events that this instance of the workflow decided while it ran, not while it replayed. */
+  /**
+   * The lowest seq of the events that this instance of the workflow decided while it ran, not while it replayed; of
+   * events of a replay, the lowest seq that it replayed.
+   */
   readonly liveFrom: number;
   readonly events: readonly CanonicalEvent[];
 }

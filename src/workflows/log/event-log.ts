@@ -24,6 +24,7 @@ export class EventLogOfRun {
   readonly #events: CanonicalEvent[];
   #lastSeq: number;
   #hintedSeq: number;
+  readonly #replayedFrom: number;
   #liveFrom: number;
   #urgency: Urgency = 'later';
   #isHeld = false;
@@ -38,7 +39,8 @@ export class EventLogOfRun {
     this.#events = [...carried];
     this.#lastSeq = lastSeq;
     this.#hintedSeq = (carried[0]?.seq ?? lastSeq + 1) - 1;
-    this.#liveFrom = this.#hintedSeq + 1;
+    this.#replayedFrom = this.#hintedSeq + 1;
+    this.#liveFrom = this.#replayedFrom;
   }
 
   /**
@@ -79,24 +81,21 @@ export class EventLogOfRun {
    * Notifies the projector of the new end of the log and of the new events. Costs no history; the projector's sweep
    * repairs lost hints. `isWaiting`: from now on only people can continue the turn, and a client may be waiting for
    * that.
-   * During a replay the hint carries no events, because this instance cannot know whether their tasks were committed.
-   * The worker that decided them may have been lost before it stored them, so the projector is asked to check.
+   * During a replay this instance cannot know whether the tasks were committed, and the worker that decided them may
+   * have been lost before it stored their events. So the projector is asked to check, and gets them for it.
    */
   hint({ isWaiting }: { readonly isWaiting: boolean }): void {
     if (this.#hintedSeq === this.#lastSeq) return;
     const { runId, historyLength, unsafe } = workflowInfo();
+    const events = this.after(this.#hintedSeq);
+    const liveFrom = unsafe.isReplaying ? this.#replayedFrom : this.#liveFrom;
+    // The clock of a workflow is the start time of its task.
+    const pushed = { task: historyLength, startedAt: Date.now(), liveFrom, events };
+    const carried = events.length > MAX_PUSHED_EVENTS ? {} : { pushed };
     if (unsafe.isReplaying) {
       this.#liveFrom = this.#lastSeq + 1;
-      this.doubt();
+      this.doubt(carried);
     } else {
-      const events = this.after(this.#hintedSeq);
-      // The clock of a workflow is the start time of its task.
-      const pushed = {
-        task: historyLength,
-        startedAt: Date.now(),
-        liveFrom: this.#liveFrom,
-        events,
-      };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({
         tenant: this.#tenant,
@@ -104,7 +103,7 @@ export class EventLogOfRun {
         seq: this.#lastSeq,
         runId,
         urgency: isWaiting ? 'now' : this.#urgency,
-        ...(events.length > MAX_PUSHED_EVENTS ? {} : { pushed: pushed }),
+        ...carried,
       });
     }
     this.#hintedSeq = this.#lastSeq;
@@ -112,7 +111,7 @@ export class EventLogOfRun {
   }
 
   /** Has the worker check whether the store has the whole log. Costs no history, and no query when the store has it. */
-  doubt(): void {
+  doubt(carried: Pick<Hint, 'pushed'> = {}): void {
     if (this.#isHeld) return;
     const { [HINT_SINK]: sink } = sinks;
     sink.hint({
@@ -122,6 +121,7 @@ export class EventLogOfRun {
       runId: workflowInfo().runId,
       urgency: 'now',
       doubt: true,
+      ...carried,
     });
   }
 

@@ -39,6 +39,7 @@ export class FakeSource implements WorkflowSource {
   /** A run that does not answer. */
   silent: string | undefined;
   most = 0;
+  pushed?: (hint: Hint) => void;
   readonly #inFlight = new Map<string, number>();
 
   set(run: FakeRun, key: ConversationKey = KEY): void {

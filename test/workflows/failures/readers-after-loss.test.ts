@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { HistoryProbe } from '../../../src/projection/source/history-probe.js';
+import { createIsTaskCompleted } from '../../../src/projection/source/task-commit.js';
 import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -154,6 +156,37 @@ test('a worker that replays a conversation makes all of its events visible to re
   // The query of the Temporal UI makes the worker replay the run.
   await engine.query(talk.id, 'snapshot');
   await isCurrent(log, talk);
+});
+
+test('a replay brings its events, and the history proves their tasks, although another worker completed them', {
+  ...promise('G236'),
+}, async () => {
+  const hints: Hint[] = [];
+  const fn = (_info: unknown, hint: Hint): void => {
+    hints.push(hint);
+  };
+  const tuning = { sinks: { [HINT_SINK]: { hint: { fn, callDuringReplay: true } } } };
+  const agents = [shop(script(...TWO_QUESTIONS))];
+  const engine = await startEngine({ agents, services: ledger(), tuning });
+  const talk = engine.begin();
+  await engine.send(talk, 'hello');
+  const { seq } = await engine.reaches(talk, 'awaiting_input');
+  const live = hints.flatMap(({ pushed }) => pushed ?? []);
+  await engine.stopWorker();
+  hints.length = 0;
+  await engine.startWorker({ ...tuning, identity: 'the other worker' });
+  await engine.query(talk.id, 'snapshot');
+  await until('the replay is over', () => hints.some((hint) => hint.seq === seq));
+  const replayed = hints.flatMap(({ pushed }) => pushed ?? []);
+  expect(replayed).toEqual(live);
+  const probe = new HistoryProbe(engine.temporal);
+  const isCommitted = createIsTaskCompleted(probe, { identity: 'the other worker' });
+  const { task: id = 0, startedAt = 0 } = replayed.at(-1) ?? {};
+  const { runId = '' } = hints.at(-1) ?? {};
+  const key = { tenant: 'default', conversationId: talk.id };
+  const target = { runId, task: { id, startedAt }, pushedAt: 0 };
+  expect(await isCommitted(key, { ...target, byAnyWorker: true })).toBe(true);
+  expect(await isCommitted(key, target)).toBe(false);
 });
 
 test('an answer to a question that is over is refused once, after which readers see the open question', {

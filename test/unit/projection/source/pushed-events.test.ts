@@ -94,6 +94,64 @@ describe('events that tasks pushed', () => {
   });
 });
 
+describe('events that a replay pushed', () => {
+  const replayed = (events: readonly CanonicalEvent[], task: number): Hint => ({
+    ...hint(events, { task }),
+    doubt: true,
+  });
+
+  it('are joined over the replayed tasks, and reported by the newest one', () => {
+    const pushed = new PushedEvents();
+    pushed.take(replayed(LOG.slice(0, 2), 3));
+    pushed.take(replayed(LOG.slice(2, 5), 9));
+    expect(pushed.page(KEY, { runId: RUN, after: 1, upTo: 5 })).toEqual({
+      page: { events: LOG.slice(1, 5), firstSeq: 1, lastSeq: 5, more: false },
+      task: { id: 9, startedAt: STARTED_AT },
+      pushedAt: expect.any(Number) as number,
+      replayed: true,
+    });
+  });
+
+  it('come first, and those of later tasks behind them, each with its own task', () => {
+    const pushed = new PushedEvents();
+    pushed.take(replayed(LOG.slice(0, 3), 9));
+    pushed.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
+    const first = pushed.page(KEY, { runId: RUN, after: 1, upTo: 5 });
+    expect(first).toMatchObject({ page: { lastSeq: 3, more: true }, task: { id: 9 } });
+    const second = pushed.page(KEY, { runId: RUN, after: 3, upTo: 5 });
+    expect(second).toMatchObject({ page: { firstSeq: 4, lastSeq: 5, more: false } });
+    expect(second?.replayed).toBeUndefined();
+  });
+
+  it.each([
+    ['after a gap', LOG.slice(4, 5), 12],
+    ['that do not go far enough', LOG.slice(3, 4), 12],
+  ])('do not answer together with later ones %s', (_what, events, task) => {
+    const pushed = new PushedEvents();
+    pushed.take(replayed(LOG.slice(0, 3), 9));
+    pushed.take(hint(events, { task, liveFrom: 4 }));
+    expect(seqsOf(pushed, 1, 5)).toBeUndefined();
+  });
+
+  it('stay when an input was refused, and no others come with its hint', () => {
+    const pushed = new PushedEvents();
+    pushed.take(replayed(LOG.slice(0, 3), 9));
+    const { pushed: _, ...bare } = replayed(LOG.slice(0, 3), 9);
+    pushed.take(bare);
+    expect(seqsOf(pushed, 1, 3)).toEqual([2, 3]);
+  });
+
+  it('are kept as far as a lost worker may not have stored them', () => {
+    const pushed = new PushedEvents();
+    const [first] = LOG;
+    if (first === undefined) throw new Error('an empty log');
+    const long = Array.from({ length: 300 }, (_, index) => ({ ...first, seq: index + 1 }));
+    pushed.take(replayed(long, 9));
+    expect(seqsOf(pushed, 100, 300)).toBeUndefined();
+    expect(seqsOf(pushed, 200, 300)).toHaveLength(100);
+  });
+});
+
 describe('a source with pushed events', () => {
   const query = { runId: RUN, after: 0, upTo: 5 };
   const reads: unknown[] = [];
@@ -123,6 +181,19 @@ describe('a source with pushed events', () => {
         },
       },
     ]);
+    expect(asked.queries).toEqual([]);
+  });
+
+  it('takes events of a replay when any worker completed their task', async () => {
+    const asked = new FakeSource();
+    const targets: unknown[] = [];
+    const source = createEventSource(asked, async (_key, target) => {
+      targets.push(target);
+      return await Promise.resolve(true);
+    });
+    source.pushed?.({ ...hint(LOG.slice(0, 5), { task: 7 }), doubt: true });
+    expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
+    expect(targets).toMatchObject([{ task: { id: 7 }, byAnyWorker: true }]);
     expect(asked.queries).toEqual([]);
   });
 

@@ -43,6 +43,15 @@ describe('whether a task was committed', () => {
     expect(await server([events]).isCommitted(KEY, TARGET)).toBe(false);
   });
 
+  it.each([
+    ['any worker completed it', [completed(7, '1@there#ffff'), started(6)], true],
+    ['another attempt was completed', [completed(7), started(6, STARTED_AT + 1)], false],
+    ['it is no task', [completed(7, ME, 4), started(6)], false],
+  ])('of a replay may be the work of any worker: %s', async (_what, events, isCommitted) => {
+    const replayed = { ...TARGET, byAnyWorker: true };
+    expect(await server([events]).isCommitted(KEY, replayed)).toBe(isCommitted);
+  });
+
   it('is read on the page before the newest, and no further', async () => {
     expect(
       await server([
