@@ -36,7 +36,8 @@ const HARMLESS_CAUSES: readonly number[] = [
  *
  * The server records the first failed attempt of a task, and none of its later ones: those are only counted, and the
  * count begins again when a signal or another event makes it schedule the task anew (server 1.32). So recorded and
- * counted attempts are added.
+ * counted attempts are added. Their kind is that of the recorded attempt: the server's `TemporalReportedProblems` does
+ * not have the kind of later ones, either.
  */
 export function troubleIn(task: PendingTask, events: readonly HistoryEvent[]): Trouble | undefined {
   const recorded = sinceCompletion(events).filter(
