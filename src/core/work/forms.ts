@@ -206,28 +206,29 @@ const FORMS: { readonly [Type in WorkType]: Form } = {
 
 const records = listOf(aRecord);
 
-/** State and events of a closed conversation, as an activity restores them from the log. */
+/**
+ * State and events of a closed conversation, as an activity restores them from the log. Rows are any records: those of
+ * older workers, which histories contain, have other fields.
+ */
 const restored = recordOf({
   version: aNumber,
   state: recordOf({
     ...{ tenant: aText, conversationId: aText, agent: aText, chain: aText },
-    ...{ startedAt: aText, updatedAt: aText, lastSeq: aNumber, turnCount: aNumber, closed: aFlag },
-    settings: recordOf({ maxSteps: aNumber, idleCloseMs: aNumber, onBusy: aText }),
+    ...{ lastSeq: aNumber, turnCount: aNumber, closed: aFlag },
+    settings: aRecord,
     turn: optional(recordOf({ turnId: aText, callIds: listOf(aText), usage })),
-    queue: listOf(recordOf({ turnId: aText, parts: records, actor: aRecord })),
+    queue: records,
     inbox: optional(records),
     calls: aRecord,
-    transcript: listOf(recordOf({ id: aText, role: aText, turnId: aText })),
-    transcriptBytes: aNumber,
-    tombstones: listOf(recordOf({ key: aText })),
-    requests: listOf(recordOf({ key: aText })),
+    transcript: records,
+    tombstones: records,
+    requests: records,
     usage,
     rules: optional(records),
   }),
-  events: listOf(recordOf({ seq: aNumber, type: aText })),
+  events: records,
   unusedChunks: optional(listOf(aText)),
-  unacknowledged: optional(listOf(recordOf({ firstId: aText, chunks: listOf(aNumber) }))),
-  droppedMessages: optional(aNumber),
+  unacknowledged: optional(records),
 });
 
 /** A state holds results under some levels of its own. */
