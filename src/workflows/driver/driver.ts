@@ -32,7 +32,8 @@ import { recoveredFailure } from './recovery.js';
 interface Work<Result> {
   readonly run: () => Promise<Result>;
   readonly done: (result: Result) => void;
-  readonly failed: (error: unknown) => void;
+  /** `isStopped`: this run has requested that the work be cancelled. */
+  readonly failed: (error: unknown, isStopped: boolean) => void;
 }
 
 const ACTIVITIES: {
@@ -223,15 +224,23 @@ export class Driver {
         const isUsed = this.#machine.completed(effect, result);
         if (type === 'summarize') this.#pause.ended(this.#machine.state, isUsed);
       },
-      failed: (error) => {
-        this.#failed(effect, error, left);
+      failed: (error, isStopped) => {
+        this.#failed(effect, error, { left, isStopped });
       },
     });
   }
 
-  #failed(effect: EffectOf<WorkType>, error: unknown, left: ModelCallDetails): void {
+  /**
+   * A cancellation that this run has not requested is a failure as well: of the server, an operator or a foreign worker.
+   * Otherwise the work would be started again, and a tool would run twice.
+   */
+  #failed(
+    effect: EffectOf<WorkType>,
+    error: unknown,
+    { left, isStopped }: { readonly left: ModelCallDetails; readonly isStopped: boolean },
+  ): void {
     if (effect.type === 'call_model') this.#modelFailed(effect, error, left);
-    else if (isCancellation(error)) return;
+    else if (isStopped && isCancellation(error)) return;
     else if (effect.type === 'summarize') this.#summaryFailed(effect, error);
     else this.#machine.lost(effect, lossOf(error));
   }
@@ -279,7 +288,7 @@ export class Driver {
       },
       (error: unknown) => {
         settle(() => {
-          work.failed(error);
+          work.failed(error, scope.consideredCancelled);
         });
       },
     );
@@ -290,7 +299,7 @@ export class Driver {
     if (end === undefined) return;
     this.#recorded.delete(activityIdOf(this.#machine.state, effect) ?? '');
     if (end.as === 'completed') work.done(end.result as Result);
-    else work.failed(recoveredFailure(end));
+    else work.failed(recoveredFailure(end), false);
     this.#wake();
   }
 

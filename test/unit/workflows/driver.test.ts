@@ -3,7 +3,15 @@ import { ActivityFailure, CancelledFailure, RetryState } from '@temporalio/commo
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { TRANSCRIPT_MISS } from '../../../src/protocol/workflow/transcript-delta.js';
 import { Driver } from '../../../src/workflows/driver/driver.js';
-import { modelCalls, modelSays, plannedCall, turn } from '../../support/builders/core-builders.js';
+import {
+  actor,
+  modelCalls,
+  modelSays,
+  plannedCall,
+  turn,
+} from '../../support/builders/core-builders.js';
+import { cancelTurn } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
 /** An activity that the driver has started. */
@@ -92,6 +100,50 @@ const CANCELLED = new ActivityFailure(
   undefined,
   new CancelledFailure('cancelled'),
 );
+
+/** A run whose tool is under way. */
+async function inTool(effects: 'once' | 'idempotent') {
+  const m = aMachine();
+  m.send('go');
+  const run = aDriver(m);
+  run.sync();
+  await run.ends(({ resolve }) => {
+    resolve(modelCalls([plannedCall('c', { effects })]));
+  });
+  m.mark();
+  return { m, ...run, tool: begun().at(-1)! };
+}
+
+describe('a tool whose activity is cancelled', () => {
+  it.each([
+    ['once', 'outcome_unknown'],
+    ['idempotent', 'tool_crashed'],
+  ] as const)(
+    'by the server or its worker, without a request of the run, is not run again under the same id: %s',
+    promise('G8'),
+    async (effects, code) => {
+      const { m, ends, tool } = await inTool(effects);
+      await ends(({ reject }) => {
+        reject(CANCELLED);
+      }, tool);
+      expect(m.last('tool_result').result.envelope).toMatchObject({ error: { code } });
+      expect(idsOf().filter((id) => id === tool.activityId)).toHaveLength(1);
+    },
+  );
+
+  it('because the turn was cancelled adds nothing to its result', async () => {
+    const { m, sync, ends, tool } = await inTool('once');
+    cancelTurn(m.machine, { turnId: turn(1), actor: actor('ann') });
+    sync();
+    expect(server.cancelled).toBe(1);
+    m.mark();
+    await ends(({ reject }) => {
+      reject(CANCELLED);
+    }, tool);
+    expect(m.types()).toEqual([]);
+    expect(begun()).toHaveLength(2);
+  });
+});
 
 describe('a model call that still runs when its recorded end is taken', () => {
   it('changes nothing by its own end: one that lacked messages is made again after it', async () => {
