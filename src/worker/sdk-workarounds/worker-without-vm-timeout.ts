@@ -6,11 +6,12 @@
 import {
   type CompiledWorkerOptions,
   type Logger,
-  Worker,
+  type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
+import { WorkerWithoutReferences } from './storage-references.js';
 import { StuckWatch } from './stuck-watch.js';
 
 type Creation = readonly [
@@ -19,7 +20,7 @@ type Creation = readonly [
   logger: Logger,
 ];
 
-export class WorkerWithoutVmTimeout extends Worker {
+export class WorkerWithoutVmTimeout extends WorkerWithoutReferences {
   protected static override async createWorkflowCreator(
     ...[bundle, options, logger]: Creation
   ): Promise<WorkflowCreator> {
@@ -45,7 +46,7 @@ export async function createWatchedWorker(
   options: WorkerOptions,
   { watch = new StuckWatch(), over = (creator) => creator, sdkGuards = false }: Surroundings = {},
 ): Promise<{ readonly worker: Worker; readonly stuck: Promise<never> }> {
-  class WatchedWorker extends (sdkGuards ? Worker : WorkerWithoutVmTimeout) {
+  class WatchedWorker extends (sdkGuards ? WorkerWithoutReferences : WorkerWithoutVmTimeout) {
     protected static override async createWorkflowCreator(
       ...given: Creation
     ): Promise<WorkflowCreator> {

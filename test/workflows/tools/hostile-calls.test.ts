@@ -38,6 +38,13 @@ interface RawPayload {
   readonly data: Uint8Array;
 }
 
+/** The SDK looks for a stored value in its place, and fails where the worker has no storage of the SDK. */
+function storageReference(data: string): RawPayload {
+  const messageType = text.encode('temporal.api.sdk.v1.ExternalStorageReference');
+  const { metadata, ...rest } = payload('json/protobuf', data);
+  return { ...rest, metadata: { ...metadata, messageType } };
+}
+
 function payload(encoding: string, data: string | Uint8Array): RawPayload {
   return {
     metadata: { encoding: text.encode(encoding) },
@@ -79,6 +86,8 @@ const GARBAGE: readonly (readonly [string, readonly RawPayload[]])[] = [
   ['bytes', [payload('binary/plain', new Uint8Array([0, 255, 254]))]],
   ['a foreign encoding', [payload('binary/whatever', 'xyz')]],
   ['a protobuf', [payload('json/protobuf', '{"a": 1}')]],
+  ['a reference to storage', [storageReference('{"driverName": "s3", "claimData": {"a": "b"}}')]],
+  ['a reference that is none', [storageReference('{"driverName": ')]],
   ['no encoding', [{ metadata: {}, data: text.encode('{}') }]],
   ['a megabyte', [payload('json/plain', JSON.stringify('x'.repeat(1_000_000)))]],
   [
