@@ -24,7 +24,16 @@ export class DetailsOnDemand implements WorkflowInternalsInterceptor {
     const asked = input.activation.jobs?.some(
       ({ queryWorkflow }) => queryWorkflow?.queryType === METADATA_QUERY,
     );
-    if (asked === true && write !== undefined) setCurrentDetails(write());
+    if (asked === true && write !== undefined) setCurrentDetails(textOf(write));
     next(input);
+  }
+}
+
+/** A page that cannot be written fails neither the query nor the task that came with it. */
+function textOf(page: () => string): string {
+  try {
+    return page();
+  } catch (error) {
+    return `The page cannot be written: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -39,11 +39,22 @@ export function checkedInput(input: ConversationInput): ConversationInput {
 /** A missing bound would make a turn endless or a timer impossible, and so fail the task forever. */
 function settingsProblem(settings: unknown): string | undefined {
   if (!isRecord(settings)) return 'settings must be given';
-  const { maxSteps, onBusy, idleCloseMs } = settings;
+  const { maxSteps, onBusy, idleCloseMs, budgets } = settings;
   if (!isPositive(maxSteps)) return 'settings.maxSteps must be a positive number';
   if (!isPositive(idleCloseMs) || idleCloseMs > MAX_WAIT_MS)
     return `settings.idleCloseMs must be a positive number, at most ${MAX_WAIT_MS}`;
-  return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
+  return typeof onBusy === 'string' ? budgetsProblem(budgets) : 'settings.onBusy must be a text';
+}
+
+function budgetsProblem(budgets: unknown): string | undefined {
+  if (budgets === undefined) return undefined;
+  if (!isRecord(budgets)) return 'settings.budgets must be absent or an object';
+  const { timeMs, callsOf } = budgets;
+  if (timeMs !== undefined && (!isPositive(timeMs) || timeMs > MAX_WAIT_MS))
+    return `settings.budgets.timeMs must be absent or a positive number, at most ${MAX_WAIT_MS}`;
+  return callsOf === undefined || isRecord(callsOf)
+    ? undefined
+    : 'settings.budgets.callsOf must be absent or an object';
 }
 
 /** A bound of 0 would make the run do nothing but roll over. */

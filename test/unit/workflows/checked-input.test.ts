@@ -1,4 +1,5 @@
 /** Conversations that a worker does not begin, and how it refuses them. */
+import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
 import { CORE_REVISION } from '../../../src/protocol/workflow/revisions.js';
@@ -31,4 +32,14 @@ describe('a conversation', () => {
       `core revision ${CORE_REVISION + 1} needs a newer worker: this one knows up to ${CORE_REVISION}`,
     );
   });
+
+  it.each([null, { timeMs: 'long' }, { timeMs: 1e300 }, { timeMs: -1 }, { callsOf: null }])(
+    'with budgets that no turn could be held to ends at once with the reason: %j',
+    (budgets) => {
+      const given = input(CORE_REVISION);
+      const faulty = { ...given, settings: { ...given.settings, budgets } } as ConversationInput;
+      expect(() => checkedInput(faulty)).toThrow(ApplicationFailure);
+      expect(() => checkedInput(faulty)).toThrow(/cannot start: settings\.budgets/);
+    },
+  );
 });
