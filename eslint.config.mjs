@@ -93,7 +93,7 @@ const FLOORS = {
   ],
   core: [
     ['input', 'state'],
-    ['calls', 'context'],
+    ['calls', 'context', 'plugins'],
     ['decide'],
     ['memory'],
     ['apply', 'judge', 'view'],
@@ -102,7 +102,7 @@ const FLOORS = {
     ['machine'],
     ['reads'],
   ],
-  define: [['checks', 'schemas'], ['tool'], ['http', 'mcp', 'tool-rules'], ['agent']],
+  define: [['checks', 'schemas'], ['tool'], ['http', 'mcp', 'plugin', 'tool-rules'], ['agent']],
   http: [['request'], ['routes']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
@@ -119,7 +119,13 @@ const FLOORS = {
     ['database', 'migrations'],
     ['conversations', 'live'],
   ],
-  tools: [['shared'], ['http', 'mcp', 'model-input', 'results'], ['run'], ['definition'], ['plan']],
+  tools: [
+    ['shared'],
+    ['http', 'mcp', 'model-input', 'results'],
+    ['run'],
+    ['definition', 'plugins'],
+    ['plan'],
+  ],
   worker: [['load', 'sdk-workarounds', 'temporal', 'watch'], ['repair']],
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };

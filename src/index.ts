@@ -27,6 +27,13 @@ export { type PriceTable, priceTable } from './define/agent/prices.js';
 export { type OpenAIModelOptions, openaiModel } from './model/openai/adapter.js';
 export type { Model } from './protocol/model/model.js';
 
+// Plugins: tools with a state that the conversation keeps, and code that runs before each model call.
+
+export { definePlugin } from './define/define-plugin.js';
+export type { AnyPlugin, Plugin, PluginSpec, PrepareContext } from './define/plugin/types.js';
+export type { StateAccess } from './define/tool/state-access.js';
+export type { StateChange } from './protocol/calls/plugin-state.js';
+
 // Tools: their declarations, and the waiting calls of an agent in their types.
 
 export type { AudienceSpec } from './define/checks/audience.js';

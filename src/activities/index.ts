@@ -1,6 +1,6 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
 
-import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits/service-limits.js';
+import { STATES_CACHE_BYTES, TRANSCRIPT_CACHE_BYTES } from '../protocol/limits/service-limits.js';
 import { wellFormedJson } from '../protocol/values/well-formed.js';
 import type { ConversationActivities } from '../protocol/workflow/activities.js';
 import { McpServers } from '../tools/mcp/servers.js';
@@ -9,6 +9,7 @@ import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
 import { notedActivities, wrappedActivities } from './shared/noted.js';
+import { RememberedStates } from './shared/plugin-states.js';
 import { Transcripts } from './shared/transcripts.js';
 import { checkAnswer, checkDefinition, checkEdit, planCall } from './tools/checks.js';
 import { preflightTool } from './tools/preflight-tool.js';
@@ -35,6 +36,10 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
         deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
       readChunk: (run, id) => readChunk(deps.chunks, run, id),
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
+    }),
+    states: new RememberedStates({
+      fetch: deps.fetchStates ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
+      maxBytes: STATES_CACHE_BYTES,
     }),
   };
   const activities: ConversationActivities = {

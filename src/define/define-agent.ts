@@ -18,6 +18,8 @@ import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.j
 import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
 import type { AnyMcpServer, McpServer } from './mcp-server.js';
+import { checkPlugins, withPluginTools } from './plugin/agent-plugins.js';
+import type { Plugin } from './plugin/types.js';
 import type { Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
 import type { ToolPolicy } from './tool/policy.js';
@@ -33,6 +35,8 @@ export interface AgentSpec<Services> {
   /** The system prompt; the usage texts of the tools follow it. */
   readonly instructions: string;
   readonly tools?: readonly Tool<Services>[];
+  /** Their tools follow the agent's own; their functions run in this order. */
+  readonly plugins?: readonly Plugin<Services>[];
   /** MCP servers whose tools the agent has besides; the tools are known once the servers have listed them. */
   readonly mcpServers?: readonly McpServer<Services>[];
   /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
@@ -57,7 +61,10 @@ export interface Agent<
   readonly description?: string;
   readonly model: Model;
   readonly instructions: string;
+  /** The agent's own, then those of its plugins. */
   readonly tools: Tools;
+  /** Absent: none. */
+  readonly plugins?: readonly Plugin<Services>[];
   /** Absent: none. */
   readonly mcpServers?: readonly McpServer<Services>[];
   readonly toolPolicy?: ToolPolicy<Services>;
@@ -74,7 +81,7 @@ export type AnyAgent = Agent<never>;
 
 const FIELDS = [
   ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
-  ...['context', 'output', 'mcpServers'],
+  ...['context', 'output', 'mcpServers', 'plugins'],
 ];
 
 /**
@@ -90,10 +97,14 @@ export function defineAgent<
 ): Agent<Services, Tools> & AnswersIn<Output> {
   const problems = new ProblemList();
   const untyped: unknown = spec;
-  if (isRecord(untyped)) checkAgent(untyped, problems);
-  else problems.add('', `must be an object, got ${shown(untyped)}`);
+  if (isRecord(untyped)) {
+    checkPlugins(untyped['plugins'], problems);
+    checkAgent(withPluginTools(untyped), problems);
+  } else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
-  const { name, description, model, instructions, tools, mcpServers, toolPolicy, settings } = spec;
+  const { name, description, model, instructions, mcpServers, toolPolicy, settings } = spec;
+  const { plugins = [] } = spec;
+  const tools = [...(spec.tools ?? []), ...plugins.flatMap((plugin) => plugin.tools)];
   const context = contextOf(spec.context, model);
   return Object.freeze({
     kind: 'agent',
@@ -102,7 +113,8 @@ export function defineAgent<
     model,
     instructions,
     // A frozen copy, of the same type.
-    tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
+    tools: Object.freeze(tools) as readonly AnyTool[] as Tools,
+    ...(plugins.length === 0 ? {} : { plugins: Object.freeze([...plugins]) }),
     ...(mcpServers === undefined || mcpServers.length === 0
       ? {}
       : { mcpServers: Object.freeze([...mcpServers]) }),

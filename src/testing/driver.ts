@@ -9,6 +9,7 @@ import type { EffectOf, ExternalEffect, TimerEffect } from '../core/decide/effec
 import { isTimer } from '../core/decide/effects.js';
 import { ConversationMachine, startedState } from '../core/machine/machine.js';
 import { SummaryPause } from '../core/machine/summary-pause.js';
+import { statesNow } from '../core/plugins/states.js';
 import type { ConversationState } from '../core/state/state.js';
 import { callOf } from '../core/state/state.js';
 import { isoOf } from '../core/state/time.js';
@@ -81,6 +82,7 @@ export class TestDriver<Services> {
     };
     this.events.push(started);
     this.#machine = this.#machineOn(startedState(undefined, started));
+    local.states = () => statesNow(this.#machine.state).states;
   }
 
   get machine(): ConversationMachine {

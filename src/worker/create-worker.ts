@@ -25,7 +25,11 @@ import { Projector } from '../projection/projector/projector.js';
 import { StartupCheck } from '../projection/projector/startup-check.js';
 import { Sweep } from '../projection/projector/sweep.js';
 import { restoreState } from '../projection/reading/reopening.js';
-import { fetchTranscript, TranscriptChunks } from '../projection/reading/transcript-chunks.js';
+import {
+  fetchStates,
+  fetchTranscript,
+  TranscriptChunks,
+} from '../projection/reading/transcript-chunks.js';
 import { createEventSource } from '../projection/source/event-source.js';
 import { HistoryProbe } from '../projection/source/history-probe.js';
 import { newestEvents } from '../projection/source/history-tail.js';
@@ -38,6 +42,7 @@ import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
+import { type StartedPlugins, startPlugins } from '../tools/plugins/lifecycle.js';
 import { withSlots } from './load/slots.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './options.js';
@@ -71,7 +76,7 @@ export interface ColloquyWorker {
 
 /**
  * Connects and creates a worker that serves the given agents.
- * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable}
+ * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable} {PluginFailed}
  * @throws {TypeError} that names an invalid setting.
  */
 export async function createColloquyWorker<Services>(
@@ -91,10 +96,18 @@ export async function createColloquyWorker<Services>(
     if (options.searchAttributes !== false) await requireSearchAttributes(client);
     const connection = await connectNative(settings, policy);
     closers.push(() => connection.close());
+    const plugins = await startPlugins(options.agents, {
+      services: options.services as never,
+      logger,
+    });
+    closers.push(() => plugins.dispose());
     await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
     const { namespace, address } = settings;
     const storeId = await opened.log.storeId();
-    const parts = { client, connection, opened, logger, namespace, codecs, storeId, address };
+    const parts = {
+      ...{ client, connection, opened, plugins, logger },
+      ...{ namespace, codecs, storeId, address },
+    };
     return await assemble(options, parts);
   } catch (error) {
     for (const close of closers.reverse()) await close().catch(() => undefined);
@@ -108,6 +121,7 @@ interface Parts {
   readonly client: Client;
   readonly connection: NativeConnection;
   readonly opened: OpenLog;
+  readonly plugins: StartedPlugins;
   readonly logger: Logger;
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
@@ -179,7 +193,8 @@ async function assemble<Services>(
   };
 }
 
-async function closeAll({ opened, connection, client }: Parts): Promise<void> {
+async function closeAll({ opened, plugins, connection, client }: Parts): Promise<void> {
+  await plugins.dispose();
   await opened.close();
   await connection.close();
   await client.connection.close();
@@ -296,6 +311,7 @@ function activitiesOf<Services>(
     isDeletedRun: createIsDeletedRun(log),
     chunks: new TranscriptChunks({ blobs, log, logger }),
     fetchTranscript: (run, query) => fetchTranscript(client, run, query),
+    fetchStates: (run) => fetchStates(client, run),
     ...(options.transcriptCacheBytes === undefined
       ? {}
       : { transcriptCacheBytes: options.transcriptCacheBytes }),

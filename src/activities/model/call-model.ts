@@ -9,6 +9,7 @@ import type { AnswerForm } from '../../define/agent/output.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
 import { type Message, resultsOfTurn, textOf } from '../../protocol/conversation/messages.js';
 import { assistantMessageId } from '../../protocol/log/live-events.js';
 import type {
@@ -36,8 +37,9 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
+import { contextMessages, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
-import { type ActivityTools, policyDeps } from '../shared/deps.js';
+import { type ActivityTools, policyDeps, withFields } from '../shared/deps.js';
 import {
   agentOf,
   failureOf,
@@ -73,6 +75,7 @@ import { Spending } from './spending.js';
  * | the prompt is too long for the model, or for the agent's budget | made smaller and sent again once; then failure `model_context_too_long` |
  * | a final answer does not match the requested form | requested once more; then the answer, with `outputProblem` |
  * | answers cannot be checked by the form that the message requests | failure `invalid_request`, before the model is called |
+ * | `prepare` of a plugin fails | failure `plugin_failed`, retried; the model is not called |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
@@ -93,13 +96,13 @@ export async function callModel(
   const { stream } = shown;
   stream.begin(defined.model.name);
   try {
-    const { agent, messages, ...answer } = await withHeartbeat(
+    const { agent, messages, states, patches, ...answer } = await withHeartbeat(
       () => asked(tools, input, { stream, spending }),
       () => spending.details(),
     );
     if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
     spending.giveUp();
-    const { response, output, outputProblem } = answer;
+    const { response } = answer;
     const { parts, finishReason, model } = response;
     const ran = providerCallsOf(response);
     const known = [...resultsOfTurn(messages, turnId), ...providerResultsOf(ran.providerCalls)];
@@ -108,13 +111,13 @@ export async function callModel(
     const result = {
       ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },
       context: answer.context,
-      ...(output === undefined ? {} : { output }),
-      ...(outputProblem === undefined ? {} : { outputProblem }),
+      ...formedOf(answer),
+      ...(patches.length === 0 ? {} : { patches }),
     };
     const problem = answerTooLarge(result);
     if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
     return await answerWithReads(tools, input, {
-      ...{ agent, messages, outcome: result, stream },
+      ...{ agent, states, messages, outcome: result, stream },
       details: () => spending.details(),
     });
   } catch (error) {
@@ -155,19 +158,55 @@ function callerOf(input: CallModelInput): ModelCaller {
   return { tenant, conversationId, agent, requester, turnId, step };
 }
 
+/** The request, beside its answer. */
+interface Asked {
+  /** Without the tools that plugins have hidden. */
+  readonly agent: AnyAgent;
+  readonly messages: readonly Message[];
+  /** States of the agent's plugins after `prepare`, and the changes that it made. */
+  readonly states: PluginStates;
+  readonly patches: readonly StatePatch[];
+}
+
+/** Runs `prepare` of the agent's plugins. @throws {PluginFailed} */
+async function prepared(
+  tools: ActivityTools,
+  input: CallModelInput,
+  { agent, messages }: Pick<Asked, 'agent' | 'messages'>,
+): Promise<Prepared> {
+  const { tenant, conversationId, turnId, step, requester } = input;
+  if (agent.plugins === undefined) return { agent, context: [], patches: [], states: {} };
+  const context = Context.current();
+  const about = { tenant, conversationId, turnId, step };
+  return prepareAgent({
+    ...{ agent, ...about, requester },
+    states: await tools.states.statesOf(runOf(context), input.states),
+    services: tools.services,
+    logger: withFields(tools.logger, about),
+    results: resultsOfTurn(messages, turnId),
+    signal: context.cancellationSignal,
+  });
+}
+
 /** Returns the answer of the model, with the agent and the messages of the request. */
 async function asked(
   tools: ActivityTools,
   input: CallModelInput,
   { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
-): Promise<FormAnswer & { readonly agent: AnyAgent; readonly messages: readonly Message[] }> {
+): Promise<FormAnswer & Asked> {
   const unusable = unusableForm(input.output);
   if (unusable !== undefined) throw failureOf('invalid_request', unusable);
-  const agent = await withListedTools(tools, agentOf(tools, input.agent));
-  const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
+  const listed = await withListedTools(tools, agentOf(tools, input.agent));
+  const run = runOf(Context.current());
+  const messages = await tools.transcripts.whole(run, input.transcript);
+  const { agent, context, patches, states } = await prepared(tools, input, {
+    agent: listed,
+    messages,
+  });
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);
-  const deps = { form, spending, cacheKey, ...modelFiles(tools, input) };
+  const added = contextMessages(context, input.turnId);
+  const deps = { form, spending, cacheKey, added, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
   const about = {
     ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
@@ -192,7 +231,7 @@ async function asked(
     },
     isTooLong: isContextTooLong,
   });
-  return { ...answer, agent, messages };
+  return { ...answer, agent, messages, states, patches };
 }
 
 /**
@@ -209,6 +248,20 @@ async function plansOf(
     () => Promise.race([planning, Context.current().cancelled]),
     () => spending.details(),
   );
+}
+
+/** The answer in its form, or why it has none. */
+function formedOf({
+  output,
+  outputProblem,
+}: Pick<CallModelResult, 'output' | 'outputProblem'>): Pick<
+  CallModelResult,
+  'output' | 'outputProblem'
+> {
+  return {
+    ...(output === undefined ? {} : { output }),
+    ...(outputProblem === undefined ? {} : { outputProblem }),
+  };
 }
 
 /** Usage and failed attempts of the outcome, with or without an answer. */
@@ -239,6 +292,8 @@ interface GenerateDeps {
   readonly form: AnswerForm | undefined;
   readonly spending: Spending;
   readonly cacheKey: string;
+  /** Messages of plugins behind the conversation. */
+  readonly added: readonly Message[];
   readonly caller: ModelCaller;
   /** Runs the request and keeps the record that the worker is configured for. */
   readonly keep: (
@@ -262,14 +317,15 @@ function cacheKeyOf(key: ConversationKey): string {
 async function generate(
   agent: AnyAgent,
   { messages, stable, tokens }: GivenContext,
-  { stream, files, form, spending, cacheKey, caller, keep }: GenerateDeps,
+  { stream, files, form, spending, cacheKey, added, caller, keep }: GenerateDeps,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
   const { system, tools } = promptOf(agent);
   const cached = { stableMessages: stable, cacheKey };
-  const request = { system, messages, tools, ...requestedOutput(agent, form), ...cached };
-  return spending.request({ promptTokens: tokens, messages }, (meter) => {
+  const given = [...messages, ...added];
+  const request = { system, messages: given, tools, ...requestedOutput(agent, form), ...cached };
+  return spending.request({ promptTokens: tokens, messages: given }, (meter) => {
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {
         signal: cancellationSignal,

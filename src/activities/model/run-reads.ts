@@ -7,6 +7,7 @@ import { Context } from '@temporalio/activity';
 import { type ForeseenRead, foreseenReads } from '../../core/reads/foreseen.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool } from '../../define/tool/types.js';
+import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import { INLINE_READS_AT_ONCE } from '../../protocol/limits/service-limits.js';
 import type {
@@ -18,6 +19,7 @@ import type {
 import { withReads } from '../../tools/model-input/model-answer.js';
 import type { LargeResults } from '../../tools/results/large-results.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
+import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { type ActivityTools, publishLive } from '../shared/deps.js';
 import { isCancelRequested, reasonOf } from '../shared/failure.js';
 import type { ModelStream } from '../shared/model-stream.js';
@@ -29,6 +31,8 @@ const HEARTBEAT_AFTER_MS = 100;
 /** A finished answer, with its agent and messages. */
 export interface Answered {
   readonly agent: AnyAgent;
+  /** States of the agent's plugins at the begin of the step. */
+  readonly states: PluginStates;
   /** The messages that the model received. */
   readonly messages: readonly Message[];
   readonly outcome: CallModelResult;
@@ -56,7 +60,7 @@ export async function answerWithReads(
   input: CallModelInput,
   answered: Answered,
 ): Promise<CallModelResult> {
-  const { agent, outcome, messages, details, stream } = answered;
+  const { agent, states, outcome, messages, details, stream } = answered;
   const due = foreseenReads(input, { outcome, messages, nowMs: Date.now() });
   const [first] = due;
   if (first === undefined) return outcome;
@@ -66,7 +70,7 @@ export async function answerWithReads(
   const heartbeat = setTimeout(() => {
     context.heartbeat(details());
   }, HEARTBEAT_AFTER_MS);
-  const reads = await inTime({ tools, agent, withinMs: first.withinMs }, due);
+  const reads = await inTime({ tools, agent, states, withinMs: first.withinMs }, due);
   clearTimeout(heartbeat);
   // Reads that a cancel has interrupted are not part of the answer.
   if (isCancelRequested(context)) context.cancellationSignal.throwIfAborted();
@@ -75,7 +79,12 @@ export async function answerWithReads(
 
 /** The reads that ended, by the index of their call. Never throws. */
 async function inTime(
-  { tools, agent, withinMs }: Pick<ReadDeps, 'tools' | 'agent'> & { readonly withinMs: number },
+  {
+    tools,
+    agent,
+    states,
+    withinMs,
+  }: Pick<ReadDeps, 'tools' | 'agent' | 'states'> & { readonly withinMs: number },
   due: readonly ForeseenRead[],
 ): Promise<ReadonlyMap<number, InlineRead>> {
   const over = new AbortController();
@@ -93,7 +102,7 @@ async function inTime(
   const lane = async (): Promise<void> => {
     for (const read of waiting) {
       if (signal.aborted) return;
-      const ended = await endOf({ tools, agent, signal, stopped }, read);
+      const ended = await endOf({ tools, agent, states, signal, stopped }, read);
       if (ended !== undefined) reads.set(read.index, { toolCallId: read.plan.toolCallId, ended });
     }
   };
@@ -108,6 +117,7 @@ async function inTime(
 interface ReadDeps {
   readonly tools: ActivityTools;
   readonly agent: AnyAgent;
+  readonly states: PluginStates;
   readonly signal: AbortSignal;
   /** Resolves when the signal fires. */
   readonly stopped: Promise<undefined>;
@@ -129,12 +139,13 @@ async function endOf(deps: ReadDeps, read: ForeseenRead): Promise<ToolEnded | un
 }
 
 async function run(
-  { tools, signal }: ReadDeps,
+  { tools, agent, states, signal }: ReadDeps,
   tool: AnyTool,
   { plan, input }: ForeseenRead,
 ): Promise<ToolEnded | undefined> {
   const { toolCallId, name, timeouts } = plan;
   const { turnId, step } = input;
+  const view = new StateView(agent.plugins ?? [], states);
   const origin = { turnId, step, attempt: 1, toolCallId, name };
   publishLive(tools, input, { type: 'tool_call_started', ...origin });
   const progress = progressOf(tool, (payload) => {
@@ -144,7 +155,11 @@ async function run(
     const end = await runToolCall({
       tool,
       input: input.call.input,
-      ctx: contextOf(tools, input, { attempt: 1, progress: progress.report }),
+      ctx: contextOf(tools, input, {
+        ...{ attempt: 1, progress: progress.report },
+        ...accessTo(view),
+      }),
+      states: view,
       ...(tools.blobs === undefined ? {} : { large: LEAVES }),
       signal,
       timeoutMs: timeouts.runMs,

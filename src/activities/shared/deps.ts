@@ -15,6 +15,7 @@ import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
+import type { FetchStates, RememberedStates } from './plugin-states.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
 /**
@@ -44,6 +45,8 @@ export interface ActivityDeps<Services> {
   readonly watched?: (key: ConversationKey) => boolean;
   /** Queries a run for messages that this worker does not remember. Absent: the workflow has to send everything. */
   readonly fetchTranscript?: FetchTranscript;
+  /** Queries a run for states of plugins that this worker does not remember. Absent: tools that need them fail. */
+  readonly fetchStates?: FetchStates;
   /** Bytes of transcripts to remember; 0 = none. @defaultValue 64 MiB */
   readonly transcriptCacheBytes?: number;
   /** Where large results are stored. Absent: they are cut. */
@@ -66,6 +69,7 @@ export interface ActivityDeps<Services> {
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
+  readonly states: RememberedStates;
   readonly mcp: McpServers;
 }
 

@@ -7,10 +7,11 @@ import type {
 } from '../../protocol/workflow/activities.js';
 import { judgeInput } from '../../tools/definition/judge.js';
 import { preflightToolCall } from '../../tools/run/preflight.js';
+import { accessTo } from '../../tools/shared/state-view.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
-import { contextOf } from './tool-context.js';
+import { contextOf, statesFor } from './tool-context.js';
 
 /**
  * Does not run a tool that reads the arguments differently than when the call was planned. An error of the tool is the
@@ -31,10 +32,11 @@ export async function preflightTool(
   const judged = await judgeInput(tool, { ...call, executor: 'client' });
   if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
   const { attempt } = context.info;
-  const ctx = contextOf(tools, input, { attempt, progress: () => undefined });
   const signal = context.cancellationSignal;
   const timeoutMs = call.timeouts.runMs;
   try {
+    const access = accessTo(await statesFor(tools, input), 'preflight');
+    const ctx = contextOf(tools, input, { attempt, progress: () => undefined, ...access });
     return await withHeartbeat(() =>
       preflightToolCall({ tool, input: call.input, ctx, signal, timeoutMs }),
     );

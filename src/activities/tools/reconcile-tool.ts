@@ -7,11 +7,12 @@ import type {
 } from '../../protocol/workflow/activities.js';
 import { judgeInput } from '../../tools/definition/judge.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
+import { accessTo } from '../../tools/shared/state-view.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { largeResults } from '../transcript/stored-results.js';
-import { contextOf } from './tool-context.js';
+import { contextOf, statesFor } from './tool-context.js';
 
 /**
  * An error of the tool fails this activity, which is retried a few times: the service that it asks may be down for a
@@ -29,11 +30,12 @@ export async function reconcileTool(
   const judged = await judgeInput(tool, { ...call, executor: 'server' });
   if (!judged.runs)
     return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
-  const ctx = contextOf(tools, input, {
-    attempt: context.info.attempt,
-    progress: () => undefined,
-  });
   try {
+    const ctx = contextOf(tools, input, {
+      attempt: context.info.attempt,
+      progress: () => undefined,
+      ...accessTo(await statesFor(tools, input), 'reconcile'),
+    });
     return await withHeartbeat(() =>
       reconcileToolCall({
         tool,

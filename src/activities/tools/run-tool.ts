@@ -16,12 +16,13 @@ import type { RunToolInput, RunToolResult } from '../../protocol/workflow/activi
 import { judgeInput } from '../../tools/definition/judge.js';
 import { heldAt } from '../../tools/mcp/session/questions.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
+import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { type ActivityTools, publishLive } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool, type MissingTool } from '../shared/listed-tools.js';
 import { largeResults } from '../transcript/stored-results.js';
-import { contextOf, progressOf } from './tool-context.js';
+import { contextOf, progressOf, statesFor } from './tool-context.js';
 
 /** Time that finding the tool may take without counting towards the run. */
 const LISTING_SLACK_MS = 1_000;
@@ -51,6 +52,8 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   if (changed !== undefined) return changed;
   if (handlerOf(tool) === undefined)
     return failedBefore('not_available', TEXTS.noLongerAvailable(call.name));
+  const states = await statesOrResult(tools, input);
+  if (!(states instanceof StateView)) return states;
   const { turnId, step } = input;
   const origin = { turnId, step, attempt, toolCallId: call.toolCallId, name: call.name };
   const publish = (event: LiveEvent): void => {
@@ -65,7 +68,11 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
       runToolCall({
         tool,
         input: call.input,
-        ctx: contextOf(tools, input, { attempt, progress: progress.report }),
+        ctx: contextOf(tools, input, {
+          ...{ attempt, progress: progress.report },
+          ...accessTo(states),
+        }),
+        states,
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: timeLeft(input, startedAt),
@@ -82,6 +89,22 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     throw toFailure(error, 'tool_lost');
   } finally {
     progress.end();
+  }
+}
+
+/**
+ * The states of plugins, without which the tool does not run. A call that may run only once has only one attempt: its
+ * result says that it has not run.
+ */
+async function statesOrResult(
+  tools: ActivityTools,
+  input: RunToolInput,
+): Promise<StateView | RunToolResult> {
+  try {
+    return await statesFor(tools, input);
+  } catch (error) {
+    if (input.call.effects !== 'once') throw toFailure(error, 'tool_lost');
+    return failedBefore('not_available', TEXTS.statesNotRead(input.call.name));
   }
 }
 

@@ -1,19 +1,23 @@
 /** Builds the context of a tool's code from the input of the activity that runs it. */
+import { Context } from '@temporalio/activity';
 import type { CallContext } from '../../define/tool/context.js';
+import type { StateAccess } from '../../define/tool/state-access.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { boundedJson, toJson } from '../../tools/shared/normalise.js';
+import { StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import { type ActivityTools, withFields } from '../shared/deps.js';
+import { runOf } from '../shared/transcripts.js';
 import { storedResultsOf } from '../transcript/stored-results.js';
 
 export function contextOf(
   tools: ActivityTools,
   input: RunToolInput,
-  run: Pick<CallContext, 'attempt' | 'progress'>,
+  run: Pick<CallContext, 'attempt' | 'progress'> & StateAccess,
 ): Omit<CallContext<never>, 'signal'> {
   const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
   const { toolCallId, name } = call;
@@ -36,6 +40,19 @@ export function contextOf(
     storedResults: storedResultsOf(tools, { tenant, conversationId }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
   };
+}
+
+/** The states of the agent's plugins, for one run of its code. @throws when they cannot be had */
+export async function statesFor(
+  tools: ActivityTools,
+  { agent, states }: Pick<RunToolInput, 'agent' | 'states'>,
+): Promise<StateView> {
+  const plugins = tools.registry.agent(agent)?.plugins ?? [];
+  const run = runOf(Context.current());
+  return new StateView(
+    plugins,
+    plugins.length === 0 ? {} : await tools.states.statesOf(run, states),
+  );
 }
 
 /** Drops progress after the end: code that ignored its timeout may continue to report. */

@@ -29,6 +29,7 @@ import {
 import { definitionChanged, inputMigrated } from './definitions.js';
 import { backgroundEnded, withInboxEvent } from './inbox.js';
 import { suspensionChanged } from './offers.js';
+import { statePatched } from './plugins.js';
 import { startedState } from './started.js';
 import { answerChecked, callPrepared, toolAsked, toolLost, toolReconciled } from './tool-runs.js';
 import {
@@ -99,6 +100,7 @@ const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
   tool_lost: toolLost,
   tool_reconciled: toolReconciled,
   tool_result: toolResult,
+  state_patch: statePatched,
   rule_remembered: (state, { rule, at }) => ({
     ...state,
     ...withRule(state.rules, { ...rule, at }),

@@ -30,6 +30,7 @@ import type { ConversationState } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall, withTurn } from '../state/update.js';
+import { isSequential, withPatchesDue, withStepPatchesDue } from './plugins.js';
 import { withTombstone } from './tombstones.js';
 import { nextStep } from './turns.js';
 
@@ -211,8 +212,10 @@ export function toolResult(
     return { ...next, calls };
   }
   const ended = lateCall({ ...rest, status, result });
+  // Each call of a sequential step reads the states that the one before it has left.
+  const patched = isSequential(state) ? withPatchesDue(next, [ended]) : next;
   return stepSettled({
-    ...withFailure(next, name, result),
+    ...withFailure(patched, name, result),
     calls: { ...state.calls, [toolCallId]: ended },
   });
 }
@@ -244,7 +247,8 @@ function stepEnded(state: ConversationState): ConversationState {
         ...(result.provenance === 'untrusted' ? { provenance: result.provenance } : {}),
       });
   }
-  return nextStep(withResults({ ...state, calls: keptInBackground(state) }, turn, parts));
+  const patched = withStepPatchesDue(state);
+  return nextStep(withResults({ ...patched, calls: keptInBackground(state) }, turn, parts));
 }
 
 /** Counts a call that may run, where a limit needs the count. */

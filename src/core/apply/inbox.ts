@@ -12,6 +12,7 @@ import type { ConversationState, InboxEntry } from '../state/state.js';
 import { callOf, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember } from '../state/update.js';
+import { withPatchesDue } from './plugins.js';
 import { withTombstone } from './tombstones.js';
 
 /** Adds an event to the inbox, where it waits for the next model call. */
@@ -57,7 +58,8 @@ export function backgroundEnded(
   const { status } = result;
   if (status === 'detached') return state;
   const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);
-  const next = withTombstone(state, call, { status, result, at, deadline });
+  const patched = withPatchesDue(state, [{ plan: call.plan, turnId: call.turnId, result }]);
+  const next = withTombstone(patched, call, { status, result, at, deadline });
   const { background, suspension: _closed, answer: _taken, ...rest } = call;
   const ended: EndedCall = { ...rest, status, result: call.result ?? result };
   const left = background === 'detached' ? lateCall(ended) : ended;

@@ -43,6 +43,8 @@ export function startedState(
     requests: ended?.requests ?? [],
     ...(ended?.forgetsCalls === undefined ? {} : { forgetsCalls: ended.forgetsCalls }),
     usage: ended?.usage ?? NO_USAGE,
+    ...(ended?.plugins === undefined ? {} : { plugins: ended.plugins }),
+    ...(ended?.duePatches === undefined ? {} : { duePatches: ended.duePatches }),
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
 }

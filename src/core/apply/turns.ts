@@ -16,6 +16,7 @@ import { firstMessageId } from '../../protocol/values/ids.js';
 import { keptInBackground } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { messageDigest } from '../input/attachments.js';
+import { atModelCall } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import { keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState, TurnState } from '../state/state.js';
@@ -23,6 +24,7 @@ import type { Stamped } from '../state/update.js';
 import { remember, withTurn } from '../state/update.js';
 import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
 import { withInboxRead } from './inbox.js';
+import { withStepPatchesDue } from './plugins.js';
 
 export function queued(
   state: ConversationState,
@@ -114,7 +116,8 @@ export function modelCalled(state: ConversationState, event: ModelCallEvent): Co
   const { inputTokens } = usage;
   const known = context === undefined ? {} : { context: { ...context, inputTokens } };
   const taken = takenBy(event);
-  return withTurn({ ...state, usage: addUsage(state.usage, taken), ...known }, (turn) => ({
+  const called = { ...state, ...atModelCall(state.plugins), ...known };
+  return withTurn({ ...called, usage: addUsage(state.usage, taken) }, (turn) => ({
     ...turn,
     shownStep: step,
     usage: addUsage(turn.usage, taken),
@@ -170,7 +173,7 @@ export function turnEnded(before: ConversationState, event: TurnEnded): Conversa
   const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
   // A message that no model call of the turn has read is read by the next turn's model call.
-  const { turn: _ended, ...rest } = withSteering(state);
+  const { turn: _ended, ...rest } = withStepPatchesDue(withSteering(state));
   return { ...rest, queue, calls: keptInBackground(state) };
 }
 

@@ -18,12 +18,13 @@ export function withNotice({ name, repeats }: PlannedCall, result: ToolResult): 
 /** The result of a tool's run on a worker. */
 export function ranResult(
   plan: PlannedCall,
-  { envelope, executionMs }: Pick<ToolResult, 'envelope' | 'executionMs'>,
+  { envelope, executionMs, patches = [] }: Pick<ToolResult, 'envelope' | 'executionMs' | 'patches'>,
 ): ToolResult {
   const status = envelope.ok ? 'resolved' : 'errored';
   const provenance = plan.provenance ?? 'trusted';
   const time = executionMs === undefined ? {} : { executionMs };
-  return { status, envelope, provenance, ...time };
+  const changes = patches.length === 0 ? {} : { patches };
+  return { status, envelope, provenance, ...time, ...changes };
 }
 
 /** An error result that the engine itself makes. */

@@ -36,7 +36,9 @@ export function decide(state: ConversationState): readonly Effect[] {
   const beside = backgroundCalls(state).flatMap(
     (call) => ruledCall(state, call) ?? decideCall(call),
   );
-  return [...decideAttended(state), ...beside, ...decideSummary(state)];
+  const patches: readonly Effect[] =
+    state.duePatches === undefined ? [] : [{ type: 'apply_patches' }];
+  return [...patches, ...decideAttended(state), ...beside, ...decideSummary(state)];
 }
 
 /** The effects that the running turn waits for, or the start of the next turn. */

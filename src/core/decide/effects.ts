@@ -24,6 +24,8 @@ export type InternalEffect =
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
   /** The call waits for a person, and a message waits for the turn: the turn continues without the call. */
   | { readonly type: 'move_to_background'; readonly toolCallId: ToolCallId }
+  /** Patches of plugin states take effect. */
+  | { readonly type: 'apply_patches' }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };

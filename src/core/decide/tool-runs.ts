@@ -7,6 +7,7 @@ import { idempotencyKeyFor } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { rerunFields, runOf } from '../calls/ask.js';
 import { errorResult } from '../calls/results.js';
+import { statesRef } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import type { Effect } from './effects.js';
@@ -72,6 +73,7 @@ export function runInputOf(state: ConversationState, call: CallState): RunToolIn
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: requesterOf(state, call),
     ...(approver === undefined ? {} : { approver }),
+    ...statesRef(state, 'called'),
     ...rerunFields(call),
   };
 }

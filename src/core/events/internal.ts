@@ -4,6 +4,7 @@ import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { noCapacityResult } from '../calls/capacity.js';
 import { detachResult } from '../calls/detached.js';
 import type { Effect, InternalEffect } from '../decide/effects.js';
+import { patchEvents } from '../plugins/states.js';
 import type { ConversationState } from '../state/state.js';
 import { ruledEvents } from './resolutions.js';
 import { resultEvent, turnEndedEvent } from './results.js';
@@ -55,6 +56,7 @@ const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
     const call = state.calls[toolCallId];
     return call === undefined ? [] : [resultEvent(call, detachResult(state, call))];
   },
+  apply_patches: ({ plugins, duePatches = [] }) => patchEvents(plugins, duePatches),
   stop_at_limit: (state, { limit }) =>
     state.turn === undefined
       ? []

@@ -1,6 +1,7 @@
 /** Converts outcomes of model calls to events. Pure functions of (state, outcome); the machine commits the events. */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { PatchSource, StatePatch } from '../../protocol/calls/plugin-state.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import type { AssistantPart } from '../../protocol/conversation/messages.js';
 import { textOf } from '../../protocol/conversation/messages.js';
@@ -15,6 +16,8 @@ import { type CallModelResult, providerResultsOf } from '../../protocol/workflow
 import { withinBounds } from '../calls/turn-limits.js';
 import { requestWindow } from '../context/request-window.js';
 import { remembersAllCalls, takenCallIds } from '../memory/memory.js';
+import { areStatePatches } from '../plugins/form.js';
+import { patchEvents } from '../plugins/states.js';
 import type { ConversationState, ModelTurn, TurnState } from '../state/state.js';
 import { isStopping } from '../state/state.js';
 import { addUsage, NO_USAGE, spentIn, takenBy } from '../state/usage.js';
@@ -99,6 +102,7 @@ function modelCompletedEvents(
   );
   return [
     withUnsent(modelCallEvent(turn, outcome), requestWindow(state).unsent),
+    ...patchEvents(state.plugins, preparedPatches(turn, outcome)),
     ...ran.flatMap(({ result, ...named }) => {
       const { toolCallId, name } = named.call;
       return [
@@ -118,6 +122,14 @@ function modelCompletedEvents(
     ...calls.map((call) => toolCallEvent(turn, call)),
     ...badOutputEvents(turn, outcome),
   ];
+}
+
+/** A worker of another version may send anything: patches of a wrong form are dropped. */
+function preparedPatches(
+  { turnId }: ModelTurn,
+  { patches = [] }: CallModelResult,
+): readonly (StatePatch & PatchSource)[] {
+  return areStatePatches(patches) ? patches.map((patch) => ({ ...patch, turnId })) : [];
 }
 
 interface NamedCall {

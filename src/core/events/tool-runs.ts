@@ -5,9 +5,9 @@
 import type { ToolChanged } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import { FOREIGN_QUEUE_TIMEOUT_MS } from '../../protocol/limits/limits.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS, MAX_PLUGIN_STATES_BYTES } from '../../protocol/limits/limits.js';
 import type { EventBody } from '../../protocol/log/events.js';
-import { isRecord } from '../../protocol/values/json.js';
+import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type {
   CallModelResult,
   InlineRead,
@@ -24,8 +24,9 @@ import type { Loss } from '../calls/results.js';
 import { errorResult, isHeld, ranResult } from '../calls/results.js';
 import { withinBounds } from '../calls/turn-limits.js';
 import { mayHaveReads, wantedReads } from '../decide/reads.js';
+import { areStatePatches } from '../plugins/form.js';
 import type { CallState } from '../state/calls.js';
-import type { ConversationState } from '../state/state.js';
+import { type ConversationState, stepCalls } from '../state/state.js';
 import { answerRefusedEvents, askedEvents } from './asks.js';
 import { changedEvent } from './definitions.js';
 import { resultEvent } from './results.js';
@@ -43,7 +44,7 @@ export function toolFinishedEvents(
   if ('refused' in outcome) return answerRefusedEvents(call, outcome);
   const loss = reportedLoss(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
-  return [resultEvent(call, ranResult(call.plan, outcome))];
+  return endedEvents(state, call, outcome);
 }
 
 /**
@@ -85,7 +86,8 @@ function withCapacity(
  */
 function isToolEnd(outcome: unknown): boolean {
   if (!isRecord(outcome)) return false;
-  const { envelope } = outcome;
+  const { envelope, patches } = outcome;
+  if (patches !== undefined && !areStatePatches(patches)) return false;
   if ('ask' in outcome || 'refused' in outcome || isToolChanged(outcome)) return true;
   if (!isRecord(envelope)) return false;
   const { ok, result, error } = envelope;
@@ -96,6 +98,34 @@ function isToolEnd(outcome: unknown): boolean {
     typeof error['code'] === 'string' &&
     typeof error['message'] === 'string'
   );
+}
+
+/**
+ * Events of a run with a result. Its patches wait for the end of the step, and a roll-over carries them: those that
+ * exceed what all states together may have are refused at once.
+ */
+function endedEvents(
+  state: ConversationState,
+  call: CallState,
+  outcome: ToolEnded,
+): readonly EventBody[] {
+  const { patches = [], ...ended } = outcome;
+  if (patches.length === 0) return [resultEvent(call, ranResult(call.plan, ended))];
+  const waiting = stepCalls(state).flatMap(({ result }) => result?.patches ?? []);
+  const bytes = utf8Bytes(JSON.stringify([...waiting, ...(state.duePatches ?? []), ...patches]));
+  if (bytes <= MAX_PLUGIN_STATES_BYTES) return [resultEvent(call, ranResult(call.plan, outcome))];
+  const message = `the patches of the step have ${bytes} bytes, more than ${MAX_PLUGIN_STATES_BYTES}`;
+  const refused = { code: 'too_large', message } as const;
+  return [
+    ...patches.map(
+      ({ plugin, version }): EventBody => ({
+        type: 'state_patch',
+        ...{ plugin, version, changes: [], refused },
+        ...{ turnId: call.turnId, toolCallId: call.plan.toolCallId },
+      }),
+    ),
+    resultEvent(call, ranResult(call.plan, ended)),
+  ];
 }
 
 /** Events of a lost tool run (worker death, time-out): the infrastructure failed, not the tool. */

@@ -18,6 +18,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
 import type { CallState } from './calls.js';
+import type { DuePatch, PluginMemory } from './plugins.js';
 import type { RequestRow } from './requests.js';
 import type { TranscriptItem } from './transcript.js';
 
@@ -155,6 +156,10 @@ export interface ConversationState {
   /** The newest `MAX_REMEMBERED_REQUESTS` accepted requests, of this run and of those before it, oldest first. */
   readonly requests: readonly RequestRow[];
   readonly usage: Usage;
+  /** States of plugins; absent before the first patch. */
+  readonly plugins?: PluginMemory;
+  /** Patches that take effect next, in this order; absent when there are none. */
+  readonly duePatches?: readonly DuePatch[];
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
   /** Number of recorded refused answers by call (`memory/refusals.ts`); absent when there were none. */

@@ -87,6 +87,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'run_ended':
       return closedView(view);
     case 'assistant_message':
+    case 'state_patch':
     case 'message_refused':
     case 'resolution_refused':
     case 'resolution_reverted':

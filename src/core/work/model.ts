@@ -5,6 +5,7 @@ import { summarizable } from '../context/summaries.js';
 import { modelEndedEvents } from '../events/model-calls.js';
 import { summarizedEvents } from '../events/summaries.js';
 import { offeredReads } from '../events/tool-runs.js';
+import { statesRef } from '../plugins/states.js';
 import { readBoundsOf } from './read-bounds.js';
 import type { WorkRow } from './row.js';
 
@@ -27,6 +28,7 @@ export const MODEL_WORK: { readonly [Type in ModelWorkType]: WorkRow<Type> } = {
         transcript: transcript.next(state),
         requester: turn.requester,
         ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
+        ...statesRef(state, 'calledBefore'),
         ...markOf(state),
         ...heldBytesOf(state),
         ...readBoundsOf(state),

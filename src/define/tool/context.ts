@@ -9,6 +9,7 @@ import type { BlobType } from '../../protocol/values/blobs.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { ParsedOf, Schema } from '../schemas/schema.js';
 import type { AskSpec, Declined } from './ask.js';
+import type { StateAccess } from './state-access.js';
 
 /** The host's own `AbortSignal` where it has one (Node, browsers), so that it can be passed to `fetch` and the like. */
 export type ToolSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
@@ -72,7 +73,7 @@ export interface StoredResults {
 export type UntypedServices = unknown;
 
 /** Identity and dependencies of one run of a tool's code. */
-export interface CallContext<Services = UntypedServices> {
+export interface CallContext<Services = UntypedServices> extends StateAccess {
   readonly agent: string;
   readonly tenant: string;
   readonly conversationId: string;

@@ -14,6 +14,7 @@ import {
   offloadedEvent,
 } from '../../core/context/offloaded.js';
 import type { ConversationState } from '../../core/state/state.js';
+import type { StatesNow } from '../../protocol/calls/plugin-state.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import {
   chunkText,
@@ -165,5 +166,16 @@ export async function fetchTranscript(
     retryQuery(() =>
       handle.query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
     ),
+  );
+}
+
+/** States of plugins now, by the same rules. */
+export async function fetchStates(
+  client: Client,
+  run: { readonly workflowId: string; readonly runId: string },
+): Promise<StatesNow> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId);
+  return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
+    retryQuery(() => handle.query<StatesNow>(QUERIES.pluginStates)),
   );
 }

@@ -1,9 +1,11 @@
 /** States of tool calls, results and their envelope. Runs anywhere. */
+
 import type { StampedActor } from '../values/actors.js';
 import type { FilePart, ImagePart } from '../values/attachments.js';
 import type { BlobRef } from '../values/blobs.js';
 import type { ToolCallId } from '../values/ids.js';
 import type { Json } from '../values/json.js';
+import type { StatePatch } from './plugin-state.js';
 
 /** An ended call of a turn, without its result, as later policies of that turn see it. */
 export interface EarlierResult {
@@ -86,6 +88,8 @@ export interface ToolResult {
   /** The actor who answered or decided; absent for tools that simply ran. */
   readonly actor?: StampedActor;
   readonly executionMs?: number;
+  /** Changes of plugin states that the tool's run asked for; see `state_patch` for when they take effect. */
+  readonly patches?: readonly StatePatch[];
 }
 
 /** The code of an error that verdicts for later answers name: the call was ended without an answer. */

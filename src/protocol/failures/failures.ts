@@ -72,6 +72,7 @@ export const FAILURES = {
   model_unauthorized: { httpStatus: 502, title: 'The model key was refused', retryable: false },
   model_not_found: { httpStatus: 502, title: 'The model does not exist', retryable: false },
   model_rate_limited: { httpStatus: 503, title: 'The model is rate limited', retryable: true },
+  plugin_failed: { httpStatus: 500, title: 'A plugin of the agent failed', retryable: true },
   model_unavailable: { httpStatus: 503, title: 'The model cannot be reached', retryable: true },
   model_stream_broken: { httpStatus: 503, title: "The model's stream broke off", retryable: true },
   model_empty_answer: { httpStatus: 502, title: 'The model answered nothing', retryable: true },

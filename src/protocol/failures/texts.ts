@@ -55,6 +55,11 @@ export const TEXTS = {
     `Tool "${name}" asked more than ${limit} questions in one call. It was stopped; it may have taken effect`,
   answerNotAsked: (name: string): string =>
     `Tool "${name}" rejected the answer, but its error is not a valid problem list`,
+  statesNotRead: (name: string): string =>
+    `The states that tool "${name}" may need cannot be read now; the tool did not run`,
+  pluginFailed: (id: string, hook: string, problem: string): string =>
+    `Plugin "${id}" failed in ${hook}: ${problem}`,
+  pluginContext: (text: string): string => `[Context, not said by the user]\n${text}`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
   faultyEnd: (name: string): string =>
     `Error in tool "${name}": its worker ended the call with an invalid result`,

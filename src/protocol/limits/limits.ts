@@ -188,6 +188,14 @@ export const INLINE_READS_BESIDE_MS = 50;
  * activities.
  */
 export const MAX_READ_BOUNDS_BYTES = 16 * 1024;
+/** States of all plugins of a conversation together, as JSON; also the patches that wait for the end of a step. */
+export const MAX_PLUGIN_STATES_BYTES = 256 * 1024;
+/** Patches of one run of a tool, or of one `prepare` of all plugins. */
+export const MAX_PATCHES = 64;
+export const MAX_STATE_CHANGES = 1_000;
+/** The newest patches, which are sent along for workers that know the states before them. */
+export const MAX_RECENT_PATCH_BYTES = 16 * 1024;
+export const MAX_PLUGIN_STATE_DEPTH = 64;
 /** A call on a task queue without a poller ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */

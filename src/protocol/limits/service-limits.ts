@@ -68,6 +68,12 @@ export const MAX_PROGRESS_BYTES = 16 * 1024;
 export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 /** One policy for one call: it delays the model's answer, and a database query takes far less. */
 export const POLICY_TIMEOUT_MS = 10_000;
+/** `prepare` of one plugin: like a policy, it delays the model's answer. */
+export const PREPARE_TIMEOUT_MS = 10_000;
+/** Texts of all plugins before one model call; they are sent again with each. */
+export const MAX_CONTEXT_ITEMS_BYTES = 64 * 1024;
+/** Bytes of plugin states that a worker remembers. */
+export const STATES_CACHE_BYTES = 32 * 1024 * 1024;
 /** No turn waits for a detached call, so it may take a week. */
 export const DEFAULT_DETACHED_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1000;
 /** One server tool attempt. */

@@ -1,9 +1,9 @@
 /**
  * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know. `seq` is
- * dense from 1 and decided by the workflow; the state of a conversation is a fold of its events. Reserved for later
- * work, not to be used otherwise: `state_patch`.
+ * dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
  */
 
+import type { StatePatchEvent } from '../calls/plugin-state.js';
 import type { EarlierResult, ToolResult } from '../calls/results.js';
 import type { AgentSettings } from '../conversation/agents.js';
 import type { FailedAttempt } from '../conversation/attempts.js';
@@ -295,6 +295,7 @@ export type EventBody =
   | TurnLimitReached
   | InboxEvent
   | SummaryEvent
+  | StatePatchEvent
   | TranscriptOffloaded
   | RolledOver
   | TurnEnded

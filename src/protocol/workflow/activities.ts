@@ -10,6 +10,7 @@ import type {
   ToolChanged,
 } from '../calls/definitions.js';
 import type { ApprovalPlan, McpToolRef, PlannedCall } from '../calls/plan.js';
+import type { StatePatch, StatesRef } from '../calls/plugin-state.js';
 import type { AskedBefore, Question } from '../calls/questions.js';
 import type {
   EarlierResult,
@@ -61,6 +62,8 @@ export interface CallModelInput extends OfStep {
   /** The failed attempts of the earlier activities, and the number of all their attempts. */
   readonly failed?: readonly FailedAttempt[];
   readonly attempts?: number;
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
   /** Rules by which calls of the answer may run inside this activity. Absent: none may. */
   readonly reads?: ReadBounds;
 }
@@ -116,6 +119,8 @@ export interface CallModelResult {
   readonly failedAttempts?: readonly FailedAttempt[];
   /** The part of the conversation that the model was given. Absent where the call was aborted. */
   readonly context?: ModelContext;
+  /** Changes of plugin states that `prepare` made before this call; absent when there are none. */
+  readonly patches?: readonly StatePatch[];
   /** A final answer in the requested schema. */
   readonly output?: Json;
   /** Why a final answer does not match its schema, also after a retry; in words for the requester. The turn fails. */
@@ -164,6 +169,8 @@ export interface RunToolInput extends OfStep {
   readonly run?: number;
   /** Present when this run continues after the tool's question was answered. */
   readonly asked?: AskedBefore;
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
   /** ISO 8601: the end of the call's total time, pauses between attempts included. Absent where it is not bounded. */
   readonly endsAt?: string;
 }
@@ -200,6 +207,8 @@ export type RunToolResult = ToolEnded | ToolAsks | AnswerRefused | ToolChanged;
 export interface ToolEnded {
   readonly envelope: ToolResultEnvelope;
   readonly executionMs: number;
+  /** Changes of plugin states; absent when there are none. At most `MAX_PATCHES`. */
+  readonly patches?: readonly StatePatch[];
 }
 
 export interface ToolAsks {

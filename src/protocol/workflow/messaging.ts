@@ -72,6 +72,7 @@ export const QUERIES = {
   toolCall: 'toolCall',
   events: 'events',
   transcriptSlice: 'transcriptSlice',
+  pluginStates: 'pluginStates',
 } as const;
 
 /**

@@ -1,6 +1,7 @@
 /** The dependencies of a test conversation. */
 import type { Agent } from '../../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
+import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { TestConversationOptions } from './test-options.js';
@@ -12,6 +13,8 @@ export interface LocalDeps<Services> {
   readonly model: Model;
   readonly services: Services;
   readonly logger: Logger;
+  /** The states of plugins now. */
+  states: () => PluginStates;
 }
 
 export function localDeps<Services>(
@@ -19,7 +22,7 @@ export function localDeps<Services>(
   options: TestConversationOptions<Services>,
 ): LocalDeps<Services> {
   const { model = agent.model, services, logger = SILENT_LOGGER } = options;
-  return { agent, model, services: services as Services, logger };
+  return { agent, model, services: services as Services, logger, states: () => ({}) };
 }
 
 /** The context of policies, from the input of the activity that runs them. */

@@ -1,4 +1,5 @@
 /** The activities that call the model, without Temporal: answers and summaries in a test conversation. */
+import type { AnyAgent } from '../../define/define-agent.js';
 import { withCost } from '../../model/shared/cost.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong, isModelFailure } from '../../model/shared/failure.js';
@@ -23,6 +24,8 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
+import { PluginFailed, startPlugins } from '../../tools/plugins/lifecycle.js';
+import { contextMessages, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
 import { ModelCallLost } from './local-activities.js';
 import { type LocalDeps, policyDepsOf } from './local-deps.js';
 import { summarizeHere } from './local-summary.js';
@@ -44,6 +47,8 @@ function callerOf(input: CallModelInput): ModelCaller {
 
 export class LocalModel<Services> {
   readonly #local: LocalDeps<Services>;
+  /** Agents whose plugins are started. */
+  readonly #begun = new Set<AnyAgent>();
 
   constructor(local: LocalDeps<Services>) {
     this.#local = local;
@@ -54,21 +59,37 @@ export class LocalModel<Services> {
    * @throws {ModelCallLost} for a failure of the model, which ends the turn
    */
   async callModel(input: CallModelInput, signal: AbortSignal): Promise<CallModelResult> {
-    const { agent, model: player } = this.#local;
-    const { system, tools } = promptOf(agent);
+    const unusable = unusableForm(input.output);
+    if (unusable !== undefined) throw refusal('invalid_request', unusable);
+    const { agent } = this.#local;
+    // Without plugins nothing is awaited, so that the order of a test's events does not depend on them.
+    return agent.plugins === undefined
+      ? await this.#asked(input, { agent, context: [], patches: [] }, signal)
+      : await this.#asked(input, await this.#prepared(input, signal), signal);
+  }
+
+  async #asked(
+    input: CallModelInput,
+    { agent, context: added, patches }: Omit<Prepared, 'states'>,
+    signal: AbortSignal,
+  ): Promise<CallModelResult> {
+    const { model: player } = this.#local;
     const soFar: TextPart[] = [];
     const onEvent = (event: ModelStreamEvent): void => {
       if (event.type === 'text' || event.type === 'reasoning')
         soFar.push({ type: event.type, text: event.text });
     };
-    const unusable = unusableForm(input.output);
-    if (unusable !== undefined) throw refusal('invalid_request', unusable);
     const form = outputFormOf(agent, input.output);
     const messages = input.transcript.append;
+    const { system, tools } = promptOf(agent);
+    const behind = contextMessages(added, input.turnId);
     const request = { system, tools, ...requestedOutput(agent, form) };
     const options = { signal, onEvent, caller: callerOf(input) };
     const ask = ({ messages: given, stable }: GivenContext) =>
-      player.generate({ ...request, messages: given, stableMessages: stable }, options);
+      player.generate(
+        { ...request, messages: [...given, ...behind], stableMessages: stable },
+        options,
+      );
     try {
       const answer = await askInForm({
         agent,
@@ -95,6 +116,7 @@ export class LocalModel<Services> {
         ...{ parts, calls, ...shown, model, finishReason, usage, attempt: 1, context },
         ...(output === undefined ? {} : { output }),
         ...(outputProblem === undefined ? {} : { outputProblem }),
+        ...(patches.length === 0 ? {} : { patches }),
       };
       const problem = answerTooLarge(value);
       if (problem !== undefined) throw refusal('model_answer_too_large', problem);
@@ -103,6 +125,33 @@ export class LocalModel<Services> {
       if (signal.aborted) return this.#aborted(soFar);
       if (!isModelFailure(error)) throw error;
       throw refusal(error.code, `${error.message} (step ${input.step})`);
+    }
+  }
+
+  /** A worker starts the plugins before it takes work; here, with the first model call. */
+  async #started(agent: AnyAgent): Promise<void> {
+    if (this.#begun.has(agent)) return;
+    this.#begun.add(agent);
+    const { services, logger } = this.#local;
+    await startPlugins([agent], { services: services as never, logger });
+  }
+
+  /** @throws {ModelCallLost} for a failure of a plugin, which ends the turn */
+  async #prepared(input: CallModelInput, signal: AbortSignal): Promise<Prepared> {
+    const { agent, services, logger } = this.#local;
+    const { tenant, conversationId, turnId, step, requester, transcript } = input;
+    const about = { tenant, conversationId, turnId, step, requester };
+    try {
+      await this.#started(agent);
+      return await prepareAgent({
+        ...{ agent, ...about, signal, logger },
+        services: services as never,
+        states: this.#local.states(),
+        results: resultsOfTurn(transcript.append, turnId),
+      });
+    } catch (error) {
+      if (error instanceof PluginFailed) throw refusal(error.code, error.message);
+      throw error;
     }
   }
 

@@ -15,6 +15,7 @@ import { reconcileToolCall } from '../../tools/run/reconcile.js';
 import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
 import { rerunContext } from '../../tools/shared/entry.js';
+import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import type { LocalActivities } from './local-activities.js';
 import { type LocalDeps, policyDepsOf } from './local-deps.js';
@@ -68,12 +69,12 @@ export class LocalWork<Services> implements LocalActivities {
     for (let attempt = 1; ; attempt += 1) {
       const end = await runToolCall({ ...this.#runOf(input, attempt), tool, signal });
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
-      const { envelope, retry } = end;
+      const { envelope, retry, patches } = end;
       // The pauses that a tool requests are skipped, and no real milliseconds recorded, which would make logs differ
       // from run to run.
       const { effects, maxAttempts } = call;
       if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
-        return { envelope, executionMs: 0 };
+        return { envelope, executionMs: 0, ...(patches === undefined ? {} : { patches }) };
     }
   }
 
@@ -86,7 +87,7 @@ export class LocalWork<Services> implements LocalActivities {
     }
     const judged = await judgeInput(tool, { ...call, executor: 'client' });
     if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
-    return preflightToolCall({ ...this.#runOf(input, 1), tool });
+    return preflightToolCall({ ...this.#runOf(input, 1, 'preflight'), tool });
   }
 
   async reconcileTool(input: RunToolInput): Promise<ResultOf<'reconcileTool'>> {
@@ -99,7 +100,7 @@ export class LocalWork<Services> implements LocalActivities {
       return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await reconcileToolCall({ ...this.#runOf(input, attempt), tool });
+        return await reconcileToolCall({ ...this.#runOf(input, attempt, 'reconcile'), tool });
       } catch (error) {
         if (attempt < MAX_RECONCILE_ATTEMPTS) continue;
         return { outcome: 'unknown', reason: String(error) };
@@ -144,11 +145,17 @@ export class LocalWork<Services> implements LocalActivities {
     return tool === undefined ? undefined : offerOf(tool);
   }
 
-  #runOf(input: RunToolInput, attempt: number): Omit<ToolRun, 'tool'> {
+  #runOf(
+    input: RunToolInput,
+    attempt: number,
+    only?: 'preflight' | 'reconcile',
+  ): Omit<ToolRun, 'tool'> {
     const { tenant, conversationId, agent, turnId, step, call, approver } = input;
     const { toolCallId, name } = call;
+    const states = new StateView(this.#local.agent.plugins ?? [], this.#local.states());
     return {
       large: this.#results,
+      states,
       answer: input.asked?.answer,
       input: call.input,
       signal: new AbortController().signal,
@@ -163,6 +170,7 @@ export class LocalWork<Services> implements LocalActivities {
         progress: () => undefined,
         services: this.#local.services as never,
         storedResults: this.#results,
+        ...accessTo(states, only),
         logger: toolLogger(this.#local.logger, name, { conversationId, turnId, toolCallId }),
       },
     };

@@ -37,7 +37,7 @@ import { messageOf } from './tool-run.js';
  * |---|---|
  * | it returns a value | `ok`, validated by `output`, normalised to JSON; a value larger than the tool's `maxResultBytes` is stored or cut |
  * | it returns a value that `output` rejects | `invalid_output` |
- * | it throws, or returns `toolError(...)` | `tool_error` |
+ * | it throws, or returns `toolError(...)` | `tool_error`; after a throw its changes of states are dropped |
  * | it throws a `ToolRetry` in time | `tool_error`, unless the caller heeds `retry` |
  * | the connection to an MCP server is lost, and the call may not run twice | `outcome_unknown` |
  * | it asks | the question, in place of a result; `tool_error` when its code prevents the question |
@@ -76,7 +76,7 @@ async function endOf(given: ToolRun): Promise<Untimed<ToolRunEnd>> {
     case 'timeout':
       return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
     case 'returned':
-      return { envelope: await outputEnvelope(run, end.value) };
+      return { envelope: await outputEnvelope(run, end.value), ...patchesOf(run) };
     case 'threw': {
       const { error } = end;
       if (error instanceof ConnectionLost)
@@ -86,6 +86,11 @@ async function endOf(given: ToolRun): Promise<Untimed<ToolRunEnd>> {
       return isToolRetry(error) ? { envelope, retry: error } : { envelope };
     }
   }
+}
+
+function patchesOf({ states }: ToolRun): Pick<ToolEnded, 'patches'> {
+  const patches = states?.patches() ?? [];
+  return patches.length === 0 ? {} : { patches };
 }
 
 async function wholeContext({ ctx }: ToolRun): Promise<ToolRun['ctx'] | undefined> {

@@ -4,6 +4,7 @@ import type { AnyTool } from '../../define/tool/types.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { LargeResults } from '../results/large-results.js';
 import { toJson } from '../shared/normalise.js';
+import type { StateView } from '../shared/state-view.js';
 
 export interface ToolRun {
   readonly tool: AnyTool;
@@ -14,6 +15,8 @@ export interface ToolRun {
   readonly input: Json;
   /** The tool's context without the parts of this run: the signal, and the functions to ask. */
   readonly ctx: Omit<CallContext<never>, 'signal'>;
+  /** The states that the context changes. Absent: it changes none. */
+  readonly states?: Pick<StateView, 'patches'>;
   /** The answer to the last question. Code reads it by `answerTo`, which validates it by the present form. */
   readonly answer?: { readonly value: Json } | undefined;
   /** Stops the run from outside: a cancel, or the end of the worker. */

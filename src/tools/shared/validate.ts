@@ -29,6 +29,19 @@ export async function validate(schema: Schema, value: unknown): Promise<Validate
   }
 }
 
+/** The same at once, for schemas whose checks are all synchronous; others count as rejections. Never throws. */
+export function validateNow(schema: Schema, value: unknown): Validated {
+  try {
+    if (!isZodSchema(schema)) return validateJson(schema, value);
+    const parsed = z.safeParse(schema, value);
+    if (parsed.success) return { ok: true, value: parsed.data };
+    return refused(parsed.error.issues.flatMap((issue) => problemsOf(issue, [])));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refused([{ path: '', message: `the check itself failed: ${reason}` }]);
+  }
+}
+
 /** `/cents: Too small; /paymentId: Required`: one line for the model and for people. */
 export function problemText(problems: readonly FieldProblem[]): string {
   return problems

@@ -7,6 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, log, setHandler } from '@temporalio/workflow';
 import type { Refusal } from '../../core/judge/judged.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
+import { statesNow } from '../../core/plugins/states.js';
 import { isSignal, isVerb, type RefusalOf, VERBS, type VerbName } from '../../core/verbs/table.js';
 import { snapshotOf, toolCallView } from '../../core/view/snapshot.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
@@ -126,4 +127,7 @@ function registerQueries(options: HandlerOptions): void {
     (input) => transcriptSlice(machine.state, input),
     { description: 'Messages of the transcript, in pages: {epoch, from, to}' },
   );
+  setHandler(defineQuery<unknown>(QUERIES.pluginStates), () => statesNow(machine.state), {
+    description: 'States of the plugins now, and their hash',
+  });
 }

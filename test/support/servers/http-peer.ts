@@ -1,10 +1,12 @@
 /** A service on loopback for tools that are HTTP requests, and one run of such a tool as a worker makes it. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CallContext, ToolLogger } from '../../../src/define/tool/context.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall, type ToolRunEnd } from '../../../src/tools/run/run.js';
+import { accessTo, StateView } from '../../../src/tools/shared/state-view.js';
 import { ended } from '../samples/tool-ends.js';
 
 export interface SeenRequest {
@@ -129,6 +131,7 @@ const CONTEXT: Omit<CallContext<never>, 'signal' | 'logger'> = {
   run: 1,
   asks: 0,
   progress: () => undefined,
+  ...accessTo(new StateView([], {})),
   services: undefined as never,
   storedResults: { read: () => Promise.resolve(undefined) },
 };

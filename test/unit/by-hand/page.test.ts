@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TurnEnded } from '../../../src/protocol/log/events.js';
+import { wellFormed } from '../../../src/protocol/values/well-formed.js';
 import { detailsText } from '../../../src/workflows/handlers/page.js';
 import {
   answer,
@@ -138,13 +139,16 @@ describe('the page of a conversation in the Temporal UI', () => {
   it('has texts of others only in code, and no end of code in it', {
     ...promise('G261'),
   }, () => {
-    const text = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' }));
+    // The result of an activity with half a surrogate pair, or a longer name, is refused as a whole.
+    const text = fc
+      .oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' }))
+      .map((any) => wellFormed(any));
     const plain = ownWords(pageOf(gatedFor({ users: ['u'] }, {})));
     fc.assert(
       fc.property(text, text, text, (one, two, three) => {
         const approval = { needed: true, reason: one, audience: { users: [two] } } as const;
         const call = gatedCall('c', {
-          name: three,
+          name: three.slice(0, 128),
           input: { [one]: [two], [two]: three },
           approval,
         });

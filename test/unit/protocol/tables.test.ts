@@ -111,6 +111,7 @@ describe('names in histories', () => {
         toolCall: 'toolCall',
         events: 'events',
         transcriptSlice: 'transcriptSlice',
+        pluginStates: 'pluginStates',
       },
     });
   });

@@ -1,4 +1,5 @@
 /** Runs of server tools: every way to end, and the result for the model. Scenario S32. */
+
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { CallContext, ToolContext } from '../../../src/define/tool/context.js';
@@ -7,6 +8,7 @@ import { defineTool, jsonSchema, toolError } from '../../../src/index.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall } from '../../../src/tools/run/run.js';
+import { accessTo, StateView } from '../../../src/tools/shared/state-view.js';
 import { promise } from '../../support/promise.js';
 import { ended } from '../../support/samples/tool-ends.js';
 
@@ -26,6 +28,7 @@ const ctx: Omit<CallContext<never>, 'signal'> = {
   run: 1,
   asks: 0,
   progress: quiet,
+  ...accessTo(new StateView([], {})),
   services: undefined as never,
   storedResults: { read: () => Promise.resolve(undefined) },
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },

@@ -100,7 +100,7 @@ test('the page of a conversation shows the waiting calls, their audience, their 
       ...['leaseLost', 'resolveBatch', 'resolveToolCall', 'revokeRule', 'sendMessage'],
     ],
     ['cancelTurn', 'inboxEvent', 'recover', 'resolveToolCall', 'rollOver', 'sendMessage'],
-    ['events', 'pending', 'snapshot', 'toolCall', 'transcriptSlice'],
+    ['events', 'pending', 'pluginStates', 'snapshot', 'toolCall', 'transcriptSlice'],
   ]);
 });
 

@@ -327,7 +327,9 @@ test('queries with garbage arguments are answered as well', async () => {
     { after: 'x', maxBytes: -1, from: -5, to: 'x' },
     { after: -10, maxBytes: 1 },
   ])
-    for (const name of ['snapshot', 'pending', 'toolCall', 'events', 'transcriptSlice'])
+    for (const name of [
+      ...['snapshot', 'pending', 'toolCall', 'events', 'transcriptSlice', 'pluginStates'],
+    ])
       await expect(engine.query(talk.id, name, argument)).resolves.toBeDefined();
 });
 

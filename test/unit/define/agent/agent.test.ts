@@ -102,7 +102,7 @@ describe('an agent definition', () => {
         toolExecution: 'backwards',
         maxStep: 1,
       },
-      plugins: [],
+      plugin: [],
       temperature: 1,
     });
     expect(faults).toEqual({
@@ -118,7 +118,7 @@ describe('an agent definition', () => {
       'settings.whileWaiting': containing('block, detach'),
       'settings.toolExecution': containing('parallel, sequential'),
       'settings.maxStep': containing('unknown field'),
-      plugins: containing('unknown field'),
+      plugin: containing('unknown field'),
       temperature: containing('unknown field'),
     });
   });

@@ -1,0 +1,71 @@
+/** `definePlugin`: tools, a state that the conversation keeps, and code around model calls, under one id. Runs anywhere. */
+import { idProblem } from '../protocol/values/ids.js';
+import { isRecord } from '../protocol/values/json.js';
+import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
+import type { Plugin, PluginSpec, StateOf } from './plugin/types.js';
+import { type RawSchema, type Schema, schemaProblem } from './schemas/schema.js';
+import type { UntypedServices } from './tool/context.js';
+
+const HOOKS = ['migrate', 'setup', 'ready', 'prepare', 'dispose'] as const;
+const FIELDS = ['id', 'config', 'state', 'version', 'tools', ...HOOKS];
+
+/**
+ * Declares a plugin.
+ * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
+ */
+export function definePlugin<
+  Services = UntypedServices,
+  State extends Schema = RawSchema,
+  Config = unknown,
+>(spec: PluginSpec<Services, State, Config>): Plugin<Services, StateOf<State>> {
+  const problems = new ProblemList();
+  const untyped: unknown = spec;
+  if (isRecord(untyped)) checkPlugin(untyped, problems);
+  else problems.add('', `must be an object, got ${shown(untyped)}`);
+  problems.throwIfAny(isRecord(untyped) ? `plugin ${shown(untyped['id'])}` : 'a plugin');
+  const { id, state, version = 1 } = spec;
+  const tools = typeof spec.tools === 'function' ? spec.tools({ id }) : (spec.tools ?? []);
+  const given: unknown = tools;
+  if (!Array.isArray(given))
+    problems.add('tools', `must return a list of tools, got ${shown(given)}`);
+  problems.throwIfAny(`plugin ${shown(id)}`);
+  return Object.freeze({
+    kind: 'plugin',
+    id,
+    version,
+    ...(state === undefined ? {} : { state }),
+    ...(spec.migrate === undefined ? {} : { migrate: spec.migrate }),
+    ...hook('setup', spec.setup, spec.config),
+    ...hook('ready', spec.ready, spec.config),
+    ...hook('prepare', spec.prepare, spec.config),
+    ...hook('dispose', spec.dispose, spec.config),
+    tools: Object.freeze([...tools]),
+  } satisfies Plugin<Services, StateOf<State>>);
+}
+
+type Hook<Context> = (ctx: Context) => void | Promise<void>;
+
+/** The function with the plugin's configuration in its context. */
+function hook<Name extends string, Context>(
+  name: Name,
+  run: Hook<Context> | undefined,
+  config: unknown,
+): { readonly [Key in Name]?: Hook<object> } {
+  if (run === undefined) return {};
+  const own: Hook<object> = (ctx) => run({ ...ctx, config } as Context);
+  return { [name]: own } as { readonly [Key in Name]: Hook<object> };
+}
+
+function checkPlugin(spec: Untyped, problems: ProblemList): void {
+  checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
+  problems.addIf('id', idProblem('id', spec['id']));
+  const { state, version, tools } = spec;
+  if (state !== undefined) problems.addIf('state', schemaProblem(state));
+  if (version !== undefined && !(Number.isSafeInteger(version) && Number(version) >= 1))
+    problems.add('version', `must be a whole number from 1, got ${shown(version)}`);
+  for (const name of HOOKS)
+    if (spec[name] !== undefined && typeof spec[name] !== 'function')
+      problems.add(name, `must be a function, got ${shown(spec[name])}`);
+  if (tools !== undefined && !Array.isArray(tools) && typeof tools !== 'function')
+    problems.add('tools', `must be a list of tools, or a function, got ${shown(tools)}`);
+}

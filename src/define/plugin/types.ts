@@ -1,0 +1,99 @@
+/** The types of plugins: tools with a state of their own, and code that runs before each model call. Types only. */
+import type { EarlierResult } from '../../protocol/calls/results.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Json } from '../../protocol/values/json.js';
+import type { ParsedOf, RawSchema, Schema } from '../schemas/schema.js';
+import type { Logger, ToolSignal, UntypedServices } from '../tool/context.js';
+import type { PluginRef, StateAccess } from '../tool/state-access.js';
+import type { Tool } from '../tool/types.js';
+
+/** A plugin as the engine knows it; made by `definePlugin` only. `State` is for inference and has no value. */
+export interface Plugin<Services = UntypedServices, State = unknown> extends PluginRef<State> {
+  readonly kind: 'plugin';
+  readonly id: string;
+  /** Version of the state's form, from 1. */
+  readonly version: number;
+  /** Absent: any JSON, and nothing before the first change. */
+  readonly state?: Schema;
+  readonly migrate?: (value: Json, fromVersion: number) => unknown;
+  readonly setup?: (ctx: PluginContext<Services>) => void | Promise<void>;
+  readonly ready?: (ctx: PluginContext<Services>) => void | Promise<void>;
+  readonly prepare?: (ctx: PrepareContext<Services>) => void | Promise<void>;
+  readonly dispose?: (ctx: PluginContext<Services>) => void | Promise<void>;
+  readonly tools: readonly Tool<Services>[];
+}
+
+/** Any plugin, of any services: to be inspected, not run. */
+export type AnyPlugin = Plugin<never>;
+
+export interface PluginContext<Services = UntypedServices, Config = unknown> {
+  readonly config: Config;
+  readonly services: Services;
+  /** Every line carries the plugin's id. */
+  readonly logger: Logger;
+}
+
+/** The context of `prepare`. */
+export interface PrepareContext<Services = UntypedServices, Config = unknown>
+  extends PluginContext<Services, Config> {
+  readonly agent: string;
+  readonly tenant: string;
+  readonly conversationId: string;
+  /** The requester of the turn. */
+  readonly user: StampedActor;
+  readonly turn: { readonly turnId: string; readonly step: number };
+  /** The calls of this turn that have a result, without the results, in the model's order. */
+  readonly results: readonly EarlierResult[];
+  readonly state: StateAccess;
+  readonly tools: {
+    /** Names of the tools that this model call will see. */
+    readonly names: readonly string[];
+    /** Hides a tool from this model call; a call of it is answered like that of an unknown tool. */
+    hide(name: string): void;
+  };
+  readonly context: {
+    /** Adds a text that this model call reads behind the conversation; it does not enter the transcript. */
+    add(text: string): void;
+  };
+  /** Fires when the turn is cancelled, `prepare` runs out of time, or the worker stops. */
+  readonly signal: ToolSignal;
+}
+
+/** The declaration of a plugin. */
+export interface PluginSpec<Services, State extends Schema, Config> {
+  /** Letters, digits, "_", "." and "-". Names the state in the log, so it never changes. */
+  readonly id: string;
+  /** Given to the plugin's functions. */
+  readonly config?: Config;
+  /**
+   * Schema of the state. Parsing must accept its own result, and `{}` or `undefined` for the state of a new
+   * conversation: give every field a default. @defaultValue any JSON
+   */
+  readonly state?: State;
+  /** Version of the state's form, to be raised with each change that old states do not match. @defaultValue 1 */
+  readonly version?: number;
+  /** Makes a state of the present version from that of an older one. @defaultValue the state as it is */
+  readonly migrate?: (value: Json, fromVersion: number) => unknown;
+  /** Runs once in each worker, before it takes work. An error stops the worker's start. */
+  readonly setup?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  /** The same, after `setup` of all plugins. */
+  readonly ready?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  /**
+   * Runs before each model call of an agent with the plugin. An error fails the model call, which is repeated as after a
+   * failure of the model; then the turn fails with `plugin_failed`. May run more than once for one model call.
+   */
+  readonly prepare?: (ctx: PrepareContext<Services, Config>) => void | Promise<void>;
+  /** Runs when the worker has ended its work. An error is logged. */
+  readonly dispose?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  /**
+   * Tools that every agent with the plugin has. The function gets the plugin as the name of its state: a plugin whose
+   * declaration names itself would have no type.
+   */
+  readonly tools?:
+    | PluginTools<Services>
+    | ((self: PluginRef<StateOf<State>>) => PluginTools<Services>);
+}
+
+type PluginTools<Services> = readonly Tool<Services>[];
+
+export type StateOf<State extends Schema> = RawSchema extends State ? unknown : ParsedOf<State>;

@@ -1,0 +1,148 @@
+/** Runs `prepare` of an agent's plugins before a model call. Runs in the worker, and in tests of users. */
+import { statesAfter } from '../../core/plugins/states.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { AnyPlugin, PluginContext, PrepareContext } from '../../define/plugin/types.js';
+import type { Logger } from '../../define/tool/context.js';
+import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
+import type { EarlierResult } from '../../protocol/calls/results.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import {
+  MAX_CONTEXT_ITEMS_BYTES,
+  PREPARE_TIMEOUT_MS,
+} from '../../protocol/limits/service-limits.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import { timed } from '../run/timed.js';
+import { messageOf } from '../run/tool-run.js';
+import { StateView } from '../shared/state-view.js';
+import { contextFor, PluginFailed } from './lifecycle.js';
+
+export interface Preparation {
+  readonly agent: AnyAgent;
+  readonly states: PluginStates;
+  readonly services: never;
+  readonly logger: Logger;
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly step: number;
+  readonly requester: StampedActor;
+  readonly results: readonly EarlierResult[];
+  readonly signal: AbortSignal;
+  /** @defaultValue PREPARE_TIMEOUT_MS for each plugin */
+  readonly timeoutMs?: number;
+}
+
+export interface Prepared {
+  /** Without the hidden tools. */
+  readonly agent: AnyAgent;
+  /** Read behind the conversation, in the order of the plugins. */
+  readonly context: readonly string[];
+  readonly patches: readonly StatePatch[];
+  /** The states with these changes. */
+  readonly states: PluginStates;
+}
+
+/**
+ * One plugin after the other, in the order of the agent: a later one sees the states and the tools that those before it
+ * have left.
+ * @throws {PluginFailed} the reason of `signal` once that fires
+ */
+export async function prepareAgent(given: Preparation): Promise<Prepared> {
+  const { agent } = given;
+  const view = new StateView(agent.plugins ?? [], given.states);
+  const hidden = new Set<string>();
+  const context: string[] = [];
+  for (const plugin of agent.plugins ?? [])
+    await preparedBy(plugin, given, { view, hidden, context });
+  const patches = view.patches();
+  const states = statesAfter(given.states, patches) ?? given.states;
+  return { agent: withoutTools(agent, hidden), context, patches, states };
+}
+
+interface Collected {
+  readonly view: StateView;
+  readonly hidden: Set<string>;
+  readonly context: string[];
+}
+
+async function preparedBy(
+  plugin: AnyPlugin,
+  given: Preparation,
+  collected: Collected,
+): Promise<void> {
+  const { id, prepare } = plugin;
+  if (prepare === undefined) return;
+  const { signal, timeoutMs = PREPARE_TIMEOUT_MS } = given;
+  const fail = (message: string): never => {
+    throw new PluginFailed(TEXTS.pluginFailed(id, 'prepare', message));
+  };
+  const end = await timed({ signal, timeoutMs }, (own) =>
+    prepare({ ...contextFor(plugin, given), ...contextOf(given, collected, own) }),
+  );
+  if (end.end === 'timeout') fail(`no end within ${timeoutMs} ms`);
+  if (end.end === 'threw') fail(messageOf(end.error));
+  const bytes = collected.context.reduce((sum, text) => sum + utf8Bytes(text), 0);
+  if (bytes > MAX_CONTEXT_ITEMS_BYTES)
+    fail(`context of ${bytes} bytes, more than ${MAX_CONTEXT_ITEMS_BYTES}`);
+}
+
+function contextOf(
+  given: Preparation,
+  { view, hidden, context }: Collected,
+  signal: AbortSignal,
+): Omit<PrepareContext<never>, keyof PluginContext> {
+  const { agent, tenant, conversationId, turnId, step } = given;
+  return {
+    agent: agent.name,
+    tenant,
+    conversationId,
+    user: given.requester,
+    turn: { turnId, step },
+    results: given.results,
+    state: view,
+    tools: {
+      get names() {
+        return agent.tools.map(({ name }) => name).filter((name) => !hidden.has(name));
+      },
+      hide: (name) => {
+        if (!agent.tools.some((tool) => tool.name === name))
+          throw new TypeError(`the agent has no tool "${name}"`);
+        hidden.add(name);
+      },
+    },
+    context: {
+      add: (text) => {
+        if (typeof text !== 'string' || text.trim() === '')
+          throw new TypeError('context.add: must be a non-empty text');
+        context.push(text);
+      },
+    },
+    signal,
+  };
+}
+
+/** Agents without some of their tools, by the names of those: prompts are kept by agent. */
+const reduced = new WeakMap<AnyAgent, Map<string, AnyAgent>>();
+const MAX_REDUCED = 100;
+
+function withoutTools(agent: AnyAgent, hidden: ReadonlySet<string>): AnyAgent {
+  if (hidden.size === 0) return agent;
+  const key = JSON.stringify([...hidden].sort());
+  const known = reduced.get(agent) ?? new Map<string, AnyAgent>();
+  reduced.set(agent, known);
+  const made = known.get(key) ?? {
+    ...agent,
+    tools: agent.tools.filter(({ name }) => !hidden.has(name)),
+  };
+  if (known.size < MAX_REDUCED) known.set(key, made);
+  return made;
+}
+
+/** The texts of the plugins as a message of the turn, which no transcript has. */
+export function contextMessages(context: readonly string[], turnId: string): readonly Message[] {
+  if (context.length === 0) return [];
+  const text = TEXTS.pluginContext(context.join('\n\n'));
+  return [{ role: 'user', id: `${turnId}.context`, turnId, parts: [{ type: 'text', text }] }];
+}

@@ -1,0 +1,228 @@
+/** Plugins around model calls: `setup`, `ready` and `prepare`, and a turn in which one of them fails. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { SILENT_LOGGER } from '../../../../src/define/tool/context.js';
+import {
+  defineAgent,
+  definePlugin,
+  defineTool,
+  type Plugin,
+  type PrepareContext,
+} from '../../../../src/index.js';
+import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
+import type { ModelRequest } from '../../../../src/protocol/model/model.js';
+import { calls, responds, says, script, testConversation } from '../../../../src/testing/index.js';
+import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
+import { promise } from '../../../support/promise.js';
+
+const secret = defineTool({
+  name: 'vault.open',
+  description: 'Open',
+  input: z.object({}),
+  run: () => 'opened',
+});
+const unlock = defineTool({
+  name: 'vault.unlock',
+  description: 'Unlock',
+  input: z.object({}),
+  run: (_, ctx) => {
+    ctx.patchState('vault', { op: 'set', path: '/isOpen', value: true });
+    return null;
+  },
+});
+const vault = definePlugin({
+  id: 'vault',
+  state: z.object({ isOpen: z.boolean().default(false), looks: z.number().default(0) }),
+  prepare: ({ state, tools, context, turn }) => {
+    const { isOpen } = state.getState(vault);
+    if (!isOpen) tools.hide('vault.open');
+    context.add(`The vault is ${isOpen ? 'open' : 'closed'} in step ${turn.step}.`);
+    state.patchState(vault, { op: 'increment', path: '/looks', by: 1 });
+  },
+  tools: [unlock, secret],
+});
+
+/** Answers by the script, and keeps the requests. */
+function watched(...answers: readonly ScriptedAnswer[]) {
+  const requests: ModelRequest[] = [];
+  const model = script(
+    ...answers.map((answer) =>
+      responds((request) => {
+        requests.push(request);
+        return answer;
+      }),
+    ),
+  );
+  return { model, requests };
+}
+
+function agentWith(model: ReturnType<typeof script>, plugins: readonly Plugin[]) {
+  return defineAgent({ name: 'a', model, instructions: 'Help.', plugins });
+}
+
+describe('prepare', () => {
+  it(
+    'decides before each model call, by the state, which tools and texts the model gets',
+    promise('C20', 'C34'),
+    async () => {
+      const { model, requests } = watched(
+        calls('vault.unlock', {}),
+        calls('vault.open', {}),
+        says('ok'),
+      );
+      const t = testConversation(agentWith(model, [vault]));
+      await t.send('Open the vault');
+      expect(requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+        ['vault.unlock'],
+        ['vault.unlock', 'vault.open'],
+        ['vault.unlock', 'vault.open'],
+      ]);
+      expect(requests.map(({ messages }) => messages.at(-1)?.parts)).toEqual(
+        ['closed in step 1', 'open in step 2', 'open in step 3'].map((text) => [
+          { type: 'text', text: `[Context, not said by the user]\nThe vault is ${text}.` },
+        ]),
+      );
+      expect(t.result('vault.open')).toEqual({ ok: true, result: 'opened' });
+      expect(t.text).toBe('ok');
+    },
+  );
+
+  it('writes its changes into the log with the model call', async () => {
+    const { model } = watched(says('ok'));
+    const t = testConversation(agentWith(model, [vault]));
+    await t.send('Hi');
+    const at = t.eventTypes.indexOf('model_call');
+    expect(t.events[at + 1]).toMatchObject({
+      type: 'state_patch',
+      plugin: 'vault',
+      changes: [{ op: 'increment', path: '/looks', by: 1 }],
+    });
+    expect(t.events[at + 1]).not.toHaveProperty('toolCallId');
+  });
+
+  it('leaves its texts out of the transcript', async () => {
+    const { model, requests } = watched(says('ok'), says('ok'));
+    const t = testConversation(agentWith(model, [vault]));
+    await t.send('Hi');
+    await t.send('Hi again');
+    const texts = JSON.stringify(requests[1]?.messages).match(/The vault is/g);
+    expect(texts).toHaveLength(1);
+  });
+
+  it('makes a call of a hidden tool one of an unknown tool', async () => {
+    const { model } = watched(calls('vault.open', {}), says('ok'));
+    const t = testConversation(agentWith(model, [vault]));
+    await t.send('Open');
+    expect(t.result('vault.open')).toMatchObject({
+      error: {
+        code: 'unknown_tool',
+        message: 'Tool "vault.open" not found. Available tools: vault.unlock',
+      },
+    });
+  });
+
+  it('gets the requester, the turn, the results and the services', async () => {
+    let seen: Partial<PrepareContext<{ readonly word: string }>> = {};
+    const plugin = definePlugin<{ readonly word: string }>({
+      id: 'p',
+      config: { volume: 11 },
+      prepare: ({ user, turn, results, services, config }) => {
+        seen = { user, turn, results, services, config };
+      },
+    });
+    const { model } = watched(calls('vault.unlock', {}), says('ok'));
+    const agent = defineAgent<{ readonly word: string }>({
+      ...{ name: 'a', model, instructions: 'x' },
+      plugins: [vault, plugin],
+    });
+    const t = testConversation(agent, { services: { word: 'up' } });
+    await t.send('Hi', { actor: { id: 'ann' } });
+    expect(seen).toMatchObject({
+      user: { id: 'ann' },
+      turn: { step: 2 },
+      results: [{ name: 'vault.unlock', ok: true }],
+      services: { word: 'up' },
+      config: { volume: 11 },
+    });
+  });
+
+  it('runs in the order of the plugins, each on what those before it have left', async () => {
+    const seen: unknown[] = [];
+    const second = definePlugin({
+      id: 'second',
+      prepare: ({ state, tools }) => {
+        seen.push(state.getState(vault).looks, tools.names);
+      },
+    });
+    const { model } = watched(says('ok'));
+    await testConversation(agentWith(model, [vault, second])).send('Hi');
+    expect(seen).toEqual([1, ['vault.unlock']]);
+  });
+
+  it(
+    'fails the turn with the names of plugin and function, and keeps the conversation',
+    promise('G305'),
+    async () => {
+      let isBroken = true;
+      const broken = definePlugin({
+        id: 'broken',
+        prepare: () => {
+          if (isBroken) throw new Error('no database');
+        },
+      });
+      const { model } = watched(says('ok'));
+      const t = testConversation(agentWith(model, [broken]));
+      await t.send('Hi');
+      expect(t.events.at(-1)).toMatchObject({
+        type: 'turn_ended',
+        status: 'failed',
+        error: { code: 'plugin_failed', message: 'Plugin "broken" failed in prepare: no database' },
+      });
+      isBroken = false;
+      await t.send('Again');
+      expect(t.text).toBe('ok');
+    },
+  );
+});
+
+describe('the life of plugins in a worker', () => {
+  const noted: string[] = [];
+  const plugin = (id: string, failing?: string) => {
+    const note = (hook: string) => () => {
+      noted.push(`${id} ${hook}`);
+      if (hook === failing) throw new Error('broken');
+    };
+    return definePlugin({
+      id,
+      setup: note('setup'),
+      ready: note('ready'),
+      dispose: note('dispose'),
+    });
+  };
+  const start = (plugins: readonly Plugin[]) => {
+    noted.length = 0;
+    const deps = { services: undefined as never, logger: SILENT_LOGGER };
+    return startPlugins([agentWith(script(), plugins)], deps);
+  };
+
+  it('is setup of all, ready of all, and dispose in reverse order', async () => {
+    const started = await start([plugin('a'), plugin('b')]);
+    await started.dispose();
+    await started.dispose();
+    expect(noted).toEqual(['a setup', 'b setup', 'a ready', 'b ready', 'b dispose', 'a dispose']);
+  });
+
+  it('ends at a failure, whose error names plugin and function', async () => {
+    await expect(start([plugin('a'), plugin('b', 'setup'), plugin('c')])).rejects.toThrow(
+      'Plugin "b" failed in setup: broken',
+    );
+    expect(noted).toEqual(['a setup', 'b setup', 'b dispose', 'a dispose']);
+    await expect(start([plugin('a', 'ready')])).rejects.toThrow('Plugin "a" failed in ready');
+  });
+
+  it('goes on when dispose fails', async () => {
+    const started = await start([plugin('a'), plugin('b', 'dispose')]);
+    await started.dispose();
+    expect(noted.slice(-2)).toEqual(['b dispose', 'a dispose']);
+  });
+});
