@@ -261,7 +261,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['vitest.config.ts'] },
+        projectService: { allowDefaultProject: ['vitest.config.ts', 'vitest.mutation.config.ts'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -342,7 +342,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', noDefaultExport, ...noBareTimeLimit] },
   },
   {
-    files: ['vitest.config.ts'],
+    files: ['vitest.config.ts', 'vitest.mutation.config.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
   {

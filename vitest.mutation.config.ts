@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+import { PROMISE_TAGS } from './test/support/promise.js';
+
+/** Tests that need seconds each; they run only against changes that all others let pass: `npm run mutate -- --slow`. */
+const SLOW = [
+  'test/unit/**/*.properties.test.ts',
+  'test/unit/core/hostile-input/**',
+  'test/unit/core/memory/carried-memory.test.ts',
+  'test/unit/core/schedules/**',
+];
+
+/** The tests of `npm run mutate`: those that show what `src/core` does. */
+export default defineConfig({
+  test: {
+    tags: PROMISE_TAGS,
+    isolate: false,
+    include: ['test/unit/{core,kit,scenarios}/**/*.test.ts'],
+    exclude: process.env['COLLOQUY_MUTATE_SLOW'] === undefined ? SLOW : [],
+    testTimeout: 60_000,
+  },
+});
