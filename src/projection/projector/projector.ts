@@ -48,6 +48,8 @@ const MAX_RETRY_MS = 5_000;
  */
 const MAX_QUERY_RETRY_MS = 500;
 const WITHOUT_ANSWER_MS = 900;
+/** A worker that was lost is usually replaced by then. Conversations without a worker are queried less often. */
+const SOON_REPLACED_MS = 20_000;
 /** A workflow that does not answer for this long (no worker, a broken task) is left to the sweep. */
 const MAX_SILENCE_MS = 60_000;
 /** After an outage all conversations come at once; workers have turns to run, too. */
@@ -55,6 +57,8 @@ const MAX_QUERIES_AT_ONCE = 32;
 /** Checks have their own limit: conversations that do not answer must not hold up those that move. */
 const MAX_CHECKS_AT_ONCE = 16;
 const DRAIN_MS = 5_000;
+/** Part of it for checks: a run without a worker does not answer, and other workers check it as well. */
+const DRAIN_CHECKS_MS = 1_000;
 const FLUSH_TRIES = 6;
 const FLUSH_RETRY_MS = 100;
 
@@ -192,6 +196,9 @@ export class Projector {
   async drain(): Promise<void> {
     this.#draining = true;
     const giveUpAt = performance.now() + DRAIN_MS;
+    const endChecks = setTimeout(() => {
+      for (const lane of this.#lanes.values()) lane.check?.abandon();
+    }, DRAIN_CHECKS_MS);
     try {
       // A worker that still runs brings new hints for ever.
       while (this.#lanes.size > 0 && performance.now() < giveUpAt) {
@@ -201,6 +208,7 @@ export class Projector {
         await Promise.race([Promise.all(running), sleep(leftMs, undefined, { ref: false })]);
       }
     } finally {
+      clearTimeout(endChecks);
       this.#draining = false;
     }
   }
@@ -280,7 +288,7 @@ export class Projector {
       if (lane.check?.isGivenUp === true) {
         lane.givenUp += 1;
         // The news says how far the run is; together with a check it would have to be queried.
-        lane.wanted ??= wanted;
+        if (!this.#draining) lane.wanted ??= wanted;
       } else this.#hasFailed(lane, wanted, error);
     }
   }
@@ -303,9 +311,11 @@ export class Projector {
     lane.failures += 1;
     lane.givenUp = 0;
     const tookMs = lane.check?.tookMs ?? 0;
-    lane.maxRetryMs = !isOutage && tookMs >= WITHOUT_ANSWER_MS ? MAX_QUERY_RETRY_MS : MAX_RETRY_MS;
     lane.silentSince = isOutage ? undefined : (lane.silentSince ?? now);
-    const isHopeless = now - (lane.silentSince ?? now) >= MAX_SILENCE_MS;
+    const silentMs = now - (lane.silentSince ?? now);
+    const isSoon = !isOutage && tookMs >= WITHOUT_ANSWER_MS && silentMs < SOON_REPLACED_MS;
+    lane.maxRetryMs = isSoon ? MAX_QUERY_RETRY_MS : MAX_RETRY_MS;
+    const isHopeless = silentMs >= MAX_SILENCE_MS;
     if (!isHopeless && !this.#draining) lane.wanted = joined(wanted, lane.wanted);
   }
 

@@ -53,6 +53,11 @@ export class RunningCheck {
     if (this.tookMs > HANDOVER_MS) this.giveUp();
   }
 
+  /** Gives up in any case: nothing is to wait for the answer. */
+  abandon(): void {
+    this.#controller.abort();
+  }
+
   /** The check has ended. */
   end(): void {
     clearTimeout(this.#timer);

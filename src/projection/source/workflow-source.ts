@@ -14,7 +14,11 @@ import { decodedValues } from '../../client/history/values.js';
 import { isOpenRun } from '../../client/temporal/executions.js';
 import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
 import { retryQuery } from '../../client/temporal/query-retry.js';
-import { PATIENT_QUERY_MS, QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import {
+  PATIENT_QUERY_MS,
+  QUERY_DEADLINE_MS,
+  STICKY_TIMEOUT_MS,
+} from '../../protocol/limits/service-limits.js';
 import type { RunEnded } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../../protocol/values/ids.js';
@@ -139,7 +143,7 @@ const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
 /**
  * Reads through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`), because a workflow buffers only one, a
- * patient query 4 s (`PATIENT_QUERY_MS`), every other request `checkDeadlineMs`.
+ * patient query 2 s, or 4 s if it can be given up (`PATIENT_QUERY_MS`), every other request `checkDeadlineMs`.
  */
 export function createWorkflowSource(
   client: Client,
@@ -153,7 +157,7 @@ export function createWorkflowSource(
   const careful = withRejection(client);
   return {
     events: async (key, { after, runId, patient, signal }) => {
-      const deadlineMs = patient === true ? PATIENT_QUERY_MS : QUERY_DEADLINE_MS;
+      const deadlineMs = patient === true ? patienceOf(signal) : QUERY_DEADLINE_MS;
       const target = { workflowId: workflowIdFor(key), runId, deadlineMs, signal };
       try {
         return await query(careful, target, after);
@@ -206,6 +210,11 @@ async function queried(
     signal === undefined ? ask() : client.withAbortSignal(AbortSignal.any([signal]), ask);
   const answer = client.withDeadline(Date.now() + deadlineMs, () => retryQuery(cancelled));
   return await (signal === undefined ? answer : Promise.race([answer, abortOf(signal)]));
+}
+
+/** A query that nothing can give up holds up its sweep, its roll-over, or the end of its worker. */
+function patienceOf(signal: AbortSignal | undefined): number {
+  return signal === undefined ? QUERY_DEADLINE_MS + STICKY_TIMEOUT_MS : PATIENT_QUERY_MS;
 }
 
 /** Rejects at once; the SDK does not cancel a call that it repeats. */

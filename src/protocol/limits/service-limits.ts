@@ -155,7 +155,7 @@ export const MAX_PATIENCE = 100;
 /** Time that a reader waits for a query of the workflow; one query is buffered per workflow. */
 export const QUERY_DEADLINE_MS = 1_000;
 /**
- * The same for a query after the loss of a worker: the server waits for that worker first (`STICKY_TIMEOUT_MS`), and
+ * The same for a query after the loss of a worker that can be given up: the server waits for that worker first (`STICKY_TIMEOUT_MS`), and
  * another one has to replay the run, several of them at once. No reader waits for it. Shorter than the time-out of a
  * task that was lost with the worker, after which the next query is answered with the next task.
  */
@@ -259,6 +259,11 @@ export const REPLAYS_AT_START = 2;
 /** Where one takes longer, half as many are taken; where it is quicker, one more. Half of the time-out of a task, and well below. */
 export const SLOW_REPLAY_MS = WORKFLOW_TASK_TIMEOUT_MS / 2;
 export const QUICK_REPLAY_MS = 1_000;
+/**
+ * For so long after a worker's own queue has brought a task of the queue of all, it is expected to bring more. Temporal's servers look for tasks
+ * that wait every few seconds.
+ */
+export const MIXED_QUEUES_MS = 10_000;
 /** A conversation's task leaves a dead worker after this instead of the default 10 s. */
 export const STICKY_TIMEOUT_MS = 1_000;
 /** A cancellation reaches an activity through its heartbeats; the default throttle would be 60 s. */

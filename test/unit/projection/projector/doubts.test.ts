@@ -1,5 +1,5 @@
 /** Hints of runs that were replayed, or refused an input: the worker that decided their last events may have been lost before it stored them. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EventsWanted } from '../../../../src/projection/source/workflow-source.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { patient } from '../../../support/patience.js';
@@ -146,6 +146,36 @@ describe('a run that is in doubt', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([hangs.givenUp, hangs.begun]).toEqual([2, 3]);
     hangs.end();
+  });
+
+  it('holds up the end of its worker for a second at most when no worker answers for it', async () => {
+    const { projector, hangs } = await aHangingQuery();
+    const begun = performance.now();
+    await projector.drain();
+    await projector.drain();
+    expect(performance.now() - begun).toBeLessThan(patient(2_500));
+    expect([hangs.begun, hangs.givenUp]).toEqual([1, 1]);
+  });
+
+  it('is queried at most a dozen times within a minute when no worker answers for it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { source, projector } = await aProjection();
+    source.set({ runId: 'run-a', events: LOG });
+    let asked = 0;
+    source.events = async () => {
+      asked += 1;
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      throw new Error('no worker answers');
+    };
+    projector.check(KEY, { runId: 'run-a' });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(asked).toBe(5);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(asked).toBeGreaterThan(6);
+    expect(asked).toBeLessThanOrEqual(12);
   });
 
   it('is queried again at once when it moves in the pause after a query without an answer', async () => {

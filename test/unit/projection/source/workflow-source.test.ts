@@ -36,3 +36,25 @@ it('gives up on a server that never answers, for every kind of read', async () =
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(performance.now() - before).toBeLessThan(2_500);
 });
+
+it('waits longer only for a query that can be given up, and gives that up at once', async () => {
+  const connection = Connection.lazy({ address: await aBlackHole() });
+  onTestFinished(async () => {
+    await connection.close();
+  });
+  const client = new Client({ connection });
+  const waits: number[] = [];
+  // The query itself; the deadline of its caller is what counts.
+  client.withDeadline = async (deadline) => {
+    waits.push(Math.round((Number(deadline) - Date.now()) / 1_000));
+    return await new Promise<never>(() => undefined);
+  };
+  const source = createWorkflowSource(client);
+  const controller = new AbortController();
+  void source.events(KEY, { after: 0 });
+  void source.events(KEY, { after: 0, patient: true });
+  const hanging = source.events(KEY, { after: 0, patient: true, signal: controller.signal });
+  expect(waits).toEqual([1, 2, 4]);
+  controller.abort();
+  await expect(hanging).rejects.toThrow();
+});
