@@ -259,11 +259,6 @@ export const REPLAYS_AT_START = 2;
 /** Where one takes longer, half as many are taken; where it is quicker, one more. Half of the time-out of a task, and well below. */
 export const SLOW_REPLAY_MS = WORKFLOW_TASK_TIMEOUT_MS / 2;
 export const QUICK_REPLAY_MS = 1_000;
-/**
- * For so long after a worker's own queue has brought a task of the queue of all, it is expected to bring more. Temporal's servers look for tasks
- * that wait every few seconds.
- */
-export const MIXED_QUEUES_MS = 10_000;
 /** A conversation's task leaves a dead worker after this instead of the default 10 s. */
 export const STICKY_TIMEOUT_MS = 1_000;
 /** A cancellation reaches an activity through its heartbeats; the default throttle would be 60 s. */

@@ -5,14 +5,10 @@
  *
  * R1  Tasks from the queue of this worker alone, for runs that it has in memory, have slots of their own, so replays take none of these.
  * R2  Few replays at a time; fewer while they take long, down to one. The others wait with the server, where no time limit runs.
- * R3  A poll of the worker's own queue may bring a whole history, too: where tasks have waited in the queue of all for some seconds, Temporal
- *     (since 1.31, `matching.priorityBacklogForwarding`) answers with one of them if the own queue has none. These strays count as
- *     replays. After each of them, and after the start, few such polls are open for some time.
  */
 import type { CustomSlotSupplier, WorkflowSlotInfo } from '@temporalio/worker';
 import {
   MAX_REPLAYS_AT_ONCE,
-  MIXED_QUEUES_MS,
   QUICK_REPLAY_MS,
   REPLAYS_AT_START,
   SLOW_REPLAY_MS,
@@ -25,14 +21,10 @@ interface Permit {
   readonly kind: Kind;
   /** When its task came. */
   usedAt?: number;
-  /** The task brought a whole history. */
-  whole?: boolean;
 }
 
 interface Pool {
   given: number;
-  /** Those of `given` whose task has come. */
-  used: number;
   readonly waiting: ((permit: Permit) => void)[];
 }
 
@@ -46,23 +38,18 @@ export interface ReplaySlotsOptions {
 export class ReplaySlots implements Supplier {
   readonly type = 'custom' as const;
   readonly #pools: Readonly<Record<Kind, Pool>> = {
-    held: { given: 0, used: 0, waiting: [] },
-    replay: { given: 0, used: 0, waiting: [] },
+    held: { given: 0, waiting: [] },
+    replay: { given: 0, waiting: [] },
   };
   readonly #slots: number;
   readonly #now: () => number;
   #replays: number;
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** The number of strays under way. */
-  #strays = 0;
-  /** When the last stray came. A worker that starts has no runs in memory, and its polls find what waits. */
-  #strayedAt: number;
 
   constructor({ slots, now = () => performance.now() }: ReplaySlotsOptions) {
     this.#slots = slots;
     this.#now = now;
     this.#replays = Math.min(slots, REPLAYS_AT_START);
-    this.#strayedAt = now();
   }
 
   /** Tasks with whole histories that may be under way now. */
@@ -104,53 +91,30 @@ export class ReplaySlots implements Supplier {
     return this.#take(isSticky ? 'held' : 'replay') ?? null;
   }
 
-  markSlotUsed({ permit, slotInfo }: Parameters<Supplier['markSlotUsed']>[0]): void {
-    const used = permit as Permit;
-    used.usedAt = this.#now();
-    used.whole = !slotInfo.isSticky;
-    this.#pools[used.kind].used += 1;
-    if (isStray(used)) {
-      this.#strays += 1;
-      this.#strayedAt = used.usedAt;
-    }
-    this.#giveOut();
+  markSlotUsed({ permit }: Parameters<Supplier['markSlotUsed']>[0]): void {
+    (permit as Permit).usedAt = this.#now();
   }
 
   releaseSlot({ permit }: Parameters<Supplier['releaseSlot']>[0]): void {
-    const released = permit as Permit;
-    const { kind, usedAt } = released;
+    const { kind, usedAt } = permit as Permit;
     this.#pools[kind].given -= 1;
-    if (usedAt !== undefined) this.#pools[kind].used -= 1;
-    if (isStray(released)) this.#strays -= 1;
-    if (usedAt !== undefined && (kind === 'replay' || isStray(released))) this.#learn(usedAt);
-    this.#giveOut();
+    if (kind === 'replay' && usedAt !== undefined) this.#learn(usedAt);
+    this.#giveOut(kind);
   }
 
   #take(kind: Kind): Permit | undefined {
-    if (!this.#mayTake(kind)) return undefined;
-    this.#pools[kind].given += 1;
+    const pool = this.#pools[kind];
+    if (pool.given >= (kind === 'held' ? this.#slots : this.#replays)) return undefined;
+    pool.given += 1;
     return { kind };
   }
 
-  #mayTake(kind: Kind): boolean {
-    const { held, replay } = this.#pools;
-    const strays = this.#strays;
-    const open = held.given - held.used;
-    if (kind === 'replay') return replay.given + strays + (strays > 0 ? open : 0) < this.#replays;
-    const isMixed = this.#now() - this.#strayedAt <= MIXED_QUEUES_MS;
-    const free = Math.max(1, this.#replays - replay.used);
-    return held.given < this.#slots && (!isMixed || open + strays < free);
-  }
-
-  /** Polls of the own queue first: its tasks wait for a second only. */
-  #giveOut(): void {
-    for (const kind of ['held', 'replay'] as const) {
-      const { waiting } = this.#pools[kind];
-      while (waiting.length > 0) {
-        const permit = this.#take(kind);
-        if (permit === undefined) break;
-        waiting.shift()?.(permit);
-      }
+  #giveOut(kind: Kind): void {
+    const { waiting } = this.#pools[kind];
+    while (waiting.length > 0) {
+      const permit = this.#take(kind);
+      if (permit === undefined) return;
+      waiting.shift()?.(permit);
     }
   }
 
@@ -169,9 +133,4 @@ export class ReplaySlots implements Supplier {
     this.#replays = wanted;
     this.#changedAt = now;
   }
-}
-
-/** Whether a poll of the worker's own queue brought a whole history (R3). */
-function isStray({ kind, whole }: Permit): boolean {
-  return kind === 'held' && whole === true;
 }

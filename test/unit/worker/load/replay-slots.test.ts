@@ -5,7 +5,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   MAX_REPLAYS_AT_ONCE,
-  MIXED_QUEUES_MS,
   REPLAYS_AT_START,
 } from '../../../../src/protocol/limits/service-limits.js';
 import { ReplaySlots } from '../../../../src/worker/load/replay-slots.js';
@@ -23,11 +22,6 @@ const NEVER = new AbortController().signal;
 class Scene {
   nowMs = 0;
   readonly slots = new ReplaySlots({ slots: 40, now: () => this.nowMs });
-
-  /** @param ageMs For how long the worker has run. */
-  constructor(ageMs = MIXED_QUEUES_MS + 1) {
-    this.nowMs += ageMs;
-  }
 
   /**
    * Takes as many tasks as allowed, and finishes each after so long, one batch after the other; returns the sizes of
@@ -102,45 +96,6 @@ describe('tasks that bring whole histories', () => {
   );
 });
 
-describe('whole histories that polls of the worker’s own queue bring', () => {
-  it('count as replays, and no more polls open than replays may begin', promise('G30'), () => {
-    const { slots } = restarted();
-    expect(slots.tryReserveSlot(HELD)).toBeNull();
-    expect(slots.tryReserveSlot(WHOLE)).toBeNull();
-  });
-
-  it('are few from the start of a worker, which has no runs in memory', promise('G30'), () => {
-    const scene = new Scene(0);
-    expect(scene.takeAll(HELD)).toHaveLength(REPLAYS_AT_START);
-    scene.nowMs = MIXED_QUEUES_MS + 1;
-    expect(scene.takeAll(HELD)).toHaveLength(40 - REPLAYS_AT_START);
-  });
-
-  it('leave room for tasks of runs in memory once they end', promise('G30'), async () => {
-    const { slots, ...scene } = restarted();
-    const [first] = scene.strays;
-    const waiting = slots.reserveSlot(HELD, NEVER);
-    const replay = slots.reserveSlot(WHOLE, NEVER);
-    slots.releaseSlot({ permit: first as Permit });
-    const permit = await waiting;
-    expect(permit).toEqual({ kind: 'held' });
-    // Its task finds its run in memory, so the next poll opens at once.
-    slots.markSlotUsed({ permit, slotInfo: { isSticky: true } } as never);
-    expect(slots.tryReserveSlot(HELD)).toEqual({ kind: 'held' });
-    for (const one of scene.strays.slice(1)) slots.releaseSlot({ permit: one });
-    expect(await replay).toEqual({ kind: 'replay' });
-  });
-
-  /** A worker whose first polls brought whole histories, as many as it takes. */
-  function restarted() {
-    const slots = new ReplaySlots({ slots: 40, now: () => 0 });
-    const strays = Array.from({ length: REPLAYS_AT_START }, () => slots.tryReserveSlot(HELD));
-    for (const permit of strays)
-      slots.markSlotUsed({ permit, slotInfo: { isSticky: false } } as never);
-    return { slots, strays: strays as readonly Permit[] };
-  }
-});
-
 describe('the slots of a worker', () => {
   const kinds = ['workflow', 'activity', 'localActivity', 'nexus'] as const;
   const numbersOf = (tuning: Parameters<typeof withSlots>[0]) => {
@@ -171,12 +126,9 @@ describe('the slots of a worker', () => {
     const { tuner } = withSlots({ maxConcurrentWorkflowTaskExecutions: 3 });
     const supplier = (tuner as unknown as { workflowTaskSlotSupplier: ReplaySlots })
       .workflowTaskSlotSupplier;
-    const taken = Array.from({ length: 9 }, () => {
-      const permit = supplier.tryReserveSlot(HELD);
-      if (permit !== null) supplier.markSlotUsed({ permit, slotInfo: { isSticky: true } } as never);
-      return permit;
-    });
-    expect(taken.filter(Boolean)).toHaveLength(3);
+    expect(
+      Array.from({ length: 9 }, () => supplier.tryReserveSlot(HELD)).filter(Boolean),
+    ).toHaveLength(3);
     expect(supplier.replays).toBeLessThanOrEqual(MAX_REPLAYS_AT_ONCE);
   });
 
