@@ -18,7 +18,7 @@ import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.j
 import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
 import type { AnyMcpServer, McpServer } from './mcp-server.js';
-import { checkPlugins, withPluginTools } from './plugin/agent-plugins.js';
+import { checkPlugins, type PlacedTool, placedTools } from './plugin/agent-plugins.js';
 import type { Plugin } from './plugin/types.js';
 import type { Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
@@ -97,10 +97,8 @@ export function defineAgent<
 ): Agent<Services, Tools> & AnswersIn<Output> {
   const problems = new ProblemList();
   const untyped: unknown = spec;
-  if (isRecord(untyped)) {
-    checkPlugins(untyped['plugins'], problems);
-    checkAgent(withPluginTools(untyped), problems);
-  } else problems.add('', `must be an object, got ${shown(untyped)}`);
+  if (isRecord(untyped)) checkAgent(untyped, problems);
+  else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
   const { name, description, model, instructions, mcpServers, toolPolicy, settings } = spec;
   const { plugins = [] } = spec;
@@ -185,17 +183,23 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   const { toolPolicy } = spec;
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
-  checkTools(spec['tools'] ?? [], problems);
+  checkPlugins(spec['plugins'], problems);
+  const { tools = [] } = spec;
+  if (!Array.isArray(tools)) problems.add('tools', `must be a list of tools, got ${shown(tools)}`);
+  const placed = placedTools(spec);
+  checkTools(placed, problems);
   checkMcpServers(spec['mcpServers'], problems);
-  checkHosted(spec, problems);
+  checkHosted(spec, placed, problems);
   checkContext(spec, problems);
   checkAgentOutput(spec['output'], problems);
-  const own = toolNamesOf(spec['tools']);
+  const own = placed.flatMap(({ tool }) =>
+    isRecord(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+  );
   const isTool = (tool: string): boolean =>
     own.includes(tool) || isNameOfListed(spec['mcpServers'], tool);
   checkSettings(spec['settings'], isTool, problems);
   const settings = isRecord(spec['settings']) ? spec['settings'] : {};
-  checkAgentTimeouts(settings['timeouts'], toolsIn(spec['tools']), problems);
+  checkAgentTimeouts(settings['timeouts'], toolsIn(placed), problems);
 }
 
 function isModel(value: unknown): value is Model {
@@ -205,53 +209,41 @@ function isModel(value: unknown): value is Model {
 }
 
 /** Checks the provider's tools here, so that the provider does not refuse them in the middle of a turn. */
-function checkHosted({ model, tools, settings }: Untyped, problems: ProblemList): void {
-  if (!isModel(model) || !Array.isArray(tools)) return;
+function checkHosted(
+  { model, settings }: Untyped,
+  tools: readonly PlacedTool[],
+  problems: ProblemList,
+): void {
+  if (!isModel(model)) return;
   const budgets = isRecord(settings) ? settings['budgets'] : undefined;
   const callsOf = isRecord(budgets) && isRecord(budgets['callsOf']) ? budgets['callsOf'] : {};
-  for (const [index, tool] of (tools as readonly unknown[]).entries()) {
+  for (const { place, tool } of tools) {
     if (!isRecord(tool) || !isRecord(tool['provider'])) continue;
-    const problem = modelProblem(model, tool['provider'] as ProviderTool);
-    problems.addIf(`tools[${index}]`, problem);
+    problems.addIf(place, modelProblem(model, tool['provider'] as ProviderTool));
     const name = String(tool['name']);
     if (Object.hasOwn(callsOf, name))
       problems.add(`settings.budgets.callsOf.${name}`, 'cannot be bounded: the provider runs it');
   }
 }
 
-function toolNamesOf(tools: unknown): readonly string[] {
-  if (!Array.isArray(tools)) return [];
-  return (tools as readonly unknown[]).flatMap((tool) =>
-    isRecord(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
-  );
+function toolsIn(placed: readonly PlacedTool[]): readonly AnyTool[] {
+  return placed
+    .map(({ tool }) => tool)
+    .filter((tool): tool is AnyTool => isRecord(tool) && tool['kind'] === 'tool');
 }
 
-function toolsIn(tools: unknown): readonly AnyTool[] {
-  if (!Array.isArray(tools)) return [];
-  return (tools as readonly unknown[]).filter(
-    (tool): tool is AnyTool => isRecord(tool) && tool['kind'] === 'tool',
-  );
-}
-
-function checkTools(tools: unknown, problems: ProblemList): void {
-  if (!Array.isArray(tools)) {
-    problems.add('tools', `must be a list of tools, got ${shown(tools)}`);
-    return;
-  }
-  const places = new Map<string, string>();
-  for (const [index, tool] of (tools as readonly unknown[]).entries()) {
+function checkTools(placed: readonly PlacedTool[], problems: ProblemList): void {
+  const known = new Map<string, string>();
+  for (const { place, tool } of placed) {
     if (!isRecord(tool) || tool['kind'] !== 'tool' || typeof tool['name'] !== 'string') {
-      problems.add(`tools[${index}]`, 'must come from defineTool');
+      problems.add(place, 'must come from defineTool');
       continue;
     }
     const wireName = toWireName(tool['name']);
-    const other = places.get(wireName);
-    if (other === tool['name']) problems.add(`tools[${index}]`, `duplicate name "${other}"`);
+    const other = known.get(wireName);
+    if (other === tool['name']) problems.add(place, `duplicate name "${other}"`);
     else if (other !== undefined)
-      problems.add(
-        `tools[${index}]`,
-        `"${tool['name']}" and "${other}" are both "${wireName}" on the wire`,
-      );
-    else places.set(wireName, tool['name']);
+      problems.add(place, `"${tool['name']}" and "${other}" are both "${wireName}" on the wire`);
+    else known.set(wireName, tool['name']);
   }
 }

@@ -1,4 +1,6 @@
-/** `definePlugin`: tools, a state that the conversation keeps, and code around model calls, under one id. Runs anywhere. */
+/**
+ * `definePlugin`: tools, a state that the conversation keeps, and code around model calls, under one id. Runs anywhere.
+ */
 import { idProblem } from '../protocol/values/ids.js';
 import { isRecord } from '../protocol/values/json.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
@@ -25,9 +27,7 @@ export function definePlugin<
   problems.throwIfAny(isRecord(untyped) ? `plugin ${shown(untyped['id'])}` : 'a plugin');
   const { id, state, version = 1 } = spec;
   const tools = typeof spec.tools === 'function' ? spec.tools({ id }) : (spec.tools ?? []);
-  const given: unknown = tools;
-  if (!Array.isArray(given))
-    problems.add('tools', `must return a list of tools, got ${shown(given)}`);
+  checkTools(tools, problems);
   problems.throwIfAny(`plugin ${shown(id)}`);
   return Object.freeze({
     kind: 'plugin',
@@ -66,6 +66,19 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
   for (const name of HOOKS)
     if (spec[name] !== undefined && typeof spec[name] !== 'function')
       problems.add(name, `must be a function, got ${shown(spec[name])}`);
-  if (tools !== undefined && !Array.isArray(tools) && typeof tools !== 'function')
-    problems.add('tools', `must be a list of tools, or a function, got ${shown(tools)}`);
+  if (tools !== undefined && typeof tools !== 'function') checkTools(tools, problems);
+}
+
+/** Names are checked together with those of the agent. */
+function checkTools(tools: unknown, problems: ProblemList): void {
+  if (!Array.isArray(tools)) {
+    problems.add(
+      'tools',
+      `must be a list of tools, or a function that returns one, got ${shown(tools)}`,
+    );
+    return;
+  }
+  for (const [index, tool] of (tools as readonly unknown[]).entries())
+    if (!isRecord(tool) || tool['kind'] !== 'tool')
+      problems.add(`tools[${index}]`, 'must come from defineTool');
 }

@@ -37,9 +37,9 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
-import { contextMessages, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
+import { contextMessages } from '../../tools/plugins/prepare.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
-import { type ActivityTools, policyDeps, withFields } from '../shared/deps.js';
+import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import {
   agentOf,
   failureOf,
@@ -57,6 +57,7 @@ import { awaitedAgent } from '../shared/other-workers.js';
 import { runOf } from '../shared/transcripts.js';
 import { modelFiles } from '../transcript/stored-results.js';
 import { type AuditedCall, audited } from './audit.js';
+import { prepared } from './prepared.js';
 import type { RequestMeter } from './request-meter.js';
 import { answerWithReads } from './run-reads.js';
 import { Spending } from './spending.js';
@@ -166,26 +167,6 @@ interface Asked {
   /** States of the agent's plugins after `prepare`, and the changes that it made. */
   readonly states: PluginStates;
   readonly patches: readonly StatePatch[];
-}
-
-/** Runs `prepare` of the agent's plugins. @throws {PluginFailed} */
-async function prepared(
-  tools: ActivityTools,
-  input: CallModelInput,
-  { agent, messages }: Pick<Asked, 'agent' | 'messages'>,
-): Promise<Prepared> {
-  const { tenant, conversationId, turnId, step, requester } = input;
-  if (agent.plugins === undefined) return { agent, context: [], patches: [], states: {} };
-  const context = Context.current();
-  const about = { tenant, conversationId, turnId, step };
-  return prepareAgent({
-    ...{ agent, ...about, requester },
-    states: await tools.states.statesOf(runOf(context), input.states),
-    services: tools.services,
-    logger: withFields(tools.logger, about),
-    results: resultsOfTurn(messages, turnId),
-    signal: context.cancellationSignal,
-  });
 }
 
 /** Returns the answer of the model, with the agent and the messages of the request. */

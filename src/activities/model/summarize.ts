@@ -13,7 +13,8 @@ import { type SummarizeInput, type SummarizeResult } from '../../protocol/workfl
 import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 import { tokensOf } from '../../tools/model-input/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
-import { type ActivityTools, withFields } from '../shared/deps.js';
+import { withFields } from '../../tools/shared/tool-logger.js';
+import { type ActivityTools } from '../shared/deps.js';
 import {
   agentOf,
   failureOf,

@@ -15,6 +15,7 @@ import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
+import { withFields } from '../../tools/shared/tool-logger.js';
 import type { FetchStates, RememberedStates } from './plugin-states.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
@@ -111,22 +112,4 @@ function toWatchers(
   } catch (error) {
     tools.logger.debug('live event lost', { reason: String(error) });
   }
-}
-
-/** A logger that adds the same fields to every line. */
-export function withFields(logger: Logger, fields: Readonly<Record<string, unknown>>): Logger {
-  return {
-    debug: (message, more) => {
-      logger.debug(message, { ...fields, ...more });
-    },
-    info: (message, more) => {
-      logger.info(message, { ...fields, ...more });
-    },
-    warn: (message, more) => {
-      logger.warn(message, { ...fields, ...more });
-    },
-    error: (message, more) => {
-      logger.error(message, { ...fields, ...more });
-    },
-  };
 }

@@ -9,8 +9,8 @@ import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { boundedJson, toJson } from '../../tools/shared/normalise.js';
 import { StateView } from '../../tools/shared/state-view.js';
-import { toolLogger } from '../../tools/shared/tool-logger.js';
-import { type ActivityTools, withFields } from '../shared/deps.js';
+import { toolLogger, withFields } from '../../tools/shared/tool-logger.js';
+import { type ActivityTools } from '../shared/deps.js';
 import { runOf } from '../shared/transcripts.js';
 import { storedResultsOf } from '../transcript/stored-results.js';
 

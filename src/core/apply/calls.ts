@@ -27,10 +27,10 @@ import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../stat
 import { hasEnded, isAttended } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
-import { callOf, stepCalls } from '../state/state.js';
+import { callOf, isSequential, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall, withTurn } from '../state/update.js';
-import { isSequential, withPatchesDue, withStepPatchesDue } from './plugins.js';
+import { withPatchesDue, withStepPatchesDue } from './plugins.js';
 import { withTombstone } from './tombstones.js';
 import { nextStep } from './turns.js';
 

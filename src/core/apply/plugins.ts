@@ -3,7 +3,7 @@ import type { StatePatchEvent } from '../../protocol/calls/plugin-state.js';
 import { judgePatch } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import { isSequential, stepCalls } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 
 export function statePatched(
@@ -25,10 +25,6 @@ function withoutFirstDue(state: ConversationState): ConversationState {
 /** Adds the patches of the calls of a step that is over. */
 export function withStepPatchesDue(state: ConversationState): ConversationState {
   return isSequential(state) ? state : withPatchesDue(state, stepCalls(state));
-}
-
-export function isSequential({ settings }: Pick<ConversationState, 'settings'>): boolean {
-  return settings.toolExecution === 'sequential';
 }
 
 /** Adds the patches of ended calls, in the order of the calls, to those that take effect next. */

@@ -25,7 +25,7 @@ import { needsOffload } from '../context/request-window.js';
 import type { AttendedCall, CallState, SuspendedCall } from '../state/calls.js';
 import { hasEnded, isAttended } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { isStopping, stepCalls } from '../state/state.js';
+import { isSequential, isStopping, stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
 import { decideSummary } from './summaries.js';
 import { decidePreflight, decideServerCall } from './tool-runs.js';
@@ -88,7 +88,7 @@ function decideStep(state: ConversationState): readonly Effect[] {
  */
 function dueCalls(state: ConversationState): readonly AttendedCall[] {
   const calls = stepCalls(state).filter(isAttended);
-  return state.settings.toolExecution === 'sequential' ? calls.slice(0, 1) : calls;
+  return isSequential(state) ? calls.slice(0, 1) : calls;
 }
 
 function stepEffects(state: ConversationState, call: AttendedCall): readonly Effect[] {

@@ -11,7 +11,7 @@ import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { INLINE_READS_BESIDE_MS, INLINE_READS_MS } from '../../protocol/limits/limits.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
 import type { CallState } from '../state/calls.js';
-import type { ConversationState } from '../state/state.js';
+import { type ConversationState, isSequential } from '../state/state.js';
 import { decide } from './decide.js';
 
 export interface DueReads {
@@ -37,7 +37,7 @@ export function dueReads(state: ConversationState): DueReads {
 
 /** The reads of the step whose results the workflow may accept in this state, in call order. */
 export function wantedReads(state: ConversationState): readonly CallState[] {
-  if (state.settings.toolExecution === 'sequential') return [];
+  if (isSequential(state)) return [];
   return decide(state).flatMap((effect) => {
     if (effect.type !== 'run_tool' || effect.run !== 1) return [];
     const call = state.calls[effect.toolCallId];

@@ -1,7 +1,8 @@
-/** The states of plugins within the state of the conversation: patches are judged, applied and kept for workers. Pure. */
+/** The states of plugins within that of the conversation: patches are judged, applied and kept for workers. Pure. */
 import type {
   PatchRefusal,
   PatchSource,
+  PluginState,
   PluginStates,
   StatePatch,
   StatePatchEvent,
@@ -30,14 +31,14 @@ export function judgePatch(
   patch: StatePatch,
 ): { readonly memory: PluginMemory } | { readonly refused: PatchRefusal } {
   const memory = before ?? NOTHING;
-  const { plugin, version, changes } = patch;
-  const known = Object.hasOwn(memory.states, plugin) ? memory.states[plugin] : undefined;
-  const versions = known !== undefined && version !== known.version;
-  if (versions && (version < known.version || !replacesAll(patch)))
+  const { version } = patch;
+  const known = stateIn(memory.states, patch);
+  const isOther = known !== undefined && version !== known.version;
+  if (isOther && (version < known.version || !replacesAll(patch)))
     return refusal('version', `the state has version ${known.version}, the patch ${version}`);
-  const changed = withChanges(known?.value, changes);
-  if ('problem' in changed) return refusal('does_not_fit', changed.problem);
-  const states = { ...memory.states, [plugin]: { version, value: changed.value } };
+  const patched = withPatch(memory.states, patch);
+  if ('problem' in patched) return refusal('does_not_fit', patched.problem);
+  const { states } = patched;
   const bytes = bytesAfter(memory, patch, states);
   if (bytes > MAX_PLUGIN_STATES_BYTES)
     return refusal(
@@ -79,22 +80,39 @@ function withinBytes(recent: PluginMemory['recent']): PluginMemory['recent'] {
   return from === 0 ? recent : recent.slice(from);
 }
 
+/** Ids come from outside, so names such as `constructor` must not be found. */
+function stateIn(states: PluginStates, { plugin }: StatePatch): PluginState | undefined {
+  return Object.hasOwn(states, plugin) ? states[plugin] : undefined;
+}
+
+function withPatch(
+  states: PluginStates,
+  patch: StatePatch,
+): { readonly states: PluginStates } | { readonly problem: string } {
+  const { plugin, version, changes } = patch;
+  const changed = withChanges(stateIn(states, patch)?.value, changes);
+  if ('problem' in changed) return changed;
+  return { states: { ...states, [plugin]: { version, value: changed.value } } };
+}
+
 /** The states after patches that have taken effect; undefined where one of them does not fit. */
 export function statesAfter(
   before: PluginStates,
   patches: readonly StatePatch[],
 ): PluginStates | undefined {
   let states = before;
-  for (const { plugin, version, changes } of patches) {
-    const known = Object.hasOwn(states, plugin) ? states[plugin]?.value : undefined;
-    const changed = withChanges(known, changes);
-    if ('problem' in changed) return undefined;
-    states = { ...states, [plugin]: { version, value: changed.value } };
+  for (const patch of patches) {
+    const patched = withPatch(states, patch);
+    if ('problem' in patched) return undefined;
+    ({ states } = patched);
   }
   return states;
 }
 
-/** Events of patches, each judged by the state that those before it leave. */
+/**
+ * Events of patches, each judged by the state that those before it leave. A refused one is recorded without its changes,
+ * which have no effect and any size.
+ */
 export function patchEvents(
   before: PluginMemory | undefined,
   patches: readonly (StatePatch & PatchSource)[],
@@ -102,7 +120,8 @@ export function patchEvents(
   let memory = before;
   return patches.map((patch) => {
     const judged = judgePatch(memory, patch);
-    if ('refused' in judged) return { type: 'state_patch', ...patch, refused: judged.refused };
+    if ('refused' in judged)
+      return { type: 'state_patch', ...patch, changes: [], refused: judged.refused };
     memory = judged.memory;
     return { type: 'state_patch', ...patch };
   });
@@ -129,7 +148,7 @@ export function statesNow({ plugins }: Pick<ConversationState, 'plugins'>): Stat
   return { hash, states };
 }
 
-/** The part that is sent to a worker which may know the states as of an earlier model call. Absent before the first patch. */
+/** The part for a worker that may know the states as of an earlier model call. Absent before the first patch. */
 export function statesRef(
   { plugins }: Pick<ConversationState, 'plugins'>,
   since: 'called' | 'calledBefore',

@@ -179,6 +179,11 @@ export function callOf(
   return Object.hasOwn(calls, toolCallId) ? calls[toolCallId] : undefined;
 }
 
+/** Whether the calls of a step run one after the other. */
+export function isSequential({ settings }: Pick<ConversationState, 'settings'>): boolean {
+  return settings.toolExecution === 'sequential';
+}
+
 /** The calls of the step in progress, in the model's order. */
 export function stepCalls(state: ConversationState): readonly CallState[] {
   const calls: CallState[] = [];

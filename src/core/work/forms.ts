@@ -29,11 +29,9 @@ const aRecord = recordOf({});
 
 const texts = optional(listOf(aText));
 
-const names = recordOf({ users: texts, roles: texts, exclude: texts });
-
 const audience: Form = recordOf({
   ...{ users: texts, roles: texts, exclude: texts },
-  also: optional(listOf((value) => names(value) ?? audience(value))),
+  also: optional(listOf((value) => audience(value))),
 });
 
 const approval = recordOf({

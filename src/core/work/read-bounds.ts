@@ -4,12 +4,12 @@ import { MAX_READ_BOUNDS_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelInput, ReadBounds } from '../../protocol/workflow/activities.js';
 import { remembersAllCalls } from '../memory/memory.js';
-import type { ConversationState } from '../state/state.js';
+import { type ConversationState, isSequential } from '../state/state.js';
 
 /** As a field of the activity's input; empty where no call may run inside the activity. */
 export function readBoundsOf(state: ConversationState): Pick<CallModelInput, 'reads'> {
   const { turn, settings } = state;
-  if (turn === undefined || settings.toolExecution === 'sequential') return {};
+  if (turn === undefined || isSequential(state)) return {};
   const { coreRevision, budgets, repeatLimit, onToolError, onUnknownTool } = settings;
   const { calls, callsOf } = budgets ?? {};
   const bounds: ReadBounds = {

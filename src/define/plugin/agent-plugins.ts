@@ -17,12 +17,25 @@ export function checkPlugins(plugins: unknown, problems: ProblemList): void {
   }
 }
 
-/** The declaration with the tools of its plugins behind its own, so that all are checked as one list. */
-export function withPluginTools(spec: Untyped): Untyped {
-  const { tools = [], plugins } = spec;
-  if (!Array.isArray(plugins) || !Array.isArray(tools)) return spec;
-  const more = (plugins as readonly unknown[]).filter(isPlugin).flatMap((plugin) => plugin.tools);
-  return { ...spec, tools: [...(tools as readonly unknown[]), ...more] };
+/** A tool of a declaration, checked or not, and the field that has it. */
+export interface PlacedTool {
+  readonly place: string;
+  readonly tool: unknown;
+}
+
+/** The tools of an agent's declaration, then those of its plugins: all are checked as one list. */
+export function placedTools({ tools, plugins }: Untyped): readonly PlacedTool[] {
+  const own = listIn(tools).map((tool, index) => ({ place: `tools[${index}]`, tool }));
+  const more = listIn(plugins).flatMap((plugin, index) =>
+    isPlugin(plugin)
+      ? plugin.tools.map((tool, nth) => ({ place: `plugins[${index}].tools[${nth}]`, tool }))
+      : [],
+  );
+  return [...own, ...more];
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
 function isPlugin(value: unknown): value is AnyPlugin {

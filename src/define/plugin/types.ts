@@ -26,16 +26,15 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
 /** Any plugin, of any services: to be inspected, not run. */
 export type AnyPlugin = Plugin<never>;
 
-export interface PluginContext<Services = UntypedServices, Config = unknown> {
-  readonly config: Config;
+/** The context of a plugin's functions; the declared ones get the declaration's `config` besides. */
+export interface PluginContext<Services = UntypedServices> {
   readonly services: Services;
   /** Every line carries the plugin's id. */
   readonly logger: Logger;
 }
 
 /** The context of `prepare`. */
-export interface PrepareContext<Services = UntypedServices, Config = unknown>
-  extends PluginContext<Services, Config> {
+export interface PrepareContext<Services = UntypedServices> extends PluginContext<Services> {
   readonly agent: string;
   readonly tenant: string;
   readonly conversationId: string;
@@ -59,6 +58,10 @@ export interface PrepareContext<Services = UntypedServices, Config = unknown>
   readonly signal: ToolSignal;
 }
 
+interface Configured<Config> {
+  readonly config: Config;
+}
+
 /** The declaration of a plugin. */
 export interface PluginSpec<Services, State extends Schema, Config> {
   /** Letters, digits, "_", "." and "-". Names the state in the log, so it never changes. */
@@ -75,16 +78,16 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   /** Makes a state of the present version from that of an older one. @defaultValue the state as it is */
   readonly migrate?: (value: Json, fromVersion: number) => unknown;
   /** Runs once in each worker, before it takes work. An error stops the worker's start. */
-  readonly setup?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  readonly setup?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
   /** The same, after `setup` of all plugins. */
-  readonly ready?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  readonly ready?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
   /**
    * Runs before each model call of an agent with the plugin. An error fails the model call, which is repeated as after a
    * failure of the model; then the turn fails with `plugin_failed`. May run more than once for one model call.
    */
-  readonly prepare?: (ctx: PrepareContext<Services, Config>) => void | Promise<void>;
+  readonly prepare?: (ctx: PrepareContext<Services> & Configured<Config>) => void | Promise<void>;
   /** Runs when the worker has ended its work. An error is logged. */
-  readonly dispose?: (ctx: PluginContext<Services, Config>) => void | Promise<void>;
+  readonly dispose?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
   /**
    * Tools that every agent with the plugin has. The function gets the plugin as the name of its state: a plugin whose
    * declaration names itself would have no type.

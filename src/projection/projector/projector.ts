@@ -9,7 +9,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { PROJECTION_DELAY_MS } from '../../protocol/limits/service-limits.js';
-import { mostUrgent, type Urgency } from '../../protocol/log/urgency.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { Hint } from '../../protocol/workflow/messaging.js';
@@ -22,7 +21,8 @@ import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { RunningCheck } from './running-check.js';
-import { type Doubt, SettledDoubts } from './settled-doubts.js';
+import { SettledDoubts } from './settled-doubts.js';
+import { doubtOf, isCheck, isDoubtful, joined, type Wanted } from './wanted.js';
 
 export interface ProjectorDeps {
   readonly log: EventLog;
@@ -61,13 +61,6 @@ const DRAIN_MS = 5_000;
 const DRAIN_CHECKS_MS = 1_000;
 const FLUSH_TRIES = 6;
 const FLUSH_RETRY_MS = 100;
-
-type Wanted = Target & {
-  readonly urgency: Urgency;
-  readonly again?: true;
-  /** Joined from a check without a hint and a hint of new events. */
-  readonly soon?: true;
-};
 
 /** Pending work of one conversation; exists only while there is some. */
 interface Lane {
@@ -326,39 +319,6 @@ export class Projector {
     if (lane.wanted !== undefined) this.#schedule(lane);
     else if (lane.timer === undefined) this.#lanes.delete(lane.name);
   }
-}
-
-/** Joins two hints; the later one names the run. */
-function joined(earlier: Wanted | undefined, later: Wanted): Wanted;
-function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
-function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
-  if (earlier === undefined || later === undefined) return later ?? earlier;
-  // An older run may be replayed, and in doubt, after a newer one has reported new events.
-  if (earlier.runId !== later.runId)
-    return isDoubtful(later) && !isDoubtful(earlier) ? earlier : later;
-  const urgency = mostUrgent(earlier.urgency, later.urgency);
-  const { runId } = later;
-  // One of the two has no seq, so the joined target has none: it queries in any case.
-  if (earlier.seq === undefined || later.seq === undefined) return { runId, urgency };
-  const seq = Math.max(earlier.seq, later.seq);
-  if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };
-  // New events settle the doubt. Their task is on its way to the server, so the catch-up waits for it.
-  const soon = [earlier, later].some((wanted) => wanted.soon === true || wanted.doubt === true);
-  return { runId, seq, urgency, ...(soon ? { soon } : {}) };
-}
-
-function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
-  return doubt === true && seq !== undefined ? { runId, seq } : undefined;
-}
-
-/** True for events that may have been lost long ago: a delay gains nothing. */
-function isCheck(wanted: Wanted): boolean {
-  return isDoubtful(wanted) && wanted.again !== true;
-}
-
-/** True for a target that reports no new events. */
-function isDoubtful({ seq, doubt }: Target): boolean {
-  return seq === undefined || doubt === true;
 }
 
 function isBelow(seq: number | undefined, wanted: number | undefined): boolean {

@@ -13,25 +13,15 @@ import { isoOf } from '../../client/history/times.js';
 import { decodedValues } from '../../client/history/values.js';
 import { isOpenRun } from '../../client/temporal/executions.js';
 import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
-import { retryQuery } from '../../client/temporal/query-retry.js';
-import {
-  PATIENT_QUERY_MS,
-  QUERY_DEADLINE_MS,
-  STICKY_TIMEOUT_MS,
-} from '../../protocol/limits/service-limits.js';
 import type { RunEnded } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { RESTORE_STATE } from '../../protocol/workflow/activities.js';
-import type {
-  CarriedState,
-  EventsPage,
-  EventsQuery,
-  Hint,
-} from '../../protocol/workflow/messaging.js';
-import { QUERIES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+import type { CarriedState, EventsPage, Hint } from '../../protocol/workflow/messaging.js';
+import { WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+import { type EventsWanted, queryEvents } from './events-query.js';
 import type { HistoryEvent } from './history-tail.js';
 
 /** How a run was ended from outside its own code. */
@@ -75,21 +65,6 @@ export interface RunStart {
   readonly at: string;
   /** Absent when it began without state. */
   readonly carried?: CarriedState;
-}
-
-export interface EventsWanted {
-  readonly after: number;
-  /** @defaultValue the current run */
-  readonly runId?: string;
-  /** A page through this seq is enough, however far the run is: it may come from pushed events. */
-  readonly upTo?: number;
-  /**
-   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any
-   * other. A query that is given up before that has no answer.
-   */
-  readonly patient?: true;
-  /** Gives the query up, as a failure: another one would have its answer sooner. */
-  readonly signal?: AbortSignal;
 }
 
 export interface WorkflowSource {
@@ -152,21 +127,17 @@ export function createWorkflowSource(
   const { checkDeadlineMs = CHECK_DEADLINE_MS } = options;
   const timed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await client.withDeadline(Date.now() + checkDeadlineMs, work);
-  const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
-    await queried(client, asked, { ...target, after });
   const careful = withRejection(client);
   return {
-    events: async (key, { after, runId, patient, signal }) => {
-      const deadlineMs = patient === true ? patienceOf(signal) : QUERY_DEADLINE_MS;
-      const target = { workflowId: workflowIdFor(key), runId, deadlineMs, signal };
+    events: async (key, wanted) => {
       try {
-        return await query(careful, target, after);
+        return await queryEvents(client, careful, { ...wanted, key });
       } catch (error) {
         if (isNotFound(error)) throw new RunUnknown();
         if (!(error instanceof QueryRejectedError)) throw error;
         if (ENDED_BY_CODES.includes(error.status)) throw new RunEndedFromOutside();
         // Cancelled or rolled over: closed by its own code, so its history is whole.
-        return await query(client.workflow, target, after);
+        return await queryEvents(client, client.workflow, { ...wanted, key });
       }
     },
     describe: async (key, ofRun) => {
@@ -196,34 +167,6 @@ export function createWorkflowSource(
     running: () => listed(client, timed, `ExecutionStatus = 'Running'`),
     closed: () => listed(client, timed, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };
-}
-
-async function queried(
-  client: Client,
-  asked: WorkflowClient,
-  { workflowId, runId, deadlineMs, signal, after }: Target & { readonly after: number },
-): Promise<EventsPage> {
-  signal?.throwIfAborted();
-  const handle = asked.getHandle(workflowId, runId);
-  const ask = () => handle.query<EventsPage, [EventsQuery]>(QUERIES.events, { after });
-  const cancelled = () =>
-    signal === undefined ? ask() : client.withAbortSignal(AbortSignal.any([signal]), ask);
-  const answer = client.withDeadline(Date.now() + deadlineMs, () => retryQuery(cancelled));
-  return await (signal === undefined ? answer : Promise.race([answer, abortOf(signal)]));
-}
-
-/** A query that nothing can give up holds up its sweep, its roll-over, or the end of its worker. */
-function patienceOf(signal: AbortSignal | undefined): number {
-  return signal === undefined ? QUERY_DEADLINE_MS + STICKY_TIMEOUT_MS : PATIENT_QUERY_MS;
-}
-
-/** Rejects at once; the SDK does not cancel a call that it repeats. */
-async function abortOf(signal: AbortSignal): Promise<never> {
-  return await new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-  });
 }
 
 /** Newest first, 1,000 in a call. */
@@ -339,13 +282,6 @@ function isNotFound(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
   return code === NOT_FOUND;
-}
-
-interface Target {
-  readonly workflowId: string;
-  readonly runId: string | undefined;
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** The same client, but the server refuses its queries of runs that did not complete. */

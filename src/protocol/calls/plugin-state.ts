@@ -65,7 +65,7 @@ export interface PatchRefusal {
  */
 export interface StatePatchEvent extends StatePatch, PatchSource {
   readonly type: 'state_patch';
-  /** Present when the patch has no effect; absent: it has taken effect. */
+  /** Present when the patch has no effect, and `changes` is empty; absent: it has taken effect. */
   readonly refused?: PatchRefusal;
 }
 

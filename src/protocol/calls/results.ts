@@ -1,5 +1,4 @@
 /** States of tool calls, results and their envelope. Runs anywhere. */
-
 import type { StampedActor } from '../values/actors.js';
 import type { FilePart, ImagePart } from '../values/attachments.js';
 import type { BlobRef } from '../values/blobs.js';

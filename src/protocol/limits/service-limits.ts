@@ -155,9 +155,9 @@ export const MAX_PATIENCE = 100;
 /** Time that a reader waits for a query of the workflow; one query is buffered per workflow. */
 export const QUERY_DEADLINE_MS = 1_000;
 /**
- * The same for a query after the loss of a worker that can be given up: the server waits for that worker first (`STICKY_TIMEOUT_MS`), and
- * another one has to replay the run, several of them at once. No reader waits for it. Shorter than the time-out of a
- * task that was lost with the worker, after which the next query is answered with the next task.
+ * The same for a query that can be given up, after the loss of a worker: the server waits for that worker first
+ * (`STICKY_TIMEOUT_MS`), and another one has to replay the run, several of them at once. No reader waits for it. Shorter
+ * than the time-out of a task that was lost with the worker, after which the next query is answered with the next task.
  */
 export const PATIENT_QUERY_MS = 4_000;
 /** Longest wait of one HTTP request for a turn's result. */

@@ -44,13 +44,20 @@ export async function planCalls(request: {
   return Promise.all(
     calls.map(async (call, index) => ({
       plan:
-        // A call that the provider runs waits for an approval only, and for no other call.
-        isSequential && index > 0 && index < MAX_CALLS_PER_STEP && call.hosted !== true
+        isSequential && index > 0 && index < MAX_CALLS_PER_STEP && mayBePlannedLater(agent, call)
           ? unplanned(agent, call)
           : await planCall(request, call, index),
       argumentsJson: call.argumentsJson,
     })),
   );
+}
+
+/**
+ * A call that the provider runs waits for an approval only, and for no other call. A tool that this model call did not
+ * have, perhaps because a plugin hid it, must not be found when the turn of the call has come.
+ */
+function mayBePlannedLater(agent: AnyAgent, { hosted, name }: RequestedCall): boolean {
+  return hosted !== true && agent.tools.some((tool) => tool.name === name);
 }
 
 async function planCall(

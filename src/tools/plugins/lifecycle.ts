@@ -5,6 +5,7 @@ import type { Logger } from '../../define/tool/context.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { messageOf } from '../run/tool-run.js';
+import { withFields } from '../shared/tool-logger.js';
 
 /** A plugin's function failed. `message` names plugin and function, and the error that it threw. */
 export class PluginFailed extends Error {
@@ -70,22 +71,5 @@ async function disposed(plugin: AnyPlugin, deps: PluginDeps): Promise<void> {
 }
 
 export function contextFor({ id }: AnyPlugin, deps: PluginDeps): PluginContext<never> {
-  return { config: undefined, services: deps.services, logger: loggerOf(id, deps.logger) };
-}
-
-function loggerOf(plugin: string, logger: Logger): Logger {
-  return {
-    debug: (message, fields) => {
-      logger.debug(message, { plugin, ...fields });
-    },
-    info: (message, fields) => {
-      logger.info(message, { plugin, ...fields });
-    },
-    warn: (message, fields) => {
-      logger.warn(message, { plugin, ...fields });
-    },
-    error: (message, fields) => {
-      logger.error(message, { plugin, ...fields });
-    },
-  };
+  return { services: deps.services, logger: withFields(deps.logger, { plugin: id }) };
 }

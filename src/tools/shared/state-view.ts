@@ -10,9 +10,10 @@ import type { PluginStates, StateChange, StatePatch } from '../../protocol/calls
 import {
   MAX_PATCHES,
   MAX_PLUGIN_STATE_DEPTH,
+  MAX_PLUGIN_STATES_BYTES,
   MAX_STATE_CHANGES,
 } from '../../protocol/limits/limits.js';
-import { isBoundedJson, type Json } from '../../protocol/values/json.js';
+import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { toJson } from './normalise.js';
 import { problemText, validateNow } from './validate.js';
 
@@ -20,6 +21,8 @@ interface Own {
   /** The state as JSON; undefined before the first change. */
   readonly value: Json | undefined;
   readonly changes: readonly StateChange[];
+  /** Size of the changes as JSON. */
+  readonly bytes: number;
 }
 
 export class StateView implements StateAccess {
@@ -43,7 +46,7 @@ export class StateView implements StateAccess {
     const json = jsonOf(known, value);
     parsed(known, json);
     // All changes before are replaced.
-    this.#take(known, { value: json, changes: [{ op: 'set', path: '', value: json }] });
+    this.#take(known, replaced(json));
   }
 
   patchState(plugin: PluginRef | string, ...changes: readonly StateChange[]): void {
@@ -59,7 +62,11 @@ export class StateView implements StateAccess {
     const changed = withChanges(own.value, next);
     if ('problem' in changed) throw new TypeError(`plugin "${known.id}": ${changed.problem}`);
     parsed(known, changed.value);
-    this.#take(known, { value: changed.value, changes: [...own.changes, ...next] });
+    this.#take(known, {
+      value: changed.value,
+      changes: [...own.changes, ...next],
+      bytes: own.bytes + bytesOf(next),
+    });
   }
 
   /** The changes of this run; further ones are refused. */
@@ -79,9 +86,15 @@ export class StateView implements StateAccess {
       throw new TypeError(
         `plugin "${plugin.id}": more than ${MAX_STATE_CHANGES} changes in one run`,
       );
-    this.#own.set(plugin.id, own);
-    if (this.#own.size > MAX_PATCHES)
+    const others = [...this.#own].filter(([id]) => id !== plugin.id);
+    const bytes = others.reduce((sum, [, other]) => sum + other.bytes, own.bytes);
+    if (bytes > MAX_PLUGIN_STATES_BYTES)
+      throw new TypeError(
+        `plugin "${plugin.id}": changes of ${bytes} bytes in one run, more than ${MAX_PLUGIN_STATES_BYTES}`,
+      );
+    if (others.length === MAX_PATCHES)
       throw new TypeError(`more than ${MAX_PATCHES} plugins changed in one run`);
+    this.#own.set(plugin.id, own);
   }
 
   #pluginOf(plugin: PluginRef | string): AnyPlugin {
@@ -98,14 +111,13 @@ export class StateView implements StateAccess {
     if (own !== undefined) return own;
     const known = Object.hasOwn(this.#states, plugin.id) ? this.#states[plugin.id] : undefined;
     if (known === undefined || known.version === plugin.version)
-      return { value: known?.value, changes: [] };
+      return { value: known?.value, changes: [], bytes: 0 };
     if (known.version > plugin.version)
       throw new TypeError(
         `plugin "${plugin.id}": its state has version ${known.version}, this worker's definition ${plugin.version}`,
       );
     const migrated = plugin.migrate?.(structuredClone(known.value), known.version) ?? known.value;
-    const value = jsonOf(plugin, migrated);
-    return { value, changes: [{ op: 'set', path: '', value }] };
+    return replaced(jsonOf(plugin, migrated));
   }
 }
 
@@ -129,6 +141,15 @@ export function accessTo(view: StateView, only?: 'preflight' | 'reconcile'): Sta
           }
         : refuse,
   };
+}
+
+function replaced(value: Json): Own {
+  const changes: readonly StateChange[] = [{ op: 'set', path: '', value }];
+  return { value, changes, bytes: bytesOf(changes) };
+}
+
+function bytesOf(changes: readonly StateChange[]): number {
+  return utf8Bytes(JSON.stringify(changes));
 }
 
 /** A copy of its own, with defaults. @throws {TypeError} when it does not match the schema */

@@ -22,6 +22,24 @@ interface Pair {
 /** The part of a tool where something happened. */
 export type ToolPhase = 'run' | 'preflight' | 'reconcile' | 'approval' | 'toolPolicy';
 
+/** A logger that adds the same fields to every line. */
+export function withFields(logger: Logger, fields: Readonly<Record<string, unknown>>): Logger {
+  return {
+    debug: (message, more) => {
+      logger.debug(message, { ...fields, ...more });
+    },
+    info: (message, more) => {
+      logger.info(message, { ...fields, ...more });
+    },
+    warn: (message, more) => {
+      logger.warn(message, { ...fields, ...more });
+    },
+    error: (message, more) => {
+      logger.error(message, { ...fields, ...more });
+    },
+  };
+}
+
 /** The given logger with `event` in addition. */
 export function toolLogger(logger: Logger, name: string, call: LoggedCall): ToolLogger {
   return {

@@ -6,6 +6,7 @@ import type { ActivityDeps } from '../../../src/activities/shared/deps.js';
 import type { ContextSpec } from '../../../src/define/agent/context.js';
 import type { Agent } from '../../../src/define/define-agent.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
+import type { Plugin } from '../../../src/define/plugin/types.js';
 import type { Tool } from '../../../src/define/tool/types.js';
 import type { Effects } from '../../../src/protocol/calls/executors.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
@@ -45,6 +46,7 @@ export function answer(response: Partial<ModelResponse> = {}): ModelResponse {
 export interface Setup {
   readonly model?: Model;
   readonly tools?: readonly Tool<{ readonly rate: number }>[];
+  readonly plugins?: readonly Plugin<{ readonly rate: number }>[];
   readonly context?: ContextSpec;
   readonly watched?: boolean;
   readonly publish?: (event: LiveEvent) => void;
@@ -65,6 +67,7 @@ export function setUp(setup: Setup = {}) {
     model: setup.model ?? modelOf(() => Promise.resolve(answer())),
     instructions: 'Help.',
     tools: setup.tools ?? [],
+    ...(setup.plugins === undefined ? {} : { plugins: setup.plugins }),
     ...(setup.context === undefined ? {} : { context: setup.context }),
   });
   const activities = createActivities({

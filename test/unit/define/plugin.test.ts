@@ -71,7 +71,7 @@ describe('an agent with plugins', () => {
       'duplicate id "p"',
     ],
     [
-      'tools[1]',
+      'plugins[0].tools[0]',
       { tools: [tool('x')], plugins: [definePlugin({ id: 'p', tools: [tool('x')] })] },
       'duplicate name "x"',
     ],

@@ -128,3 +128,49 @@ test(
     expect(perTurn).toBeLessThan(14_000);
   },
 );
+
+test(
+  'plugins are set up before the worker takes work, and disposed of when it has ended',
+  promise('G306'),
+  async () => {
+    const noted: string[] = [];
+    const plugin = definePlugin({
+      id: 'noted',
+      setup: () => void noted.push('setup'),
+      ready: () => void noted.push('ready'),
+      prepare: () => void noted.push('prepare'),
+      dispose: () => void noted.push('dispose'),
+    });
+    const silent = scriptedBy(() => says('ok'));
+    const engine = await startEngine({
+      agents: [defineAgent({ name: 'clerk', model: silent, instructions: 'x', plugins: [plugin] })],
+    });
+    await engine.ask();
+    await engine.stopWorker();
+    expect(noted).toEqual(['setup', 'ready', 'prepare', 'dispose']);
+  },
+);
+
+test(
+  'a worker does not start when setup fails, and the error names plugin and function',
+  promise('G306'),
+  async () => {
+    const noted: string[] = [];
+    const broken = definePlugin({
+      id: 'broken',
+      setup: () => {
+        throw new Error('no key');
+      },
+      dispose: () => void noted.push('dispose'),
+    });
+    const silent = scriptedBy(() => says('ok'));
+    await expect(
+      startEngine({
+        agents: [
+          defineAgent({ name: 'clerk', model: silent, instructions: 'x', plugins: [broken] }),
+        ],
+      }),
+    ).rejects.toThrow('Plugin "broken" failed in setup: no key');
+    expect(noted).toEqual(['dispose']);
+  },
+);

@@ -2,17 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SILENT_LOGGER } from '../../../../src/define/tool/context.js';
-import {
-  defineAgent,
-  definePlugin,
-  defineTool,
-  type Plugin,
-  type PrepareContext,
-} from '../../../../src/index.js';
+import { defineAgent, definePlugin, defineTool, type Plugin } from '../../../../src/index.js';
 import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
 import type { ModelRequest } from '../../../../src/protocol/model/model.js';
-import { calls, responds, says, script, testConversation } from '../../../../src/testing/index.js';
+import {
+  calls,
+  callsAll,
+  responds,
+  says,
+  script,
+  testConversation,
+} from '../../../../src/testing/index.js';
 import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
+import { prepareAgent } from '../../../../src/tools/plugins/prepare.js';
 import { promise } from '../../../support/promise.js';
 
 const secret = defineTool({
@@ -121,8 +123,69 @@ describe('prepare', () => {
     });
   });
 
+  it('hides a tool also from calls of a sequential step whose turn comes later', async () => {
+    const { model } = watched(
+      callsAll([
+        { name: 'vault.look', input: {} },
+        { name: 'vault.open', input: {} },
+      ]),
+      says('ok'),
+    );
+    const look = defineTool({
+      name: 'vault.look',
+      description: 'Look',
+      input: z.object({}),
+      run: () => null,
+    });
+    const t = testConversation(
+      defineAgent({
+        ...{ name: 'a', model, instructions: 'x', tools: [look], plugins: [vault] },
+        settings: { toolExecution: 'sequential' },
+      }),
+    );
+    await t.send('Open');
+    expect(t.result('vault.open')).toMatchObject({ error: { code: 'unknown_tool' } });
+  });
+
+  it.each([
+    ['more text than a request should carry', 'x'.repeat(65_537), /context of 65537 bytes/],
+    ['no text', ' ', /context\.add: must be a non-empty text/],
+  ])('fails when it adds %s', async (_title, text, message) => {
+    const plugin = definePlugin({
+      id: 'p',
+      prepare: ({ context }) => {
+        context.add(text);
+      },
+    });
+    const t = testConversation(agentWith(watched(says('ok')).model, [plugin]));
+    await t.send('Hi');
+    expect(JSON.stringify(t.events.at(-1))).toMatch(message);
+  });
+
+  it('fails when it takes too long, and its signal fires', async () => {
+    let isOver = false;
+    const slow = definePlugin({
+      id: 'slow',
+      prepare: async ({ signal }) => {
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', resolve);
+        });
+        isOver = true;
+      },
+    });
+    const preparing = prepareAgent({
+      ...{ agent: agentWith(script(), [slow]), states: {}, services: undefined as never },
+      ...{ logger: SILENT_LOGGER, tenant: 't', conversationId: 'c', turnId: 'u', step: 1 },
+      ...{ requester: { id: 'ann', verified: true, channel: 'api' }, results: [] },
+      signal: new AbortController().signal,
+      timeoutMs: 10,
+    });
+    await expect(preparing).rejects.toThrow('Plugin "slow" failed in prepare: no end within 10 ms');
+    expect(isOver).toBe(true);
+  });
+
   it('gets the requester, the turn, the results and the services', async () => {
-    let seen: Partial<PrepareContext<{ readonly word: string }>> = {};
+    let seen: object = {};
     const plugin = definePlugin<{ readonly word: string }>({
       id: 'p',
       config: { volume: 11 },

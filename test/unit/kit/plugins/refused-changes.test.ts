@@ -10,6 +10,9 @@ const counter = definePlugin({
   state: z.object({ count: z.number().default(0), log: z.array(z.string()).default([]) }),
 });
 
+/** Any JSON is its state. */
+const any = definePlugin({ id: 'any' });
+
 describe('a change that no longer fits when it takes effect', () => {
   const list = definePlugin({ id: 'list', state: z.object({ items: z.unknown().optional() }) });
   const toText = defineTool({
@@ -64,7 +67,7 @@ describe('the code of a tool', () => {
     [
       'names a plugin that the agent lacks',
       (ctx) => ctx.getState('other'),
-      /the agent has no plugin "other"; it has counter/,
+      /the agent has no plugin "other"; it has counter, any/,
     ],
     [
       'writes a value that the schema refuses',
@@ -83,6 +86,14 @@ describe('the code of a tool', () => {
         );
       },
       /plugin "counter": append at "\/count": the value is no list/,
+    ],
+    [
+      'makes changes of more than 256 KiB in one run',
+      (ctx) => {
+        for (const path of ['/a', '/b'])
+          ctx.patchState(any, { op: 'set', path, value: 'x'.repeat(140_000) });
+      },
+      /changes of \d+ bytes in one run, more than 262144/,
     ],
     [
       'makes no change',
@@ -106,7 +117,7 @@ describe('the code of a tool', () => {
         name: 'a',
         model,
         instructions: 'x',
-        plugins: [counter],
+        plugins: [counter, any],
         tools: [toolRunning(run)],
       });
       const t = testConversation(agent);

@@ -1,6 +1,6 @@
 /** Hints of runs that were replayed, or refused an input: the worker that decided their last events may have been lost before it stored them. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { EventsWanted } from '../../../../src/projection/source/workflow-source.js';
+import type { EventsWanted } from '../../../../src/projection/source/events-query.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
