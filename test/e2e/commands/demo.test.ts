@@ -179,12 +179,7 @@ describe('npm start', () => {
     const after = await stack.prints(/^worker {4}has ended/m);
     const command = /^worker {4}has ended\. Start another: (.*)$/m.exec(after)?.[1] ?? '';
     expect(command).toContain(`COLLOQUY_DATA=${data} OPENAI_BASE_URL=`);
-    // Replaces npx, which finds the package only where it is installed.
-    const pasted = command.replace(
-      'npx colloquy',
-      `${process.execPath} ${join(ROOT, 'dist', 'cli', 'main.js')}`,
-    );
-    const other = start('sh', ['-c', pasted], { env });
+    const other = start('sh', ['-c', command], { env, cwd: ROOT });
     const { 1: pid } =
       /^worker {2}pid (\d+)/m.exec(await other.prints(/^worker {2}pid \d+/m)) ?? [];
     await copied(/^try {7}(curl .*)$/m, stack);
