@@ -13,7 +13,13 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 /** The part of gRPC's calls that an interceptor passes on, as far as it is used here. */
 interface Call {
-  start(metadata: unknown, listener?: { onReceiveStatus?(status: unknown): void }): void;
+  start(
+    metadata: unknown,
+    listener?: {
+      onReceiveMessage?(message: unknown): void;
+      onReceiveStatus?(status: unknown): void;
+    },
+  ): void;
 }
 
 /** gRPC status: the call is over, and is not repeated. */
@@ -62,7 +68,11 @@ function endedCall(): Call {
   return {
     start: (metadata, listener) => {
       const status = { code: CANCELLED, details: 'the connection is closed', metadata };
-      queueMicrotask(() => listener?.onReceiveStatus?.(status));
+      queueMicrotask(() => {
+        // The SDK's interceptor passes the status of a first try on only after a message, be it none (1.24).
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.(status);
+      });
     },
     // The rest of a call's interface, called by gRPC.
     ...{ sendMessageWithContext: nothing, sendMessage: nothing, startRead: nothing },

@@ -7,6 +7,7 @@ import { type Agent, defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { Json } from '../../../src/protocol/values/json.js';
+import { wellFormed } from '../../../src/protocol/values/well-formed.js';
 import { type Engine, startEngine } from '../engine/engine.js';
 import { until } from '../until.js';
 import { HOSTILE } from '../waits-by-hand.js';
@@ -21,7 +22,7 @@ const pay = defineTool({
   approval: {
     // Every test's requester is `tester`.
     ask: {
-      reason: HOSTILE.join(' '),
+      reason: wellFormed(HOSTILE.join(' ')),
       audience: { users: ['tester', 'ben'], exclude: ['requester'] },
     },
   },

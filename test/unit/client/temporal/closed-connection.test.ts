@@ -1,11 +1,12 @@
-/** A connection may be closed while the SDK is about to repeat a call: the call ends, and the process continues. */
+/** A connection may be closed while the SDK begins or is about to repeat a call: the call ends, and the process continues. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { clientConnection } from '../../../../src/client/temporal/connection.js';
 import { freePort } from '../../../support/servers/dev-server.js';
 
-it('a call that is about to be repeated when its connection is closed ends as cancelled, and throws nowhere else', async () => {
+/** Errors that no caller could catch, from now to the end of the test. */
+function uncaught(): readonly unknown[] {
   const thrown: unknown[] = [];
   const keep = (error: unknown): void => {
     thrown.push(error);
@@ -17,15 +18,34 @@ it('a call that is about to be repeated when its connection is closed ends as ca
     process.off('uncaughtException', keep);
     for (const listener of others) process.on('uncaughtException', listener);
   });
-  // No process listens there, so each attempt is refused at once and repeated after some 100 ms.
+  return thrown;
+}
+
+/** No process listens there, so each attempt is refused at once and repeated after some 100 ms. */
+async function refusedConnection(): Promise<Connection> {
   const address = `127.0.0.1:${await freePort()}`;
-  const settings = { address, namespace: 'default', options: {} };
-  const connection = Connection.lazy(clientConnection(settings));
-  const call = connection.workflowService.describeNamespace({ namespace: 'default' });
-  const ended = expect(call).rejects.toMatchObject({ code: 1 });
+  return Connection.lazy(clientConnection({ address, namespace: 'default', options: {} }));
+}
+
+const describeWith = ({ workflowService }: Connection): Promise<unknown> =>
+  workflowService.describeNamespace({ namespace: 'default' });
+
+it('a call that is about to be repeated when its connection is closed ends as cancelled, and throws nowhere else', async () => {
+  const thrown = uncaught();
+  const connection = await refusedConnection();
+  const ended = expect(describeWith(connection)).rejects.toMatchObject({ code: 1 });
   await sleep(150);
   await connection.close();
   await ended;
   await sleep(300);
+  expect(thrown).toEqual([]);
+});
+
+it('a call that begins after its connection was closed ends as cancelled, and throws nowhere else', async () => {
+  const thrown = uncaught();
+  const connection = await refusedConnection();
+  await connection.close();
+  await expect(describeWith(connection)).rejects.toMatchObject({ code: 1 });
+  await sleep(50);
   expect(thrown).toEqual([]);
 });
