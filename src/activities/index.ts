@@ -8,6 +8,7 @@ import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
+import { MadeTools } from './shared/made-tools.js';
 import { notedActivities, wrappedActivities } from './shared/noted.js';
 import { RememberedStates } from './shared/plugin-states.js';
 import { Transcripts } from './shared/transcripts.js';
@@ -41,6 +42,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
       fetch: deps.fetchStates ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
       maxBytes: STATES_CACHE_BYTES,
     }),
+    made: new MadeTools(),
   };
   const activities: ConversationActivities = {
     callModel: (input) => callModel(tools, input),

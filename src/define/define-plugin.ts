@@ -2,14 +2,15 @@
  * `definePlugin`: tools, a state that the conversation keeps, and code around model calls, under one id. Runs anywhere.
  */
 import { idProblem } from '../protocol/values/ids.js';
-import { isRecord } from '../protocol/values/json.js';
+import { isRecord, type Json } from '../protocol/values/json.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import type { Plugin, PluginSpec, StateOf } from './plugin/types.js';
 import { type RawSchema, type Schema, schemaProblem } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
+import type { Tool } from './tool/types.js';
 
 const HOOKS = ['migrate', 'setup', 'ready', 'prepare', 'dispose'] as const;
-const FIELDS = ['id', 'config', 'state', 'version', 'tools', ...HOOKS];
+const FIELDS = ['id', 'config', 'state', 'version', 'tools', 'factories', ...HOOKS];
 
 /**
  * Declares a plugin.
@@ -40,6 +41,7 @@ export function definePlugin<
     ...hook('prepare', spec.prepare, spec.config),
     ...hook('dispose', spec.dispose, spec.config),
     tools: Object.freeze([...tools]),
+    ...factoriesOf(spec),
   } satisfies Plugin<Services, StateOf<State>>);
 }
 
@@ -56,10 +58,25 @@ function hook<Name extends string, Context>(
   return { [name]: own } as { readonly [Key in Name]: Hook<object> };
 }
 
+/** The makers of tools, with the plugin's configuration. */
+function factoriesOf<Services, State extends Schema, Config>({
+  factories,
+  config,
+}: PluginSpec<Services, State, Config>): Pick<Plugin<Services>, 'factories'> {
+  if (factories === undefined) return {};
+  const own = Object.entries(factories).map(
+    ([name, make]): readonly [string, (args: Json) => Tool<Services>] => [
+      name,
+      (args) => make(args, { config } as Parameters<typeof make>[1]),
+    ],
+  );
+  return { factories: Object.freeze(Object.fromEntries(own)) };
+}
+
 function checkPlugin(spec: Untyped, problems: ProblemList): void {
   checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
   problems.addIf('id', idProblem('id', spec['id']));
-  const { state, version, tools } = spec;
+  const { state, version, tools, factories = {} } = spec;
   if (state !== undefined) problems.addIf('state', schemaProblem(state));
   if (version !== undefined && !(Number.isSafeInteger(version) && Number(version) >= 1))
     problems.add('version', `must be a whole number from 1, got ${shown(version)}`);
@@ -67,6 +84,13 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
     if (spec[name] !== undefined && typeof spec[name] !== 'function')
       problems.add(name, `must be a function, got ${shown(spec[name])}`);
   if (tools !== undefined && typeof tools !== 'function') checkTools(tools, problems);
+  if (!isRecord(factories)) problems.add('factories', `must be an object, got ${shown(factories)}`);
+  else
+    for (const [name, make] of Object.entries(factories)) {
+      problems.addIf(`factories.${name}`, idProblem('the name', name));
+      if (typeof make !== 'function')
+        problems.add(`factories.${name}`, `must be a function, got ${shown(make)}`);
+    }
 }
 
 /** Names are checked together with those of the agent. */

@@ -121,6 +121,7 @@ export class TestDriver<Services> {
    */
   async deploy(agent: Agent<Services>, offers: boolean): Promise<void> {
     this.#local.agent = agent;
+    this.#local.added.clear();
     for (const { toolCallId, name } of offers ? this.#pending() : []) {
       const offer = this.#work.offerOf(name);
       if (offer !== undefined) this.#machine.take('changeSuspension', { toolCallId, offer });

@@ -23,13 +23,16 @@ export async function prepared(
   const about = { tenant, conversationId, turnId, step };
   const signal = context.cancellationSignal;
   try {
-    return await prepareAgent({
+    const run = runOf(context);
+    const done = await prepareAgent({
       ...{ agent, ...about, requester, signal },
-      states: await tools.states.statesOf(runOf(context), input.states),
+      states: await tools.states.statesOf(run, input.states),
       services: tools.services,
       logger: withFields(tools.logger, about),
       results: resultsOfTurn(messages, turnId),
     });
+    tools.made.remember(run, { turnId, step }, done.agent);
+    return done;
   } catch (error) {
     // An error of the model's adapter would lose its words.
     throw signal.aborted ? error : toFailure(error, 'plugin_failed');

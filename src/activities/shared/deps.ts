@@ -16,6 +16,7 @@ import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
+import type { MadeTools } from './made-tools.js';
 import type { FetchStates, RememberedStates } from './plugin-states.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
@@ -71,6 +72,7 @@ export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
   readonly states: RememberedStates;
+  readonly made: MadeTools;
   readonly mcp: McpServers;
 }
 

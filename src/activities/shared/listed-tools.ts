@@ -1,12 +1,16 @@
-/** Finds tools among an agent's own and those that MCP servers list. */
+/** Finds tools among an agent's own, those that MCP servers list, and those that plugins make. */
 import { Context } from '@temporalio/activity';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { Effects } from '../../protocol/calls/executors.js';
-import type { CallTimeouts, McpToolRef } from '../../protocol/calls/plan.js';
+import type { CallTimeouts, MadeTool, McpToolRef } from '../../protocol/calls/plan.js';
 import type { ToolErrorCode } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import type { ActivityTools } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+import { type CallOfMade, madeTool } from './made-tools.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
 export async function withListedTools(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
@@ -14,11 +18,12 @@ export async function withListedTools(tools: ActivityTools, agent: AnyAgent): Pr
   return await Promise.race([tools.mcp.equip(agent), Context.current().cancelled]);
 }
 
-interface Called {
+interface Called extends ConversationKey {
   readonly name: string;
   readonly effects?: Effects;
   readonly timeouts?: Pick<CallTimeouts, 'answerMs'>;
   readonly mcp?: McpToolRef | undefined;
+  readonly made?: MadeTool | undefined;
   /** True for the first run. */
   readonly isNew: boolean;
 }
@@ -29,13 +34,18 @@ export interface MissingTool {
   readonly code?: Extract<ToolErrorCode, 'definition_changed'>;
 }
 
-/** The tool of a call, or why it is not available, for the model. @throws when the activity is cancelled meanwhile */
+/**
+ * The tool of a call, or why it is not available, for the model.
+ * @throws when the activity is cancelled meanwhile; failure `plugin_failed` when a tool cannot be made now
+ */
 export async function calledTool(
-  { registry, mcp }: ActivityTools,
+  tools: ActivityTools,
   agentName: string,
   call: Called,
 ): Promise<AnyTool | MissingTool> {
-  const { name } = call;
+  const { registry, mcp } = tools;
+  const { name, made } = call;
+  if (made !== undefined) return await madeOrMissing(tools, agentName, { ...call, made });
   if (call.mcp === undefined)
     return registry.tool(agentName, name) ?? { missing: TEXTS.noLongerAvailable(name) };
   const agent = registry.agent(agentName);
@@ -46,4 +56,31 @@ export async function calledTool(
   return tool.missing === 'changed'
     ? { missing: TEXTS.changedByServer(name), code: 'definition_changed' }
     : { missing: TEXTS.noLongerAvailable(name) };
+}
+
+async function madeOrMissing(
+  tools: ActivityTools,
+  agentName: string,
+  call: CallOfMade,
+): Promise<AnyTool | MissingTool> {
+  const agent = tools.registry.agent(agentName);
+  const making =
+    agent === undefined
+      ? undefined
+      : madeTool(
+          tools,
+          call.made.at === undefined ? agent : await withListedTools(tools, agent),
+          call,
+        );
+  const tool = await Promise.race([making, Context.current().cancelled]);
+  return tool ?? { missing: TEXTS.noLongerAvailable(call.name) };
+}
+
+/** The same for a preflight or a reconciliation, with heartbeats. */
+export function toolOfCall(
+  tools: ActivityTools,
+  { agent, call, made, tenant, conversationId }: RunToolInput,
+): Promise<AnyTool | MissingTool> {
+  const about = { ...call, made, tenant, conversationId, isNew: true };
+  return withHeartbeat(() => calledTool(tools, agent, about));
 }

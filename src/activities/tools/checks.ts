@@ -3,6 +3,7 @@
  * effects; all are safe to repeat.
  */
 import { Context } from '@temporalio/activity';
+import type { AnyAgent } from '../../define/define-agent.js';
 import type {
   CheckDefinitionInput,
   CheckDefinitionResult,
@@ -24,12 +25,12 @@ import {
 import { checkCall } from '../../tools/definition/check.js';
 import { definitionOf } from '../../tools/definition/digest.js';
 import { checkEdit as checkOfEdit } from '../../tools/definition/edits.js';
-import { planCalls } from '../../tools/plan/plan.js';
+import { goneCall, planCalls } from '../../tools/plan/plan.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
 import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import { agentOf, interruption } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
-import { calledTool, withListedTools } from '../shared/listed-tools.js';
+import { calledTool, type MissingTool, withListedTools } from '../shared/listed-tools.js';
 import { leaveToOthers } from '../shared/other-workers.js';
 
 /**
@@ -47,7 +48,7 @@ export async function checkDefinition(
   const deps = policyDeps(tools, input);
   try {
     return await withHeartbeat(async () => {
-      const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
+      const tool = await calledTool(tools, agent.name, { ...input, name, mcp, isNew: true });
       if ('missing' in tool) {
         leaveToOthers('The tool is not defined in this worker');
         const error = { code: tool.code ?? 'not_available', message: tool.missing } as const;
@@ -75,12 +76,15 @@ export async function checkAnswer(
   const { form } = input;
   if (form !== undefined) return withHeartbeat(() => checkForm(form, input.value));
   const agent = agentOf(tools, input.agent);
-  const tool = tools.registry.tool(agent.name, input.name);
   const { value, answerDefinition } = input;
-  if (tool === undefined || !isJudgedBy(tool, answerDefinition))
-    leaveToOthers('The tool is not defined in this worker as it was when the call was offered');
-  if (tool === undefined) return { ok: false, ended: goneTool(input.name) };
-  return withHeartbeat(() => checkOfAnswer({ tool, value, answerDefinition }));
+  return withHeartbeat(async () => {
+    const tool = await calledTool(tools, agent.name, { ...input, isNew: true });
+    const isMissing = 'missing' in tool;
+    if (isMissing || !isJudgedBy(tool, answerDefinition))
+      leaveToOthers('The tool is not defined in this worker as it was when the call was offered');
+    if (isMissing) return { ok: false, ended: goneTool(input.name) };
+    return await checkOfAnswer({ tool, value, answerDefinition });
+  });
 }
 
 /** Ends calls of a tool that no longer exists. An unknown agent is failure `unknown_agent`, retried. */
@@ -90,13 +94,12 @@ export async function checkEdit(
 ): Promise<CheckEditResult> {
   const agent = agentOf(tools, edit.agent);
   const { tenant, conversationId, turnId, step, toolCallId, requester, input, results = [] } = edit;
-  const { name, mcp } = edit;
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId, toolCallId });
   const about = { agent: agent.name, tenant, conversationId, turnId, step };
   const deps = { ...about, requester, results, services, logger };
   return withHeartbeat(async () => {
-    const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
+    const tool = await calledTool(tools, agent.name, { ...edit, isNew: true });
     if (!('missing' in tool)) return checkOfEdit({ agent, tool, toolCallId, input, deps });
     leaveToOthers('The tool is not defined in this worker');
     return { ok: false, ended: { code: tool.code ?? 'not_available', message: tool.missing } };
@@ -109,10 +112,24 @@ export async function planCall(tools: ActivityTools, input: PlanCallInput): Prom
   const { toolCallId, name, argumentsJson } = input.call;
   const calls = [{ id: toolCallId, name, argumentsJson }];
   const deps = policyDeps(tools, input);
-  const [planned] = await withHeartbeat(async () => {
-    const planning = planCalls({ agent: await withListedTools(tools, agent), calls, deps });
-    return Promise.race([planning, Context.current().cancelled]);
+  return withHeartbeat(async () => {
+    const known = await withMadeTool(tools, await withListedTools(tools, agent), input);
+    if ('missing' in known) return goneCall(input.call, goneTool(name));
+    const planning = planCalls({ agent: known, calls, deps });
+    const [planned] = await Promise.race([planning, Context.current().cancelled]);
+    if (planned === undefined) throw new Error('unreachable: one call has one plan');
+    return planned.plan;
   });
-  if (planned === undefined) throw new Error('unreachable: one call has one plan');
-  return planned.plan;
+}
+
+/** The agent with the tool of the call, if that was made at run time. */
+async function withMadeTool(
+  tools: ActivityTools,
+  agent: AnyAgent,
+  input: PlanCallInput,
+): Promise<AnyAgent | MissingTool> {
+  if (input.made === undefined) return agent;
+  const { name } = input.call;
+  const tool = await calledTool(tools, agent.name, { ...input, name, isNew: true });
+  return 'missing' in tool ? tool : { ...agent, tools: [...agent.tools, tool] };
 }

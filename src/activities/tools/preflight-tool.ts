@@ -1,6 +1,5 @@
 /** Shapes the request of a client call. Has no effects, as the tool declares; safe to repeat. */
 import { Context } from '@temporalio/activity';
-import { TEXTS } from '../../protocol/failures/texts.js';
 import type {
   PreflightToolInput,
   PreflightToolResult,
@@ -11,6 +10,7 @@ import { accessTo } from '../../tools/shared/state-view.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
+import { toolOfCall } from '../shared/listed-tools.js';
 import { contextOf, statesFor } from './tool-context.js';
 
 /**
@@ -23,12 +23,10 @@ export async function preflightTool(
 ): Promise<PreflightToolResult> {
   const { call } = input;
   const context = Context.current();
-  const agent = agentOf(tools, input.agent);
-  const tool = tools.registry.tool(agent.name, call.name);
-  if (tool === undefined) {
-    const message = TEXTS.noLongerAvailable(call.name);
-    return { ok: false, error: { code: 'not_available', message } };
-  }
+  agentOf(tools, input.agent);
+  const tool = await toolOfCall(tools, input);
+  if ('missing' in tool)
+    return { ok: false, error: { code: 'not_available', message: tool.missing } };
   const judged = await judgeInput(tool, { ...call, executor: 'client' });
   if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
   const { attempt } = context.info;

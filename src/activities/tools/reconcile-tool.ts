@@ -11,6 +11,7 @@ import { accessTo } from '../../tools/shared/state-view.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
+import { toolOfCall } from '../shared/listed-tools.js';
 import { largeResults } from '../transcript/stored-results.js';
 import { contextOf, statesFor } from './tool-context.js';
 
@@ -24,9 +25,9 @@ export async function reconcileTool(
 ): Promise<ReconcileToolResult> {
   const { call } = input;
   const context = Context.current();
-  const agent = agentOf(tools, input.agent);
-  const tool = tools.registry.tool(agent.name, call.name);
-  if (tool === undefined) return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
+  agentOf(tools, input.agent);
+  const tool = await toolOfCall(tools, input);
+  if ('missing' in tool) return { outcome: 'unknown', reason: tool.missing };
   const judged = await judgeInput(tool, { ...call, executor: 'server' });
   if (!judged.runs)
     return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };

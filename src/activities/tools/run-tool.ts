@@ -18,7 +18,7 @@ import { heldAt } from '../../tools/mcp/session/questions.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { type ActivityTools, publishLive } from '../shared/deps.js';
-import { agentOf, interruption, toFailure } from '../shared/failure.js';
+import { agentOf, failureOf, interruption, reasonOf, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool, type MissingTool } from '../shared/listed-tools.js';
 import { largeResults } from '../transcript/stored-results.js';
@@ -127,19 +127,25 @@ function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
 
 async function toolOf(
   tools: ActivityTools,
-  { agent, call, asked }: RunToolInput,
+  { agent, call, asked, made, tenant, conversationId }: RunToolInput,
 ): Promise<AnyTool | MissingTool> {
   // A call that may run only once has only one attempt: failing it would report an unknown outcome, although it has not
   // run.
-  if (call.effects !== 'once') agentOf(tools, agent);
+  const isOnce = call.effects === 'once';
+  if (!isOnce) agentOf(tools, agent);
   try {
     // The tools of a server may have to be listed first.
     return await withHeartbeat(() =>
-      calledTool(tools, agent, { ...call, isNew: asked === undefined }),
+      calledTool(tools, agent, {
+        ...{ ...call, made, tenant, conversationId },
+        isNew: asked === undefined,
+      }),
     );
   } catch (error) {
     const context = Context.current();
-    throw context.cancellationSignal.aborted ? interruption(context, 'tool_lost') : error;
+    if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
+    if (!isOnce) throw failureOf('tool_lost', reasonOf(error), { retryable: true });
+    return { missing: TEXTS.notMade(call.name, reasonOf(error)) };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Decides the next effect of a call of a server tool: preflight, run, ask, reconcile. Pure. */
-import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { MadeTool, PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
@@ -7,6 +7,7 @@ import { idempotencyKeyFor } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { rerunFields, runOf } from '../calls/ask.js';
 import { errorResult } from '../calls/results.js';
+import { earlierResultsOf } from '../context/turn-results.js';
 import { statesRef } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
@@ -73,9 +74,24 @@ export function runInputOf(state: ConversationState, call: CallState): RunToolIn
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: requesterOf(state, call),
     ...(approver === undefined ? {} : { approver }),
+    ...madeFields(state, call),
     ...statesRef(state, 'called'),
     ...rerunFields(call),
   };
+}
+
+/** The part by which a worker makes a tool that no definition has. */
+export function madeFields(
+  state: ConversationState,
+  call: CallState,
+): { readonly made?: MadeTool } {
+  const { plan, turnId, step } = call;
+  const { made: ref } = plan;
+  if (ref === undefined) return {};
+  if (ref.factory !== undefined) return { made: { ref } };
+  const requester = requesterOf(state, call);
+  const given = { ...earlierResultsOf(state, turnId), ...statesRef(state, 'called') };
+  return { made: { ref, at: { turnId, step, requester, ...given } } };
 }
 
 type AskEffect = Extract<Effect, { type: 'open_suspension' | 'check_answer' }>;

@@ -7,7 +7,7 @@ import { isAgentGone, lossError } from '../calls/definitions.js';
 import type { Loss } from '../calls/results.js';
 import { earlierResultsOf } from '../context/turn-results.js';
 import type { EffectOf } from '../decide/effects.js';
-import { requesterOf, runInputOf } from '../decide/tool-runs.js';
+import { madeFields, requesterOf, runInputOf } from '../decide/tool-runs.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
 import { answerCheckedEvents, editCheckedEvents } from '../events/resolutions.js';
 import {
@@ -48,7 +48,11 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
       const { toolCallId, name, unplanned } = call.plan;
       if (unplanned === undefined) return undefined;
       const { argumentsJson } = unplanned;
-      return { ...stepOf(state, call), call: { toolCallId, name, argumentsJson } };
+      return {
+        ...stepOf(state, call),
+        ...madeFields(state, call),
+        call: { toolCallId, name, argumentsJson },
+      };
     },
     completed: ({ state, call }, plan) => plannedEvents(state, call, plan),
     lost: ({ call }, loss) => notPlannedEvents(call, loss),
@@ -102,7 +106,11 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
       const { toolCallId, name, answerDefinition } = plan;
       const offered = answerDefinition === undefined ? {} : { answerDefinition };
       const judgedBy = ask === undefined ? offered : { form: ask.question.form };
-      return { tenant, conversationId, agent, toolCallId, name, value: answer.value, ...judgedBy };
+      return {
+        ...{ tenant, conversationId, agent, toolCallId, name },
+        ...madeFields(state, call),
+        ...{ value: answer.value, ...judgedBy },
+      };
     },
     completed: ({ call }, outcome) => answerCheckedEvents(call, outcome),
     // Without a worker to check it, the answer is rejected and the call stays open.
@@ -120,6 +128,7 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
         ...stepOf(state, call),
         ...{ toolCallId, name },
         ...(mcp === undefined ? {} : { mcp }),
+        ...madeFields(state, call),
         input: edit.input,
       };
     },
@@ -141,6 +150,7 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
           ...(definition === undefined ? {} : { definition }),
           ...(mcp === undefined ? {} : { mcp }),
         },
+        ...madeFields(state, call),
         ...(call.changed === undefined ? {} : { found: call.changed.definition }),
       };
     },

@@ -76,6 +76,7 @@ const plan = recordOf({
   maxAttempts: wholeNumberWithin(1, 2 ** 31 - 1),
   taskQueue: optional(taskQueue),
   mcp: optional(aRecord),
+  made: optional(recordOf({ plugin: aText, factory: optional(aText) })),
   answerSchema: optional(aRecord),
   warnBeforeMs: optional(aNumber),
   onExpireDefault: optional(recordOf({ value: present })),

@@ -21,6 +21,8 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
   readonly prepare?: (ctx: PrepareContext<Services>) => void | Promise<void>;
   readonly dispose?: (ctx: PluginContext<Services>) => void | Promise<void>;
   readonly tools: readonly Tool<Services>[];
+  /** Makers of tools, by name. Absent: none. */
+  readonly factories?: Readonly<Record<string, (args: Json) => Tool<Services>>>;
 }
 
 /** Any plugin, of any services: to be inspected, not run. */
@@ -49,6 +51,16 @@ export interface PrepareContext<Services = UntypedServices> extends PluginContex
     readonly names: readonly string[];
     /** Hides a tool from this model call; a call of it is answered like that of an unknown tool. */
     hide(name: string): void;
+    /**
+     * Adds a tool to this model call. Another worker that has to run its call, or check an answer, runs `prepare` once
+     * more to have it; where that adds no tool of the name, the call ends with `not_available`.
+     */
+    add(tool: Tool<Services>): void;
+    /**
+     * The same with the tool of one of the plugin's `factories`: any worker makes it from these arguments alone, at any
+     * time. At most 4 KiB of JSON, part of each call in the log. @defaultValue args null
+     */
+    make(factory: string, args?: Json): void;
   };
   readonly context: {
     /** Adds a text that this model call reads behind the conversation; it does not enter the transcript. */
@@ -95,6 +107,13 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   readonly tools?:
     | PluginTools<Services>
     | ((self: PluginRef<StateOf<State>>) => PluginTools<Services>);
+  /**
+   * Makers of tools for `prepare`, by name. Each returns the same tool for the same arguments, and needs nothing else:
+   * it also runs in workers that did not prepare the model call, perhaps after a deploy, so its name never changes.
+   */
+  readonly factories?: Readonly<
+    Record<string, (args: Json, ctx: Configured<Config>) => Tool<Services>>
+  >;
 }
 
 type PluginTools<Services> = readonly Tool<Services>[];

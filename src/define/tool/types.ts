@@ -4,6 +4,7 @@ import type { Effects, Executor, LateResult, ToolMode } from '../../protocol/cal
 import type {
   ApprovalPlan,
   CallTimeouts,
+  MadeToolRef,
   McpToolRef,
   ToolAnnotations,
 } from '../../protocol/calls/plan.js';
@@ -100,6 +101,8 @@ export interface Tool<
   readonly provider?: ProviderTool;
   /** Present for tools that an MCP server has listed. */
   readonly mcp?: McpOrigin;
+  /** Present for tools that a plugin has made for a model call. */
+  readonly made?: MadeToolRef;
   readonly '~types'?: {
     readonly input: Input;
     readonly output: Output;

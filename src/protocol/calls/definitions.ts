@@ -7,7 +7,7 @@ import type { Audience } from '../values/audience.js';
 import type { ConversationKey, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { Executor } from './executors.js';
-import type { ApprovalPlan, McpToolRef, PlannedCall } from './plan.js';
+import type { ApprovalPlan, MadeTool, McpToolRef, PlannedCall } from './plan.js';
 import type { EarlierResult, ToolResultError } from './results.js';
 
 /** The fields of a call's plan that change once its tool's `migrate` has migrated the call. */
@@ -44,6 +44,7 @@ export interface CheckDefinitionInput extends ConversationKey {
     readonly input: Json;
     readonly mcp?: McpToolRef;
   };
+  readonly made?: MadeTool;
   readonly requester: StampedActor;
   /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];

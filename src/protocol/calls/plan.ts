@@ -1,9 +1,11 @@
 /** Plans of calls: all that is pinned of a call when it is planned. Runs anywhere. */
+import type { StampedActor } from '../values/actors.js';
 import type { Audience } from '../values/audience.js';
 import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { Effects, Executor, LateResult, ToolMode } from './executors.js';
-import type { Provenance, ToolResultError } from './results.js';
+import type { StatesRef } from './plugin-state.js';
+import type { EarlierResult, Provenance, ToolResultError } from './results.js';
 
 /** The outcome of the approval policy, decided once and recorded. */
 export type ApprovalPlan =
@@ -76,6 +78,8 @@ export interface PlannedCall {
   readonly taskQueue?: string;
   /** The tool is one of an MCP server, which is not part of the agent's definition. */
   readonly mcp?: McpToolRef;
+  /** The tool was made at run time: no definition has it. */
+  readonly made?: MadeToolRef;
   /** Present when the tool's result is under foreign control, although a worker of the application requested it. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** JSON Schema of an answer or client result, without `pattern`: judged synchronously in the workflow. */
@@ -139,4 +143,36 @@ export interface McpToolRef {
   readonly digest: string;
   /** `sha256:` over the annotations alone, by which the policies judged the call. Absent: `digest` covers both. */
   readonly hints?: string;
+}
+
+/**
+ * The origin of a tool that no definition has. In recorded histories.
+ *
+ * | fields | the tool |
+ * |---|---|
+ * | `plugin`, `factory`, `args` | the return value of the plugin's factory for these arguments |
+ * | `plugin` | added by the plugin's `prepare`, which runs once more on the states that the call sees |
+ */
+export interface MadeToolRef {
+  readonly plugin: string;
+  readonly factory?: string;
+  /** Absent: the factory gets `null`. */
+  readonly args?: Json;
+}
+
+/** The origin with all that a worker needs to make the tool. */
+export interface MadeTool {
+  readonly ref: MadeToolRef;
+  /** The step whose `prepare` added the tool. Absent: a factory makes it. */
+  readonly at?: StepOfMade;
+}
+
+export interface StepOfMade {
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly requester: StampedActor;
+  /** Results of the turn until now. Absent when there are none. */
+  readonly results?: readonly EarlierResult[];
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
 }

@@ -196,6 +196,10 @@ export const MAX_STATE_CHANGES = 1_000;
 /** The newest patches, which are sent along for workers that know the states before them. */
 export const MAX_RECENT_PATCH_BYTES = 16 * 1024;
 export const MAX_PLUGIN_STATE_DEPTH = 64;
+/** Tools that plugins add to one model call. */
+export const MAX_MADE_TOOLS = 128;
+/** Arguments of a plugin's factory of tools, which stand in the plan of each call. */
+export const MAX_FACTORY_ARGS_BYTES = 4 * 1024;
 /** A call on a task queue without a poller ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */

@@ -9,7 +9,7 @@ import type {
   CheckDefinitionResult,
   ToolChanged,
 } from '../calls/definitions.js';
-import type { ApprovalPlan, McpToolRef, PlannedCall } from '../calls/plan.js';
+import type { ApprovalPlan, MadeTool, McpToolRef, PlannedCall } from '../calls/plan.js';
 import type { StatePatch, StatesRef } from '../calls/plugin-state.js';
 import type { AskedBefore, Question } from '../calls/questions.js';
 import type {
@@ -83,6 +83,7 @@ export interface ReadBounds
 
 /** A call of a sequential step, planned when its turn has come. */
 export interface PlanCallInput extends OfStep {
+  readonly made?: MadeTool;
   readonly call: {
     readonly toolCallId: ToolCallId;
     readonly name: string;
@@ -161,6 +162,7 @@ export interface RunToolInput extends OfStep {
     readonly raw?: Json;
     readonly definition?: string;
   };
+  readonly made?: MadeTool;
   readonly idempotencyKey: string;
   readonly requester: StampedActor;
   /** The approver; absent for calls that needed no approval. */
@@ -234,6 +236,7 @@ export interface CheckAnswerInput extends ConversationKey {
   readonly agent: string;
   readonly toolCallId: string;
   readonly name: string;
+  readonly made?: MadeTool;
   readonly value: Json;
   /** Form of a question of the tool's code; judges the answer in place of the tool's output schema. */
   readonly form?: JsonSchema;
@@ -260,6 +263,7 @@ export interface CheckEditInput extends OfStep {
   readonly toolCallId: string;
   readonly name: string;
   readonly mcp?: McpToolRef;
+  readonly made?: MadeTool;
   readonly input: Json;
   readonly requester: StampedActor;
   /** Results of the turn until now. Absent when there are none. */

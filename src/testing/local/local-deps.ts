@@ -1,8 +1,13 @@
 /** The dependencies of a test conversation. */
 import type { Agent } from '../../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { MadeTool } from '../../protocol/calls/plan.js';
 import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { Model } from '../../protocol/model/model.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { prepareAgent } from '../../tools/plugins/prepare.js';
+import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { TestConversationOptions } from './test-options.js';
 
@@ -15,6 +20,36 @@ export interface LocalDeps<Services> {
   readonly logger: Logger;
   /** The states of plugins now. */
   states: () => PluginStates;
+  /** Tools that plugins have added to model calls, the newest by name. */
+  readonly added: Map<string, AnyTool>;
+}
+
+/** The tool of a call: the agent's own, or one that a plugin has made. Undefined where this agent has none. */
+export async function localTool<Services>(
+  { agent, services, logger, states, added }: LocalDeps<Services>,
+  {
+    name,
+    made,
+    tenant,
+    conversationId,
+  }: ConversationKey & {
+    readonly name: string;
+    readonly made?: MadeTool | undefined;
+  },
+): Promise<AnyTool | undefined> {
+  if (made === undefined) return agent.tools.find((tool) => tool.name === name);
+  const { ref, at } = made;
+  if (at === undefined) return toolByFactory(agent, { name, ref });
+  const known = added.get(name);
+  if (known !== undefined) return known;
+  const { turnId, step, requester, results = [] } = at;
+  const prepared = await prepareAgent({
+    ...{ agent, tenant, conversationId, turnId, step, requester, results, logger },
+    services: services as never,
+    states: states(),
+    signal: new AbortController().signal,
+  });
+  return addedTool(prepared.agent, { name, ref });
 }
 
 export function localDeps<Services>(
@@ -22,7 +57,14 @@ export function localDeps<Services>(
   options: TestConversationOptions<Services>,
 ): LocalDeps<Services> {
   const { model = agent.model, services, logger = SILENT_LOGGER } = options;
-  return { agent, model, services: services as Services, logger, states: () => ({}) };
+  return {
+    agent,
+    model,
+    services: services as Services,
+    logger,
+    states: () => ({}),
+    added: new Map(),
+  };
 }
 
 /** The context of policies, from the input of the activity that runs them. */

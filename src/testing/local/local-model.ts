@@ -143,12 +143,15 @@ export class LocalModel<Services> {
     const about = { tenant, conversationId, turnId, step, requester };
     try {
       await this.#started(agent);
-      return await prepareAgent({
+      const prepared = await prepareAgent({
         ...{ agent, ...about, signal, logger },
         services: services as never,
         states: this.#local.states(),
         results: resultsOfTurn(transcript.append, turnId),
       });
+      for (const tool of prepared.agent.tools)
+        if (tool.made !== undefined) this.#local.added.set(tool.name, tool);
+      return prepared;
     } catch (error) {
       if (error instanceof PluginFailed) throw refusal(error.code, error.message);
       throw error;

@@ -1,6 +1,6 @@
 /** The activities of a test conversation: plans, runs and checks of its calls, and its requests to the model. */
 import type { InputOf, ResultOf } from '../../core/work/row.js';
-import type { Tool } from '../../define/tool/types.js';
+import type { AnyTool } from '../../define/tool/types.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -9,7 +9,7 @@ import { checkAnswer, checkForm, goneTool } from '../../tools/definition/answers
 import { checkCall, offerOf } from '../../tools/definition/check.js';
 import { checkEdit } from '../../tools/definition/edits.js';
 import { judgeInput } from '../../tools/definition/judge.js';
-import { planCalls } from '../../tools/plan/plan.js';
+import { goneCall, planCalls } from '../../tools/plan/plan.js';
 import { preflightToolCall } from '../../tools/run/preflight.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
 import { runToolCall } from '../../tools/run/run.js';
@@ -18,7 +18,7 @@ import { rerunContext } from '../../tools/shared/entry.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import type { LocalActivities } from './local-activities.js';
-import { type LocalDeps, policyDepsOf } from './local-deps.js';
+import { type LocalDeps, localTool, policyDepsOf } from './local-deps.js';
 import { LocalModel } from './local-model.js';
 import { LocalResults } from './local-results.js';
 
@@ -42,8 +42,11 @@ export class LocalWork<Services> implements LocalActivities {
   /** Plans a call of a sequential step, when its turn has come. */
   async planCall(input: InputOf<'planCall'>): Promise<PlannedCall> {
     const { toolCallId, name, argumentsJson } = input.call;
+    const { agent } = this.#local;
+    const made = input.made === undefined ? undefined : await this.#toolOf(input, name);
+    if (input.made !== undefined && made === undefined) return goneCall(input.call, goneTool(name));
     const [planned] = await planCalls({
-      agent: this.#local.agent,
+      agent: made === undefined ? agent : { ...agent, tools: [...agent.tools, made] },
       calls: [{ id: toolCallId, name, argumentsJson }],
       deps: policyDepsOf(this.#local, input),
     });
@@ -54,7 +57,7 @@ export class LocalWork<Services> implements LocalActivities {
   /** @throws the reason of `signal` once that fires */
   async runTool(input: RunToolInput, signal: AbortSignal): Promise<ResultOf<'runTool'>> {
     const { call, run = 1 } = input;
-    const tool = this.#toolOf(call.name);
+    const tool = await this.#toolOf(input, call.name);
     if (tool === undefined) {
       const message = TEXTS.noLongerAvailable(call.name);
       return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
@@ -80,7 +83,7 @@ export class LocalWork<Services> implements LocalActivities {
 
   async preflightTool(input: RunToolInput): Promise<ResultOf<'preflightTool'>> {
     const { call } = input;
-    const tool = this.#toolOf(call.name);
+    const tool = await this.#toolOf(input, call.name);
     if (tool === undefined) {
       const message = TEXTS.noLongerAvailable(call.name);
       return { ok: false, error: { code: 'not_available', message } };
@@ -92,7 +95,7 @@ export class LocalWork<Services> implements LocalActivities {
 
   async reconcileTool(input: RunToolInput): Promise<ResultOf<'reconcileTool'>> {
     const { call } = input;
-    const tool = this.#toolOf(call.name);
+    const tool = await this.#toolOf(input, call.name);
     if (tool === undefined)
       return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
     const judged = await judgeInput(tool, { ...call, executor: 'server' });
@@ -111,14 +114,14 @@ export class LocalWork<Services> implements LocalActivities {
   async checkAnswer(input: InputOf<'checkAnswer'>): Promise<ResultOf<'checkAnswer'>> {
     const { name, value, form, answerDefinition } = input;
     if (form !== undefined) return checkForm(form, value);
-    const tool = this.#toolOf(name);
+    const tool = await this.#toolOf(input, name);
     if (tool === undefined) return { ok: false, ended: goneTool(name) };
     return checkAnswer({ tool, value, answerDefinition });
   }
 
   async checkEdit(input: InputOf<'checkEdit'>): Promise<ResultOf<'checkEdit'>> {
     const { name, toolCallId, input: edited } = input;
-    const tool = this.#toolOf(name);
+    const tool = await this.#toolOf(input, name);
     if (tool === undefined) return { ok: false, ended: goneTool(name) };
     const deps = policyDepsOf(this.#local, input);
     return checkEdit({ agent: this.#local.agent, tool, toolCallId, input: edited, deps });
@@ -130,7 +133,7 @@ export class LocalWork<Services> implements LocalActivities {
     signal: AbortSignal,
   ): Promise<ResultOf<'checkDefinition'>> {
     const { call } = input;
-    const tool = this.#toolOf(call.name);
+    const tool = await this.#toolOf(input, call.name);
     if (tool === undefined) {
       const message = TEXTS.noLongerAvailable(call.name);
       return { outcome: 'ended', error: { code: 'not_available', message } };
@@ -141,7 +144,7 @@ export class LocalWork<Services> implements LocalActivities {
 
   /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
   offerOf(name: string): AnswerOffer | undefined {
-    const tool = this.#toolOf(name);
+    const tool = this.#local.agent.tools.find((each) => each.name === name);
     return tool === undefined ? undefined : offerOf(tool);
   }
 
@@ -176,7 +179,10 @@ export class LocalWork<Services> implements LocalActivities {
     };
   }
 
-  #toolOf(name: string): Tool<Services> | undefined {
-    return this.#local.agent.tools.find((tool) => tool.name === name);
+  #toolOf(
+    { made, tenant, conversationId }: Pick<RunToolInput, 'made' | 'tenant' | 'conversationId'>,
+    name: string,
+  ): Promise<AnyTool | undefined> {
+    return localTool(this.#local, { name, made, tenant, conversationId });
   }
 }

@@ -6,6 +6,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { parseArguments, validInput } from '../shared/arguments.js';
+import { toolByFactory } from '../shared/factories.js';
 import { definitionOf } from './digest.js';
 import { judgeInput } from './judge.js';
 import { carriedOver } from './migrate.js';
@@ -41,7 +42,13 @@ export async function forecast(
   const { plan, waits } = call;
   if (agent === undefined) return breaks(`agent "${agentName}" is not defined any more`);
   if (plan.mcp !== undefined) return { outcome: 'not_checked', why: 'a tool of an MCP server' };
-  const tool = agent.tools.find(({ name }) => name === plan.name);
+  const { made } = plan;
+  if (made !== undefined && made.factory === undefined)
+    return { outcome: 'not_checked', why: `a tool that plugin "${made.plugin}" added` };
+  const tool =
+    made === undefined
+      ? agent.tools.find(({ name }) => name === plan.name)
+      : toolByFactory(agent, { name: plan.name, ref: made });
   const isAnswered = waits !== 'approval' && waits !== 'behind' && plan.executor !== 'server';
   // The shown form judges the answer alone.
   const isOpen = isAnswered && plan.recheckAnswer !== true;

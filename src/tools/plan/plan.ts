@@ -132,7 +132,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, provenance } = tool;
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, made, provenance } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -150,6 +150,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     lateResult: tool.lateResult,
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(mcp === undefined ? {} : { mcp: mcp.ref }),
+    ...(made === undefined ? {} : { made }),
     ...(provenance === undefined ? {} : { provenance }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
@@ -158,6 +159,14 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...definitionOf(tool),
   };
+}
+
+/** The plan of a call whose tool is gone when its turn has come. */
+export function goneCall(
+  { toolCallId, name }: Pick<PlannedCall, 'toolCallId' | 'name'>,
+  { code, message }: ToolResultError,
+): PlannedCall {
+  return failed(unknownCall(toolCallId, name), code, message);
 }
 
 /** The plan of a call that the engine will not run. */

@@ -17,6 +17,7 @@ import { timed } from '../run/timed.js';
 import { messageOf } from '../run/tool-run.js';
 import { StateView } from '../shared/state-view.js';
 import { contextFor, PluginFailed } from './lifecycle.js';
+import { StepTools } from './step-tools.js';
 
 export interface Preparation {
   readonly agent: AnyAgent;
@@ -35,7 +36,7 @@ export interface Preparation {
 }
 
 export interface Prepared {
-  /** Without the hidden tools. */
+  /** Without the hidden tools, with those that were added. */
   readonly agent: AnyAgent;
   /** Read behind the conversation, in the order of the plugins. */
   readonly context: readonly string[];
@@ -52,18 +53,18 @@ export interface Prepared {
 export async function prepareAgent(given: Preparation): Promise<Prepared> {
   const { agent } = given;
   const view = new StateView(agent.plugins ?? [], given.states);
-  const hidden = new Set<string>();
+  const tools = new StepTools(agent);
   const context: string[] = [];
   for (const plugin of agent.plugins ?? [])
-    await preparedBy(plugin, given, { view, hidden, context });
+    await preparedBy(plugin, given, { view, tools, context });
   const patches = view.patches();
   const states = statesAfter(given.states, patches) ?? given.states;
-  return { agent: withoutTools(agent, hidden), context, patches, states };
+  return { agent: tools.agent(), context, patches, states };
 }
 
 interface Collected {
   readonly view: StateView;
-  readonly hidden: Set<string>;
+  readonly tools: StepTools;
   readonly context: string[];
 }
 
@@ -79,7 +80,10 @@ async function preparedBy(
     throw new PluginFailed(TEXTS.pluginFailed(id, 'prepare', message));
   };
   const end = await timed({ signal, timeoutMs }, (own) =>
-    prepare({ ...contextFor(plugin, given), ...contextOf(given, collected, own) }),
+    prepare({
+      ...contextFor(plugin, given),
+      ...contextOf(plugin, given, { ...collected, signal: own }),
+    }),
   );
   if (end.end === 'timeout') fail(`no end within ${timeoutMs} ms`);
   if (end.end === 'threw') fail(messageOf(end.error));
@@ -89,9 +93,9 @@ async function preparedBy(
 }
 
 function contextOf(
+  plugin: AnyPlugin,
   given: Preparation,
-  { view, hidden, context }: Collected,
-  signal: AbortSignal,
+  { view, tools, context, signal }: Collected & { readonly signal: AbortSignal },
 ): Omit<PrepareContext<never>, keyof PluginContext> {
   const { agent, tenant, conversationId, turnId, step } = given;
   return {
@@ -104,12 +108,16 @@ function contextOf(
     state: view,
     tools: {
       get names() {
-        return agent.tools.map(({ name }) => name).filter((name) => !hidden.has(name));
+        return tools.names();
       },
       hide: (name) => {
-        if (!agent.tools.some((tool) => tool.name === name))
-          throw new TypeError(`the agent has no tool "${name}"`);
-        hidden.add(name);
+        tools.hide(name);
+      },
+      add: (tool) => {
+        tools.add(plugin, tool);
+      },
+      make: (factory, args) => {
+        tools.make(plugin, factory, args);
       },
     },
     context: {
@@ -121,23 +129,6 @@ function contextOf(
     },
     signal,
   };
-}
-
-/** Agents without some of their tools, by the names of those: prompts are kept by agent. */
-const reduced = new WeakMap<AnyAgent, Map<string, AnyAgent>>();
-const MAX_REDUCED = 100;
-
-function withoutTools(agent: AnyAgent, hidden: ReadonlySet<string>): AnyAgent {
-  if (hidden.size === 0) return agent;
-  const key = JSON.stringify([...hidden].sort());
-  const known = reduced.get(agent) ?? new Map<string, AnyAgent>();
-  reduced.set(agent, known);
-  const made = known.get(key) ?? {
-    ...agent,
-    tools: agent.tools.filter(({ name }) => !hidden.has(name)),
-  };
-  if (known.size < MAX_REDUCED) known.set(key, made);
-  return made;
 }
 
 /** The texts of the plugins as a message of the turn, which no transcript has. */
