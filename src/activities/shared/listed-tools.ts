@@ -8,9 +8,13 @@ import type { ToolErrorCode } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
+import { prepareAgent } from '../../tools/plugins/prepare.js';
+import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
+import { withFields } from '../../tools/shared/tool-logger.js';
 import type { ActivityTools } from './deps.js';
+import { reasonOf, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
-import { type CallOfMade, madeTool } from './made-tools.js';
+import { runOf } from './transcripts.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
 export async function withListedTools(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
@@ -83,4 +87,47 @@ export function toolOfCall(
 ): Promise<AnyTool | MissingTool> {
   const about = { ...call, made, tenant, conversationId, isNew: true };
   return withHeartbeat(() => calledTool(tools, agent, about));
+}
+
+interface CallOfMade extends ConversationKey {
+  readonly name: string;
+  readonly made: MadeTool;
+}
+
+/**
+ * The tool of a call, or undefined when this worker cannot make it.
+ * @throws {ApplicationFailure} `plugin_failed` when `prepare` fails, or the states cannot be had; the reason of a
+ * cancellation
+ */
+async function madeTool(
+  tools: ActivityTools,
+  agent: AnyAgent,
+  { name, made: { ref, at }, tenant, conversationId }: CallOfMade,
+): Promise<AnyTool | undefined> {
+  const { logger } = tools;
+  const call = { name, ref };
+  if (ref.factory !== undefined)
+    return toolByFactory(agent, call, (error) => {
+      logger.warn('tool not made', { ...ref, tool: name, reason: reasonOf(error) });
+    });
+  if (at === undefined) return undefined;
+  const context = Context.current();
+  const signal = context.cancellationSignal;
+  const run = runOf(context);
+  const known = tools.made.get(run, at, name);
+  if (known !== undefined) return known;
+  const about = { tenant, conversationId, turnId: at.turnId, step: at.step };
+  try {
+    const prepared = await prepareAgent({
+      ...{ agent, ...about, requester: at.requester, signal },
+      states: await tools.states.statesOf(run, at.states),
+      services: tools.services,
+      logger: withFields(logger, about),
+      results: at.results ?? [],
+    });
+    tools.made.remember(run, at, prepared.agent);
+    return addedTool(prepared.agent, call);
+  } catch (error) {
+    throw signal.aborted ? error : toFailure(error, 'plugin_failed');
+  }
 }
