@@ -1,6 +1,7 @@
 /** One conversation, as an application uses it. Cheap to make; holds no connection and no state of its own. */
 import type { AnswerIn, OutputGiven } from '../json-schema/output-format.js';
 import type { BatchResult, StepContinuation } from '../protocol/calls/batches.js';
+import type { PluginStatesRead } from '../protocol/calls/plugin-state.js';
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
 import type { PendingCall } from '../protocol/calls/suspensions.js';
@@ -56,6 +57,7 @@ import {
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
+import { isUnanswered } from './temporal/errors.js';
 import { isOpenRun } from './temporal/executions.js';
 
 interface CallOperations {
@@ -233,6 +235,26 @@ export class Conversation<Output = Json, Tools = unknown> {
   /** Remembered decisions, oldest first. @throws {ConversationError} as `snapshot` */
   async rules(): Promise<readonly Rule[]> {
     return (await this.snapshot()).rules ?? [];
+  }
+
+  /**
+   * States of the agent's plugins, by id: those of now, or, when no worker returns them in time, those of the stored log.
+   * A plugin that has written nothing has none; its definition has the defaults.
+   * @throws {ConversationError} as `snapshot`
+   */
+  async pluginStates(): Promise<PluginStatesRead> {
+    const { gateway, reader, key } = this.#parts;
+    // The server may still have the run of a deleted conversation, which would answer.
+    const run = await gateway.describe(key);
+    const asking = run === undefined ? undefined : gateway.query(key, 'pluginStates');
+    const now = await asking?.catch((error: unknown) => {
+      if (isUnanswered(error) && reader.pluginStates !== undefined) return undefined;
+      throw error;
+    });
+    if (now !== undefined) return { seq: now.seq, states: now.states };
+    const read = await this.#mapped(async () => reader.pluginStates?.(key));
+    if (read === undefined) throw await this.#unread();
+    return read;
   }
 
   /** Revokes a remembered decision: later calls need an approval again. @see revokeRule in `rules.ts` for the errors */

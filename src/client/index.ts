@@ -3,6 +3,11 @@
 export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/calls/batches.js';
 export type { ClaimVerdict } from '../protocol/calls/claims.js';
 export type { ExtendVerdict } from '../protocol/calls/extensions.js';
+export type {
+  PluginState,
+  PluginStates,
+  PluginStatesRead,
+} from '../protocol/calls/plugin-state.js';
 export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 export type { ToolResultEnvelope } from '../protocol/calls/results.js';
 export type { Remember, RevokeRuleReply, Rule } from '../protocol/calls/rules.js';

@@ -1,5 +1,6 @@
 /** The reader port of the client: reads conversations. `projection` implements it over the store. */
 
+import type { PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
@@ -94,6 +95,11 @@ export interface ConversationReader {
     key: ConversationKey,
     options: ReadPosition & { signal: AbortSignal },
   ): AsyncIterable<WatchFrame>;
+  /**
+   * States of the agent's plugins, from what this reader reads: where no worker can return those of now. Undefined: the
+   * conversation is not known. Absent: the reader cannot.
+   */
+  pluginStates?(key: ConversationKey): Promise<PluginStatesRead | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

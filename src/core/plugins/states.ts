@@ -143,9 +143,12 @@ export function atModelCall(memory: PluginMemory | undefined): Partial<Conversat
 }
 
 /** The answer to a worker that lacks the states. */
-export function statesNow({ plugins }: Pick<ConversationState, 'plugins'>): StatesNow {
+export function statesNow({
+  plugins,
+  lastSeq,
+}: Pick<ConversationState, 'plugins' | 'lastSeq'>): StatesNow {
   const { hash, states } = plugins ?? NOTHING;
-  return { hash, states };
+  return { hash, states, seq: lastSeq };
 }
 
 /** The part for a worker that may know the states as of an earlier model call. Absent before the first patch. */

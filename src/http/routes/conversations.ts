@@ -61,6 +61,12 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
       response.json({ pending, seq });
     },
   });
+  addRoute(router, '/v1/conversations/:id/plugin-states', {
+    get: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      response.json(await conversationOf(deps, request).pluginStates());
+    },
+  });
   addRoute(router, '/v1/conversations/:id/messages', {
     post: async (request, response) => {
       await send(deps, request, response);

@@ -11,7 +11,9 @@ import type {
   ReadPosition,
   WatchFrame,
 } from '../../client/ports/reader.js';
+import { statesAfter } from '../../core/plugins/states.js';
 import { foldView } from '../../core/view/view.js';
+import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -26,6 +28,7 @@ import type { WorkflowSource } from '../source/workflow-source.js';
 import { ChangeWaiter } from './change-waiter.js';
 import { waitForTurn } from './turn-result.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
+import { wholeLog } from './whole-log.js';
 
 export interface StoreReaderDeps {
   readonly log: EventLog;
@@ -134,6 +137,16 @@ class StoreReader implements ConversationReader {
     options: ReadPosition & { signal: AbortSignal },
   ): AsyncIterable<WatchFrame> {
     return watchLog({ log: this.#log, live: this.#live }, key, options);
+  }
+
+  async pluginStates(key: ConversationKey): Promise<PluginStatesRead | undefined> {
+    let [seq, states]: [number, PluginStates] = [0, {}];
+    for await (const event of wholeLog(this.#log, key)) {
+      ({ seq } = event);
+      if (event.type === 'state_patch' && event.refused === undefined)
+        states = statesAfter(states, [event]) ?? states;
+    }
+    return seq === 0 ? undefined : { seq, states };
   }
 
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {

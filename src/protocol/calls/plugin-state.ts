@@ -81,10 +81,16 @@ export interface StatesRef {
   readonly recent: readonly StatePatch[];
 }
 
-/** Answer to the query `pluginStates`. */
-export interface StatesNow {
-  readonly hash: string;
+/** States of plugins as a client reads them. */
+export interface PluginStatesRead {
+  /** The states include the changes of all events up to this one; `state_patch` events behind it change them further. */
+  readonly seq: number;
   readonly states: PluginStates;
+}
+
+/** Answer to the query `pluginStates`. */
+export interface StatesNow extends PluginStatesRead {
+  readonly hash: string;
 }
 
 /** The hash after a patch. Before the first, it is ''. */

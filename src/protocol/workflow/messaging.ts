@@ -12,6 +12,7 @@ import type {
 } from '../calls/claims.js';
 import type { ChangeSuspensionInput, ChangeSuspensionReply } from '../calls/definitions.js';
 import type { ExtendedVerdict, ExtendToolCallInput } from '../calls/extensions.js';
+import type { StatesNow } from '../calls/plugin-state.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from '../calls/resolutions.js';
 import type { CallStatus } from '../calls/results.js';
 import type { RevokeRuleInput, RevokeRuleReply } from '../calls/rules.js';
@@ -225,4 +226,5 @@ export interface QueryTypes {
   pending: { input: undefined; reply: readonly PendingCall[] };
   toolCall: { input: { readonly toolCallId: string }; reply: ToolCallView | null };
   events: { input: EventsQuery; reply: EventsPage };
+  pluginStates: { input: undefined; reply: StatesNow };
 }

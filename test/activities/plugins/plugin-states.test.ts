@@ -43,8 +43,8 @@ class Talk {
     return seen;
   }
 
-  get #state(): { readonly plugins?: PluginMemory } {
-    return this.memory === undefined ? {} : { plugins: this.memory };
+  get #state(): { readonly plugins?: PluginMemory; readonly lastSeq: number } {
+    return { ...(this.memory === undefined ? {} : { plugins: this.memory }), lastSeq: 1 };
   }
 }
 

@@ -20,6 +20,7 @@ const ROUTES: readonly Route[] = [
   ['GET', '/v1/conversations/:id'],
   ['DELETE', '/v1/conversations/:id'],
   ['GET', '/v1/conversations/:id/pending'],
+  ['GET', '/v1/conversations/:id/plugin-states'],
   ['POST', '/v1/conversations/:id/messages', { text: 'Hi' }],
   ['POST', '/v1/conversations/:id/cancel', {}],
   ['POST', '/v1/conversations/:id/close', {}],

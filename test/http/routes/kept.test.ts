@@ -1,7 +1,8 @@
-/** Remembered decisions over HTTP: listed, revoked, and refused if unknown. */
+/** The memory of a conversation, over HTTP: remembered decisions, and states of plugins. */
 import { expect, it } from 'vitest';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -47,4 +48,29 @@ it('revokes a rule once; an unknown one gets a verdict that says so', async () =
   const second = await revoke();
   expect(second.status).toBe(404);
   expect(await second.json()).toMatchObject({ code: 'unknown_rule' });
+});
+
+const STATES = '/v1/conversations/c-1/plugin-states';
+const states = { notes: { version: 1, value: { pages: 2 } } };
+
+it(
+  'states of plugins are returned with the seq up to which they count',
+  promise('G309'),
+  async () => {
+    const app = await startHttpApp({
+      describe: () => ({ status: { name: 'RUNNING' }, runId: 'run-1' }),
+      query: () => ({ hash: 'abc', seq: 5, states }),
+    });
+    app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const response = await app.request(STATES);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ seq: 5, states });
+  },
+);
+
+it('states of plugins of an unknown conversation are not found', async () => {
+  const app = await startHttpApp();
+  const response = await app.request(STATES);
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ code: 'unknown_conversation' });
 });

@@ -108,6 +108,30 @@ test(
 );
 
 test(
+  'a client reads them with the worker, and from the log without one; a deleted conversation has none',
+  promise('G309'),
+  async () => {
+    const engine = await startEngine({ agents: [agent] });
+    const talk = engine.begin();
+    await engine.say(talk, 'write');
+    await rollOver(engine, talk);
+    await engine.say(talk, 'write');
+    const { seq } = await talk.snapshot({ atLeastSeq: 1 });
+    const now = await talk.pluginStates();
+    expect(now).toEqual({
+      seq,
+      states: { notes: { version: 1, value: { turns: 2, pages: { p1: KILOBYTE, p2: KILOBYTE } } } },
+    });
+    await engine.stopWorker();
+    expect(await talk.pluginStates()).toEqual(now);
+    await engine.startWorker();
+    await talk.close();
+    await engine.client.deleteConversation(talk.id);
+    await expect(talk.pluginStates()).rejects.toMatchObject({ code: 'unknown_conversation' });
+  },
+);
+
+test(
   'history grows by the changes of a large state, not by the state',
   promise('G304'),
   async () => {
