@@ -34,6 +34,20 @@ export type { AnyPlugin, Plugin, PluginSpec, PrepareContext } from './define/plu
 export type { StateAccess } from './define/tool/state-access.js';
 export type { StateChange } from './protocol/calls/plugin-state.js';
 
+// Services: an optional container for the dependencies of tools and plugins.
+
+export {
+  createServices,
+  type Provider,
+  provide,
+  type ServiceClass,
+  ServiceError,
+  type ServiceKey,
+  type ServiceName,
+  Services,
+  serviceName,
+} from './define/services/container.js';
+
 // Tools: their declarations, and the waiting calls of an agent in their types.
 
 export type { AudienceSpec } from './define/checks/audience.js';

@@ -2,11 +2,13 @@
 import type { Executor } from '../protocol/calls/executors.js';
 import type { AnswersIn } from './agent/output.js';
 import { type Agent, type AgentSpec, defineAgent } from './define-agent.js';
+import { definePlugin } from './define-plugin.js';
 import { defineTool } from './define-tool.js';
 import type { HttpToolSpec } from './http/spec.js';
 import { httpTool } from './http-tool.js';
 import type { McpServerSpec } from './mcp/spec.js';
 import { type McpServer, mcpServer } from './mcp-server.js';
+import type { Plugin, PluginSpec, StateOf } from './plugin/types.js';
 import type { RawSchema, Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
 import type { AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool/types.js';
@@ -42,6 +44,9 @@ export interface Colloquy<Services> {
     spec: AgentSpec<Services> & { readonly tools?: Tools; readonly output?: Output },
   ) => Agent<Services, Tools> & AnswersIn<Output>;
   readonly mcpServer: (spec: McpServerSpec<Services>) => McpServer<Services>;
+  readonly definePlugin: <State extends Schema = RawSchema, Config = unknown>(
+    spec: PluginSpec<Services, State, Config>,
+  ) => Plugin<Services, StateOf<State>>;
 }
 
 /**
@@ -57,5 +62,6 @@ export function initColloquy<
     httpTool,
     defineAgent: defineAgent as Colloquy<Types['services']>['defineAgent'],
     mcpServer,
+    definePlugin,
   };
 }

@@ -1,6 +1,7 @@
 /** `colloquy worker`: serves the agents of a module until it is stopped. */
 import { mkdir } from 'node:fs/promises';
 import { temporalSettings } from '../../client/temporal/connection.js';
+import { Services } from '../../define/services/container.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
 import { loadAgents } from '../process/agents-module.js';
@@ -52,6 +53,10 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}`,
   );
   await worker.run();
+  if (services instanceof Services)
+    await services.dispose().catch((error: unknown) => {
+      log.error({ err: error }, 'services not disposed of');
+    });
   await watchdog.stop();
   exitNow();
 }
