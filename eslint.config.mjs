@@ -58,6 +58,7 @@ export const IMPORTS = {
     own: ['protocol', 'json-schema', 'core', 'define', 'tools', 'model'],
     packages: ['node:'],
   },
+  compat: { own: ['protocol', 'define'], packages: [] },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
     packages: ['@temporalio/client', 'express'],
@@ -102,7 +103,12 @@ const FLOORS = {
     ['machine'],
     ['reads'],
   ],
-  define: [['checks', 'schemas'], ['tool'], ['http', 'mcp', 'plugin', 'tool-rules'], ['agent']],
+  define: [
+    ['checks', 'schemas', 'services'],
+    ['tool'],
+    ['http', 'mcp', 'plugin', 'tool-rules'],
+    ['agent'],
+  ],
   http: [['request'], ['routes']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],

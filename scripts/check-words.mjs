@@ -20,6 +20,7 @@ const CHECKED = [
   'src/activities',
   'src/cli',
   'src/client',
+  'src/compat',
   'src/core',
   'src/define',
   'src/engine',
