@@ -102,9 +102,12 @@ describe('the root entry', () => {
     const names = Object.keys((await import(at('dist/index.js'))) as object);
     expect(names.sort()).toEqual([
       'DefinitionError',
+      'ServiceError',
+      'Services',
       'ToolError',
       'ToolRetry',
       'checkTools',
+      'createServices',
       'defineAgent',
       'definePlugin',
       'defineTool',
@@ -117,8 +120,10 @@ describe('the root entry', () => {
       'openaiModel',
       'outputOf',
       'priceTable',
+      'provide',
       'readResults',
       'secret',
+      'serviceName',
       'toolError',
       'withFiles',
     ]);
