@@ -57,7 +57,7 @@ import {
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
-import { isUnanswered } from './temporal/errors.js';
+import { readPluginStates } from './reading/plugin-states.js';
 import { isOpenRun } from './temporal/executions.js';
 
 interface CallOperations {
@@ -243,16 +243,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    * @throws {ConversationError} as `snapshot`
    */
   async pluginStates(): Promise<PluginStatesRead> {
-    const { gateway, reader, key } = this.#parts;
-    // The server may still have the run of a deleted conversation, which would answer.
-    const run = await gateway.describe(key);
-    const asking = run === undefined ? undefined : gateway.query(key, 'pluginStates');
-    const now = await asking?.catch((error: unknown) => {
-      if (isUnanswered(error) && reader.pluginStates !== undefined) return undefined;
-      throw error;
-    });
-    if (now !== undefined) return { seq: now.seq, states: now.states };
-    const read = await this.#mapped(async () => reader.pluginStates?.(key));
+    const read = await this.#mapped(() => readPluginStates(this.#parts));
     if (read === undefined) throw await this.#unread();
     return read;
   }

@@ -37,7 +37,7 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
-import { contextMessages } from '../../tools/plugins/prepare.js';
+import { contextMessages, type Prepared } from '../../tools/plugins/prepare.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import {
@@ -54,10 +54,10 @@ import { withListedTools } from '../shared/listed-tools.js';
 import { type LiveOutputFields, liveOutputFields } from '../shared/live-output.js';
 import type { ModelStream } from '../shared/model-stream.js';
 import { awaitedAgent } from '../shared/other-workers.js';
+import { preparedStep } from '../shared/prepared.js';
 import { runOf } from '../shared/transcripts.js';
 import { modelFiles } from '../transcript/stored-results.js';
 import { type AuditedCall, audited } from './audit.js';
-import { prepared } from './prepared.js';
 import type { RequestMeter } from './request-meter.js';
 import { answerWithReads } from './run-reads.js';
 import { Spending } from './spending.js';
@@ -169,6 +169,11 @@ interface Asked {
   readonly patches: readonly StatePatch[];
 }
 
+/** Without plugins nothing is awaited. */
+function unprepared(agent: AnyAgent): Prepared {
+  return { agent, context: [], patches: [], states: {} };
+}
+
 /** Returns the answer of the model, with the agent and the messages of the request. */
 async function asked(
   tools: ActivityTools,
@@ -180,10 +185,13 @@ async function asked(
   const listed = await withListedTools(tools, agentOf(tools, input.agent));
   const run = runOf(Context.current());
   const messages = await tools.transcripts.whole(run, input.transcript);
-  const { agent, context, patches, states } = await prepared(tools, input, {
-    agent: listed,
-    messages,
-  });
+  const { agent, context, patches, states } =
+    listed.plugins === undefined
+      ? unprepared(listed)
+      : await preparedStep(tools, listed, {
+          ...input,
+          results: resultsOfTurn(messages, input.turnId),
+        });
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);
   const added = contextMessages(context, input.turnId);

@@ -8,12 +8,11 @@ import type { ToolErrorCode } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
-import { prepareAgent } from '../../tools/plugins/prepare.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
-import { withFields } from '../../tools/shared/tool-logger.js';
 import type { ActivityTools } from './deps.js';
-import { reasonOf, toFailure } from './failure.js';
+import { reasonOf } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { preparedStep } from './prepared.js';
 import { runOf } from './transcripts.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
@@ -111,23 +110,8 @@ async function madeTool(
       logger.warn('tool not made', { ...ref, tool: name, reason: reasonOf(error) });
     });
   if (at === undefined) return undefined;
-  const context = Context.current();
-  const signal = context.cancellationSignal;
-  const run = runOf(context);
-  const known = tools.made.get(run, at, name);
+  const known = tools.made.get(runOf(Context.current()), at, name);
   if (known !== undefined) return known;
-  const about = { tenant, conversationId, turnId: at.turnId, step: at.step };
-  try {
-    const prepared = await prepareAgent({
-      ...{ agent, ...about, requester: at.requester, signal },
-      states: await tools.states.statesOf(run, at.states),
-      services: tools.services,
-      logger: withFields(logger, about),
-      results: at.results ?? [],
-    });
-    tools.made.remember(run, at, prepared.agent);
-    return addedTool(prepared.agent, call);
-  } catch (error) {
-    throw signal.aborted ? error : toFailure(error, 'plugin_failed');
-  }
+  const prepared = await preparedStep(tools, agent, { tenant, conversationId, ...at });
+  return addedTool(prepared.agent, call);
 }

@@ -42,7 +42,7 @@ export class StepTools {
 
   #put(tool: AnyTool): void {
     const { name, executor } = tool;
-    // The request to the provider, and what its answer means, would depend on a worker's memory.
+    // Nothing of a call that the provider runs comes back to the engine's plan, so no worker could make its tool again.
     if (executor === 'provider')
       throw new TypeError(`tool "${name}" is run by the provider; the agent has to define it`);
     const wireName = toWireName(name);
