@@ -158,6 +158,38 @@ describe('a call of a tool that prepare has added', () => {
     });
   });
 
+  it('whose answer comes from outside has it checked in another worker, or ends there', async () => {
+    const asking = definePlugin({
+      id: 'workshop',
+      prepare: ({ state, tools }) => {
+        if (state.getState('workshop') === undefined) return;
+        tools.add(
+          defineTool({
+            name: 'ask',
+            description: 'Ask',
+            executor: 'human',
+            input: z.object({}),
+            output: z.object({ size: z.string().min(2) }),
+          }),
+        );
+      },
+    });
+    const { activities } = setUp({ plugins: [asking] });
+    const about = { ...key, agent: 'support', toolCallId: 'call_1', name: 'ask' };
+    const check = (size: string, made: MadeTool) =>
+      environment({ attempt: 4 }).run(activities.checkAnswer, { ...about, made, value: { size } });
+    expect(await check('M', added(OPEN))).toMatchObject({
+      ok: false,
+      problems: [{ path: '/size' }],
+    });
+    expect(await check('XL', added(OPEN))).toEqual({ ok: true, value: { size: 'XL' } });
+    const gone = {
+      ...added(undefined),
+      at: { ...added(undefined).at, turnId: 'turn_2' },
+    } as MadeTool;
+    expect(await check('XL', gone)).toMatchObject({ ended: { code: 'not_available' } });
+  });
+
   it('gets a plan that says so when its turn comes and the tool is gone', async () => {
     const { activities } = setUp({ plugins: [workshop().plugin] });
     const plan = await environment().run(activities.planCall, {

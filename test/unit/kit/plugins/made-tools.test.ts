@@ -1,37 +1,11 @@
 /** Tools that plugins make at run time: added by `prepare`, or made by a factory from pinned arguments. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent, definePlugin, defineTool, type Plugin } from '../../../../src/index.js';
-import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
-import type { ModelRequest } from '../../../../src/protocol/model/model.js';
-import {
-  calls,
-  callsAll,
-  responds,
-  says,
-  script,
-  testConversation,
-} from '../../../../src/testing/index.js';
+import { definePlugin, defineTool, type Plugin } from '../../../../src/index.js';
+import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
+import { forecast } from '../../../../src/tools/definition/forecast.js';
 import { promise } from '../../../support/promise.js';
-
-/** Answers by the script, and keeps the names of the tools of each request. */
-function watched(...answers: readonly ScriptedAnswer[]) {
-  const offered: (readonly string[])[] = [];
-  const keep = (answer: ScriptedAnswer) =>
-    responds((request: ModelRequest) => {
-      offered.push(request.tools.map(({ name }) => name));
-      return answer;
-    });
-  return { model: script(...answers.map(keep)), offered };
-}
-
-function agentWith(
-  model: ReturnType<typeof script>,
-  plugins: readonly Plugin[],
-  settings: { readonly toolExecution?: 'sequential' } = {},
-) {
-  return defineAgent({ name: 'a', model, instructions: 'Help.', plugins, settings });
-}
+import { agentWith, offeredIn, watched } from './watched.js';
 
 const empty = z.object({});
 
@@ -83,14 +57,14 @@ describe('a tool that prepare adds', () => {
     'is offered and runs from the model call on whose state calls for it',
     promise('C18', 'S34'),
     async () => {
-      const { model, offered } = watched(
+      const { model, requests } = watched(
         calls('shop.open', {}),
         calls('shop.buy', {}),
         says('done'),
       );
       const t = testConversation(agentWith(model, [shop]));
       await t.send('Buy');
-      expect(offered).toEqual([
+      expect(offeredIn(requests)).toEqual([
         ['shop.open'],
         ['shop.open', 'shop.buy'],
         ['shop.open', 'shop.buy'],
@@ -126,10 +100,10 @@ describe('a tool of a factory', () => {
     'has its arguments in the plan, and runs after an approval',
     promise('C21', 'G307'),
     async () => {
-      const { model, offered } = watched(calls('trigger.finish.t1', {}), says('done'));
+      const { model, requests } = watched(calls('trigger.finish.t1', {}), says('done'));
       const t = testConversation(agentWith(model, [triggers]));
       await t.send('Finish');
-      expect(offered[0]).toEqual(['trigger.finish.t1']);
+      expect(offeredIn(requests)[0]).toEqual(['trigger.finish.t1']);
       expect(JSON.stringify(t.events)).toContain(
         '"made":{"plugin":"triggers","factory":"finish","args":{"id":"t1"}}',
       );
@@ -218,6 +192,38 @@ describe('a turn fails, naming plugin and rule, when prepare adds', () => {
       new RegExp(message.source.replaceAll('"', '\\\\"')),
     );
   });
+});
+
+it('a later plugin may take an added tool away again', async () => {
+  const { model, requests } = watched(says('ok'));
+  const adds = definePlugin({
+    id: 'adds',
+    prepare: ({ tools }) => {
+      for (const name of ['one', 'two'])
+        tools.add(defineTool({ name, description: 'd', input: empty, run: () => null }));
+    },
+  });
+  const hides = definePlugin({
+    id: 'hides',
+    prepare: ({ tools }) => tools.hide(tools.names[0] ?? ''),
+  });
+  await testConversation(agentWith(model, [adds, hides])).send('Hi');
+  expect(offeredIn(requests)).toEqual([['two']]);
+});
+
+it('a forecast of a deploy judges calls of factories, and says that it cannot judge those of prepare', async () => {
+  const model = script(calls('trigger.finish.t1', {}), says('done'));
+  const t = testConversation(agentWith(model, [triggers]));
+  await t.send('Finish');
+  const [plan] = t.events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
+  if (plan === undefined) throw new Error('no plan');
+  const asked = { plan, waits: 'approval' as const };
+  const outcome = async (plugins: readonly Plugin[], call = asked): Promise<string> =>
+    (await forecast(agentWith(model, plugins), 'a', call)).outcome;
+  expect(await outcome([triggers])).toBe('continues');
+  expect(await outcome([definePlugin({ id: 'triggers' })])).toBe('breaks');
+  const added = { ...asked, plan: { ...plan, made: { plugin: 'triggers' } } };
+  expect(await outcome([triggers], added)).toBe('not_checked');
 });
 
 it('a definition refuses factories that are no functions, by name', () => {

@@ -3,19 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SILENT_LOGGER } from '../../../../src/define/tool/context.js';
 import { defineAgent, definePlugin, defineTool, type Plugin } from '../../../../src/index.js';
-import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
-import type { ModelRequest } from '../../../../src/protocol/model/model.js';
-import {
-  calls,
-  callsAll,
-  responds,
-  says,
-  script,
-  testConversation,
-} from '../../../../src/testing/index.js';
+import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
 import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
 import { prepareAgent } from '../../../../src/tools/plugins/prepare.js';
 import { promise } from '../../../support/promise.js';
+import { agentWith, offeredIn, watched } from './watched.js';
 
 const secret = defineTool({
   name: 'vault.open',
@@ -44,24 +36,6 @@ const vault = definePlugin({
   tools: [unlock, secret],
 });
 
-/** Answers by the script, and keeps the requests. */
-function watched(...answers: readonly ScriptedAnswer[]) {
-  const requests: ModelRequest[] = [];
-  const model = script(
-    ...answers.map((answer) =>
-      responds((request) => {
-        requests.push(request);
-        return answer;
-      }),
-    ),
-  );
-  return { model, requests };
-}
-
-function agentWith(model: ReturnType<typeof script>, plugins: readonly Plugin[]) {
-  return defineAgent({ name: 'a', model, instructions: 'Help.', plugins });
-}
-
 describe('prepare', () => {
   it(
     'decides before each model call, by the state, which tools and texts the model gets',
@@ -74,7 +48,7 @@ describe('prepare', () => {
       );
       const t = testConversation(agentWith(model, [vault]));
       await t.send('Open the vault');
-      expect(requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      expect(offeredIn(requests)).toEqual([
         ['vault.unlock'],
         ['vault.unlock', 'vault.open'],
         ['vault.unlock', 'vault.open'],
