@@ -77,7 +77,7 @@ export const IMPORTS = {
  * The parent's own files may import all of them.
  */
 const FLOORS = {
-  activities: [['shared'], ['transcript'], ['tools'], ['model']],
+  activities: [['shared'], ['children', 'transcript'], ['tools'], ['model']],
   cli: [
     ['process', 'temporal'],
     ['check', 'dev', 'operate', 'serve'],
@@ -94,6 +94,7 @@ const FLOORS = {
   ],
   core: [
     ['input', 'state'],
+    ['children'],
     ['calls', 'context', 'plugins'],
     ['decide'],
     ['memory'],

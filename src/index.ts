@@ -94,6 +94,10 @@ export type {
   ToolPolicy,
 } from './define/tool/policy.js';
 
+// Sub-agents: tools whose calls another agent runs.
+
+export { type AgentToolSpec, agentTool } from './define/agent-tool.js';
+
 // Schemas and values.
 
 export {

@@ -5,6 +5,7 @@ import { wellFormedJson } from '../protocol/values/well-formed.js';
 import type { ConversationActivities } from '../protocol/workflow/activities.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
+import { reportToParent, startChild, stopChild } from './children/children.js';
 import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
@@ -57,6 +58,9 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     flushLog: (input) => flushLog(tools, input),
     offloadTranscript: (input) => offloadTranscript(tools, input),
     restoreState: (input) => restoreState(tools, input),
+    startChild: (input) => startChild(tools, input),
+    stopChild: (input) => stopChild(tools, input),
+    reportToParent: (input) => reportToParent(tools, input),
   };
   return notedActivities(wellFormedOutcomes(activities));
 }

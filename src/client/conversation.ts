@@ -57,6 +57,7 @@ import {
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
+import { type NestedPendingCall, nestedPending } from './reading/nested-pending.js';
 import { readPluginStates } from './reading/plugin-states.js';
 import { isOpenRun } from './temporal/executions.js';
 
@@ -228,8 +229,13 @@ export class Conversation<Output = Json, Tools = unknown> {
   }
 
   /** The calls that wait for an answer, oldest first. @throws {ConversationError} as `snapshot` */
-  async pending(): Promise<readonly PendingCall[]> {
-    return (await this.snapshot()).pending;
+  async pending(options?: { readonly nested?: false }): Promise<readonly PendingCall[]>;
+  /** With `nested` also those of its sub-agents at any depth, each with its path. Needs the event log. */
+  async pending(options: { readonly nested: boolean }): Promise<readonly NestedPendingCall[]>;
+  async pending({ nested = false } = {}): Promise<readonly PendingCall[]> {
+    const snapshot = await this.snapshot();
+    if (!nested) return snapshot.pending;
+    return await this.#mapped(() => nestedPending(this.#parts.reader, snapshot));
   }
 
   /** Remembered decisions, oldest first. @throws {ConversationError} as `snapshot` */

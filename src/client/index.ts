@@ -81,6 +81,7 @@ export type {
   ReadPosition,
   WatchFrame,
 } from './ports/reader.js';
+export type { NestedPendingCall } from './reading/nested-pending.js';
 export { resultOfEnd, WorkflowReader } from './reading/workflow-reader.js';
 export type { ConnectPolicy, TemporalSettings } from './temporal/connection.js';
 export {

@@ -14,6 +14,7 @@ import { type AgentContext, type ContextSpec, checkContext, contextOf } from './
 import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from './agent/output.js';
 import { checkPrices } from './agent/prices.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './agent/settings.js';
+import { checkCurrencies } from './agent/sub-agents.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
@@ -190,6 +191,7 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   checkTools(placed, problems);
   checkMcpServers(spec['mcpServers'], problems);
   checkHosted(spec, placed, problems);
+  checkCurrencies(spec, definedIn(placed), problems);
   checkContext(spec, problems);
   checkAgentOutput(spec['output'], problems);
   const own = placed.flatMap(({ tool }) =>
@@ -227,9 +229,15 @@ function checkHosted(
 }
 
 function toolsIn(placed: readonly PlacedTool[]): readonly AnyTool[] {
-  return placed
-    .map(({ tool }) => tool)
-    .filter((tool): tool is AnyTool => isRecord(tool) && tool['kind'] === 'tool');
+  return definedIn(placed).map(({ tool }) => tool);
+}
+
+function definedIn(
+  placed: readonly PlacedTool[],
+): readonly { readonly place: string; readonly tool: AnyTool }[] {
+  return placed.flatMap(({ place, tool }) =>
+    isRecord(tool) && tool['kind'] === 'tool' ? [{ place, tool: tool as unknown as AnyTool }] : [],
+  );
 }
 
 function checkTools(placed: readonly PlacedTool[], problems: ProblemList): void {

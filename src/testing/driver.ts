@@ -27,6 +27,7 @@ import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import type { TranscriptDelta } from '../protocol/workflow/transcript-delta.js';
 import { type LocalActivities, ModelCallLost } from './local/local-activities.js';
+import { type ChildSpec, LocalChildren } from './local/local-children.js';
 import { type LocalDeps, localDeps } from './local/local-deps.js';
 import { LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
@@ -44,6 +45,12 @@ const WHOLE: TranscriptSource = {
 
 function whole(items: readonly TranscriptItem[]): TranscriptDelta {
   return { epoch: 0, base: 0, append: wholeMessages(items) };
+}
+
+/** A deadline, and the driver of its conversation. */
+interface Due<Services> {
+  readonly driver: TestDriver<Services>;
+  readonly entry: TimerEffect | LeaseEnd;
 }
 
 interface Work {
@@ -65,7 +72,16 @@ export class TestDriver<Services> {
   readonly #losses = new Map<string, number>();
   readonly #underWay = new Map<string, Work>();
 
-  constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
+  /** The driver of the conversation that no other has started. */
+  readonly root: TestDriver<Services>;
+  readonly #children: LocalChildren<Services, TestDriver<Services>>;
+
+  constructor(
+    agent: Agent<Services>,
+    options: TestConversationOptions<Services>,
+    child?: ChildSpec<Services> & { readonly root: TestDriver<Services> },
+  ) {
+    this.root = child?.root ?? this;
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
     const local = localDeps(agent, options);
     this.#local = local;
@@ -75,14 +91,25 @@ export class TestDriver<Services> {
       seq: 1,
       at: isoOf(this.#nowMs),
       tenant: 'default',
-      conversationId: 'test',
+      conversationId: child?.conversationId ?? 'test',
       agent: agent.name,
-      chain: 'test',
-      settings: agent.settings,
+      chain: child === undefined ? 'test' : child.conversationId.replace('-', ''),
+      settings: child?.settings ?? agent.settings,
+      ...(child === undefined ? {} : { parent: child.parent }),
     };
     this.events.push(started);
     this.#machine = this.#machineOn(startedState(undefined, started));
     local.states = () => statesNow(this.#machine.state).states;
+    const { model: _ofThisAgent, ...others } = options;
+    this.#children = new LocalChildren({
+      agent: () => local.agent,
+      machine: () => this.#machine,
+      drive: (spec) => {
+        const startAt = new Date(this.#nowMs);
+        return new TestDriver(spec.agent, { ...others, startAt }, { ...spec, root: this.root });
+      },
+    });
+    local.children = this.#children;
   }
 
   get machine(): ConversationMachine {
@@ -91,6 +118,11 @@ export class TestDriver<Services> {
 
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  /** The conversations of its sub-agents, in the order in which they were started. */
+  get children(): readonly TestDriver<Services>[] {
+    return this.#children.drivers;
   }
 
   claim(
@@ -105,14 +137,30 @@ export class TestDriver<Services> {
   async advance(byMs: number): Promise<void> {
     const until = this.#nowMs + byMs;
     for (;;) {
-      const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
+      const [next] = this.#due().filter(({ entry }) => Date.parse(entry.deadline) <= until);
       if (next === undefined) break;
-      this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
-      if (next.type === 'lease_end') this.#leases.lapse(this.#machine, next);
-      else this.#machine.fired(next);
+      const { driver, entry } = next;
+      this.#moveTo(Math.max(this.#nowMs, Date.parse(entry.deadline)));
+      if (entry.type === 'lease_end') driver.#leases.lapse(driver.#machine, entry);
+      else driver.#machine.fired(entry);
       await this.settle();
     }
-    this.#nowMs = until;
+    this.#moveTo(until);
+  }
+
+  #moveTo(nowMs: number): void {
+    this.#nowMs = nowMs;
+    for (const child of this.children) child.#moveTo(nowMs);
+  }
+
+  /** The deadlines of this conversation and of all below it, earliest first. */
+  #due(): readonly Due<Services>[] {
+    const own = this.#deadlines().map((entry) => ({ driver: this, entry }));
+    const below = this.children.flatMap((child) => child.#due());
+    if (below.length === 0) return own;
+    return [...own, ...below].sort((left, right) =>
+      left.entry.deadline.localeCompare(right.entry.deadline),
+    );
   }
 
   /**
@@ -141,6 +189,11 @@ export class TestDriver<Services> {
 
   /** Runs until only people, clients, the clock or a cancellation of a hanging model can continue the conversation. */
   async settle(): Promise<void> {
+    do await this.#settleOwn();
+    while (await this.#children.settle());
+  }
+
+  async #settleOwn(): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       this.sync();
       const busy = [...this.#underWay.values()].filter(({ hangs }) => !hangs);

@@ -43,9 +43,24 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   readonly #driver: TestDriver<Services>;
   #requests = 0;
 
-  constructor(agent: Agent<Services>, options: TestConversationOptions<Services> = {}) {
+  constructor(
+    agent: Agent<Services> | TestDriver<Services>,
+    options: TestConversationOptions<Services> = {},
+  ) {
     super();
-    this.#driver = new TestDriver(agent, options);
+    this.#driver = agent instanceof TestDriver ? agent : new TestDriver(agent, options);
+  }
+
+  /** The conversations of its sub-agents, in the order in which they were started, also those that have ended. */
+  get children(): readonly TestConversation<Services>[] {
+    return this.#driver.children.map((driver) => new TestConversation(driver));
+  }
+
+  /** The newest conversation of a sub-agent. @throws {Error} when there is none */
+  child(agent: string): TestConversation<Services> {
+    const found = this.children.findLast(({ snapshot }) => snapshot.agent === agent);
+    if (found === undefined) throw new Error(`no conversation of sub-agent "${agent}"`);
+    return found;
   }
 
   /**
@@ -195,7 +210,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   async advance(duration: Duration): Promise<void> {
     const byMs = durationMs(duration);
     if (byMs === undefined || byMs < 0) throw new RangeError(`not a duration: ${String(duration)}`);
-    await this.#driver.advance(byMs);
+    await this.#driver.root.advance(byMs);
   }
 
   /**
@@ -240,7 +255,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
 
   /** Runs until only people, clients or the clock can continue the conversation. */
   async settle(): Promise<void> {
-    await this.#driver.settle();
+    await this.#driver.root.settle();
   }
 
   /** The reply to an accepted input, or to the first attempt of a repeated one. @throws {MessageRefused} */
@@ -285,7 +300,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
 
   #nextRequestId(): string {
     this.#requests += 1;
-    return `request-${this.#requests}`;
+    return `request-${this.snapshot.seq}-${this.#requests}`;
   }
 }
 

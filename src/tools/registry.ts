@@ -1,11 +1,32 @@
 /** Agents and their tools by name, as one worker has them. Runs in the worker. */
 
 import { DefinitionError, type DefinitionProblem } from '../define/checks/problems.js';
-import type { AnyAgent } from '../define/define-agent.js';
+import type { Agent, AnyAgent } from '../define/define-agent.js';
 import { manifestOf } from '../define/define-agent.js';
 import type { AnyTool } from '../define/tool/types.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { fromWireName } from '../protocol/values/tool-names.js';
+
+/** The agents, and those that run calls of their tools, at any depth. Each is listed once. */
+export function withSubAgents<Services>(
+  agents: readonly Agent<Services>[],
+): readonly Agent<Services>[] {
+  const found = new Set<Agent<Services>>();
+  const add = (agent: Agent<Services>): void => {
+    if (found.has(agent)) return;
+    found.add(agent);
+    // The definition of the tool has checked that it is an agent.
+    for (const { subAgent } of toolsOf(agent))
+      if (subAgent !== undefined) add(subAgent.agent as Agent<Services>);
+  };
+  for (const agent of agents) add(agent);
+  return [...found];
+}
+
+/** A value that is no agent is reported later. */
+function toolsOf({ tools }: Partial<Pick<AnyAgent, 'tools'>>): readonly AnyTool[] {
+  return Array.isArray(tools) ? (tools as readonly AnyTool[]) : [];
+}
 
 export interface AgentRegistry {
   readonly agents: readonly AnyAgent[];
@@ -20,7 +41,8 @@ export interface AgentRegistry {
  * Indexes agents.
  * @throws {DefinitionError} invalid_definition when two different agents share a name, or a value is not an agent.
  */
-export function createAgentRegistry(agents: readonly AnyAgent[]): AgentRegistry {
+export function createAgentRegistry(listed: readonly AnyAgent[]): AgentRegistry {
+  const agents = withSubAgents(listed);
   const byName = new Map<string, { agent: AnyAgent; tools: ReadonlyMap<string, AnyTool> }>();
   const problems: DefinitionProblem[] = [];
   for (const [index, agent] of agents.entries()) {

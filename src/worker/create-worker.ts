@@ -43,6 +43,8 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { type StartedPlugins, startPlugins } from '../tools/plugins/lifecycle.js';
+import { withSubAgents } from '../tools/registry.js';
+import { createChildConversations } from './child-conversations.js';
 import { withSlots } from './load/slots.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './options.js';
@@ -80,9 +82,10 @@ export interface ColloquyWorker {
  * @throws {TypeError} that names an invalid setting.
  */
 export async function createColloquyWorker<Services>(
-  options: ColloquyWorkerOptions<Services>,
+  given: ColloquyWorkerOptions<Services>,
 ): Promise<ColloquyWorker> {
-  checkSettings(options);
+  checkSettings(given);
+  const options = { ...given, agents: withSubAgents(given.agents) };
   const logger = options.logger ?? SILENT_LOGGER;
   const settings = options.temporal ?? temporalSettings();
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
@@ -297,6 +300,10 @@ function activitiesOf<Services>(
     services: options.services,
     mcp,
     logger,
+    children: createChildConversations(client, {
+      taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+      searchAttributes: options.searchAttributes !== false,
+    }),
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
     restoreState: (input) => restoreState({ log, live, source }, input),
     publish: (key, event) => {

@@ -14,14 +14,21 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import { childrenToClose, endOf } from '../core/children/children.js';
 import { withOffloaded } from '../core/context/offloaded.js';
 import { isCrowded, needsOffload } from '../core/context/request-window.js';
 import { ConversationMachine } from '../core/machine/machine.js';
+import type { ChildEnd, ParentRef } from '../protocol/conversation/children.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
 import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
 import type { ConversationInput, ReopenInput } from '../protocol/workflow/messaging.js';
 import { provideDetails } from './activities/details.js';
-import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/schedule.js';
+import {
+  AT_THE_END,
+  activities,
+  FLUSH_BEFORE_ROLL_OVER,
+  FLUSH_LOG,
+} from './activities/schedule.js';
 import { Driver } from './driver/driver.js';
 import { IdleClose } from './driver/idle-close.js';
 import { Recovery } from './driver/recovery.js';
@@ -44,6 +51,14 @@ import { canCarry, losesMessages, RollOver } from './transcript/roll-over.js';
  * a lost worker.
  */
 const CANCELLED_MODEL_MS = 5_000;
+
+/** The report of a sub-agent whose first message was refused. */
+const NOT_ADMITTED: ChildEnd = {
+  status: 'failed',
+  text: '',
+  error: { code: 'not_admitted', message: 'its first message was refused' },
+  usage: { inputTokens: 0, outputTokens: 0 },
+};
 
 export interface ConversationOutcome {
   readonly status: 'closed';
@@ -189,7 +204,9 @@ class Shell {
    * lets clients start it anew.
    */
   async #withoutInput(): Promise<ConversationOutcome> {
-    if (this.#input.reopen === undefined)
+    const { reopen, parent } = this.#input;
+    if (parent !== undefined) await this.#report({ parent, end: NOT_ADMITTED });
+    if (reopen === undefined)
       throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
     this.#attributes.closed();
     await condition(allHandlersFinished);
@@ -329,8 +346,33 @@ class Shell {
   async #end(): Promise<ConversationOutcome> {
     this.#attributes.closed();
     await this.#flush();
+    await this.#tellRelatives();
     await condition(allHandlersFinished);
     return { status: 'closed', lastSeq: this.#log.lastSeq };
+  }
+
+  /** Closes the sub-agents that go with this conversation, and reports to the parent. */
+  async #tellRelatives(): Promise<void> {
+    const { state } = this.#machine;
+    const { tenant, conversationId, parent } = state;
+    const closing = childrenToClose(state).map(({ childId }) =>
+      activities.stopChild.executeWithOptions(
+        { ...AT_THE_END, summary: `close sub-agent ${childId}` },
+        [{ tenant, conversationId, childId }],
+      ),
+    );
+    const report = parent === undefined ? [] : [this.#report({ parent, end: endOf(state) })];
+    for (const done of await Promise.allSettled([...closing, ...report]))
+      if (done.status === 'rejected')
+        log.warn('a related conversation was not reached', { reason: String(done.reason) });
+  }
+
+  async #report(told: { readonly parent: ParentRef; readonly end: ChildEnd }): Promise<void> {
+    const { tenant, conversationId } = this.#input;
+    await activities.reportToParent.executeWithOptions(
+      { ...AT_THE_END, summary: 'report to the parent' },
+      [{ tenant, conversationId, ...told }],
+    );
   }
 
   /**
@@ -344,5 +386,6 @@ class Shell {
     this.#show();
     this.#attributes.closed();
     await this.#flush();
+    await this.#tellRelatives();
   }
 }

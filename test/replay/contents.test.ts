@@ -27,6 +27,9 @@ const ACTIVITIES: Readonly<Record<keyof ConversationActivities, true>> = {
   flushLog: true,
   offloadTranscript: true,
   restoreState: true,
+  startChild: true,
+  stopChild: true,
+  reportToParent: true,
 };
 
 /** The summaries of the timers of each kind. */

@@ -4,6 +4,9 @@ import type { Logger } from '../../define/tool/context.js';
 import type { BlobStore } from '../../projection/index.js';
 import type { TranscriptChunks } from '../../projection/reading/transcript-chunks.js';
 import type { EarlierResult } from '../../protocol/calls/results.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { ChildEndedInput, ParentRef } from '../../protocol/conversation/children.js';
+import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type {
@@ -26,6 +29,21 @@ import type { FetchTranscript, Transcripts } from './transcripts.js';
  */
 export type AuditLevel = 'records' | 'full';
 
+/** The conversations of sub-agents, and the one that has started this one. Every operation is safe to repeat. */
+export interface ChildConversations {
+  /** Starts a conversation with its first message; does nothing where it has been started. */
+  start(request: {
+    readonly key: ConversationKey;
+    readonly manifest: AgentManifest;
+    readonly input: SendMessageInput;
+    readonly parent: ParentRef;
+  }): Promise<void>;
+  /** Closes a conversation, which then reports its end. False where it does not run any more. */
+  close(key: ConversationKey): Promise<boolean>;
+  /** False where the conversation does not run any more. */
+  report(key: ConversationKey, input: ChildEndedInput): Promise<boolean>;
+}
+
 export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];
   /** Handed to tools as `ctx.services`; never goes into history. */
@@ -34,6 +52,8 @@ export interface ActivityDeps<Services> {
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
   /** Restores the state of a closed conversation from its log; throws when it cannot. */
   readonly restoreState: (input: RestoreStateInput) => Promise<CarriedState>;
+  /** Absent: agents have no sub-agents. */
+  readonly children?: ChildConversations;
   /** Publishes to watchers. May drop events; its errors are logged and ignored. */
   readonly publish: (key: ConversationKey, event: LiveEvent) => void;
   /**

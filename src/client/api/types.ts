@@ -247,6 +247,8 @@ export interface ListOptions {
   readonly tenant?: string | undefined;
   /** The agent or its name. */
   readonly agent?: AgentRef | undefined;
+  /** Id of a conversation: those of sub-agents at any depth below it. */
+  readonly root?: ConversationId | undefined;
   /** `active`: all that are open and wait for no input. */
   readonly status?: StatusFilter | undefined;
   /**

@@ -39,6 +39,8 @@ export interface ReadPosition {
 export interface ListedBy {
   readonly tenant: string;
   readonly agent?: string;
+  /** Conversations of sub-agents at any depth below this one. */
+  readonly root?: string;
   readonly status?: StatusFilter;
   readonly pendingTool?: string;
   readonly pendingKind?: SuspensionKind;

@@ -33,8 +33,11 @@ function listedBy(
 ): ListedBy {
   const { tenant = own.tenant, status, pendingTool, pendingKind, limit, cursor } = options;
   const agent = nameOfAgent(options.agent);
+  const { root } = options;
   const problem = idProblem('tenant', tenant);
   if (problem !== undefined) throw invalidField('/tenant', problem);
+  const rootProblem = root === undefined ? undefined : idProblem('root', root);
+  if (rootProblem !== undefined) throw invalidField('/root', rootProblem);
   if (status !== undefined && !STATUS_FILTERS.includes(status))
     throw invalidField('/status', `must be one of ${STATUS_FILTERS.join(', ')}`);
   if (pendingKind !== undefined && !SUSPENSION_KINDS.includes(pendingKind))
@@ -46,6 +49,7 @@ function listedBy(
   return {
     tenant,
     ...(agent === undefined ? {} : { agent }),
+    ...(root === undefined ? {} : { root }),
     ...(status === undefined ? {} : { status }),
     ...(pendingTool === undefined ? {} : { pendingTool }),
     ...(pendingKind === undefined ? {} : { pendingKind }),

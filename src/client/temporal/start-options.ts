@@ -9,6 +9,7 @@ import {
   SearchAttributeType,
 } from '@temporalio/common';
 import type { AgentManifest, AgentSettings } from '../../protocol/conversation/agents.js';
+import type { ParentRef } from '../../protocol/conversation/children.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../../protocol/conversation/inbox.js';
 import { OFFLOAD_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
@@ -40,6 +41,8 @@ export interface StartRequest {
   readonly operation?: 'sendMessage' | 'inboxEvent';
   readonly updateId: string;
   readonly start: StartPolicy;
+  /** The call of another conversation that this one runs. Absent: no other starts it. */
+  readonly parent?: ParentRef;
 }
 
 /** The treatment of a closed run of the same id. */
@@ -67,6 +70,7 @@ export function startOptions(
     settings: settingsFor(manifest),
     model: manifest.model,
     ...(start.reopen === undefined ? {} : { reopen: start.reopen }),
+    ...(request.parent === undefined ? {} : { parent: request.parent }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     offload: OFFLOAD_BOUNDS,
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },

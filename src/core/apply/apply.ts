@@ -26,6 +26,7 @@ import {
   toolCalled,
   toolResult,
 } from './calls.js';
+import { childChanged, withLastTurn } from './children.js';
 import { definitionChanged, inputMigrated } from './definitions.js';
 import { backgroundEnded, withInboxEvent } from './inbox.js';
 import { suspensionChanged } from './offers.js';
@@ -115,7 +116,8 @@ const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
   transcript_offloaded: withOffloaded,
   rolled_over: (state, { droppedMessages }) =>
     withoutSettledResults(withoutOldest(state, droppedMessages)),
-  turn_ended: turnEnded,
+  child_changed: childChanged,
+  turn_ended: (state, event) => withLastTurn(state, turnEnded(state, event), event),
   // Open calls and turns stay as they are: reopening the conversation gives every call its result.
   run_ended: (state) => ({ ...state, closed: true }),
   conversation_closed: ({ turn: _ended, ...state }) => ({

@@ -45,8 +45,17 @@ export function startedState(
     usage: ended?.usage ?? NO_USAGE,
     ...(ended?.plugins === undefined ? {} : { plugins: ended.plugins }),
     ...(ended?.duePatches === undefined ? {} : { duePatches: ended.duePatches }),
+    ...(event.parent === undefined ? {} : { parent: event.parent }),
+    ...leftChildren(ended),
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
+}
+
+/** Sub-agents of the old run that go with it may still run, also after a start that was cut off: they are closed. */
+function leftChildren(ended: ConversationState | undefined): Pick<ConversationState, 'children'> {
+  const left = (ended?.children ?? []).filter(({ outlives }) => outlives !== true);
+  if (left.length === 0) return {};
+  return { children: left.map((child) => ({ ...child, status: 'started' as const })) };
 }
 
 function endedState(

@@ -3,7 +3,7 @@
  * throws.
  */
 
-import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { PlannedCall, SubAgentPlan } from '../../protocol/calls/plan.js';
 import type { ResolutionType } from '../../protocol/calls/resolutions.js';
 import { RESOLVES } from '../../protocol/calls/resolutions.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
@@ -38,11 +38,17 @@ export function forbiddenReason(
 ): string | undefined {
   const { call, type, actor } = by;
   const kind = type === undefined ? call.suspension?.kind : RESOLVES[type][0];
+  if (type !== undefined && kind !== 'approval' && call.plan.subAgent !== undefined)
+    return subAgentReason(call.plan.subAgent);
   const audience =
     kind === undefined ? undefined : (askAudience(call, kind) ?? audienceOf(call.plan, kind));
   return audience === undefined
     ? undefined
     : outsideReason(audience, actor, requestersOf(state, call));
+}
+
+export function subAgentReason({ agent }: SubAgentPlan): string {
+  return `sub-agent "${agent}" runs this call: answer what waits in its conversation`;
 }
 
 /** Whether the audience, or one that is combined with it, excludes the requesters. */

@@ -3,6 +3,7 @@ import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import type { Counts, TurnLimit } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
+import { committed } from '../children/budgets.js';
 import type { ConversationState, ModelTurn, TurnState } from '../state/state.js';
 import { isStopping } from '../state/state.js';
 
@@ -10,10 +11,11 @@ import { isStopping } from '../state/state.js';
 export function limitOf(state: ConversationState, turn: ModelTurn): TurnLimit | undefined {
   const { maxSteps, budgets } = state.settings;
   if (turn.step > maxSteps) return 'max_steps';
-  const { inputTokens, outputTokens, costMicros = 0 } = turn.usage;
   const { tokens, cost } = budgets ?? {};
-  if (tokens !== undefined && inputTokens + outputTokens >= tokens) return 'token_budget';
-  return cost !== undefined && costMicros >= cost.micros ? 'cost_budget' : undefined;
+  if (tokens === undefined && cost === undefined) return undefined;
+  const used = committed(state, turn);
+  if (tokens !== undefined && used.tokens >= tokens) return 'token_budget';
+  return cost !== undefined && used.costMicros >= cost.micros ? 'cost_budget' : undefined;
 }
 
 export function limitText(state: ConversationState, limit: TurnLimit): string {
@@ -70,15 +72,14 @@ function lastRepeat(
 }
 
 function overBound(
-  { settings }: ConversationState,
+  state: ConversationState,
   turn: TurnState,
   call: PlannedCall,
 ): ToolResultError | undefined {
-  const { budgets, repeatLimit } = settings;
+  const { budgets, repeatLimit } = state.settings;
   const { byTool = {}, byCall = {} } = turn.spent ?? {};
   const { name } = call;
-  const all = Object.values(byTool).reduce((sum, count) => sum + count, 0);
-  if (budgets?.calls !== undefined && all >= budgets.calls)
+  if (budgets?.calls !== undefined && committed(state, turn).calls >= budgets.calls)
     return { code: 'too_many_calls', message: TEXTS.callBudget(budgets.calls) };
   const { callsOf = {} } = budgets ?? {};
   const limit = Object.hasOwn(callsOf, name) ? callsOf[name] : undefined;

@@ -21,6 +21,7 @@ import { needsPreflight } from '../calls/preflight.js';
 import { ruleFor } from '../calls/remembered-decisions.js';
 import { answeredResult } from '../calls/results.js';
 import { limitOf, turnDeadline } from '../calls/turn-limits.js';
+import { isDone, orphans } from '../children/children.js';
 import { needsOffload } from '../context/request-window.js';
 import type { AttendedCall, CallState, SuspendedCall } from '../state/calls.js';
 import { hasEnded, isAttended } from '../state/calls.js';
@@ -38,7 +39,26 @@ export function decide(state: ConversationState): readonly Effect[] {
   );
   const patches: readonly Effect[] =
     state.duePatches === undefined ? [] : [{ type: 'apply_patches' }];
-  return [...patches, ...decideAttended(state), ...beside, ...decideSummary(state)];
+  return [
+    ...patches,
+    ...decideAttended(state),
+    ...beside,
+    ...decideChildren(state),
+    ...decideSummary(state),
+  ];
+}
+
+/**
+ * A start that is under way is never stopped: the conversation may have begun already, and is then closed in order.
+ */
+function decideChildren(state: ConversationState): readonly Effect[] {
+  const { children } = state;
+  if (children === undefined) return [];
+  const starting = children.filter(({ status }) => status === 'starting');
+  return [
+    ...starting.map(({ childId }) => ({ type: 'start_child' as const, childId })),
+    ...orphans(state).map(({ childId }) => ({ type: 'stop_child' as const, childId })),
+  ];
 }
 
 /** The effects that the running turn waits for, or the start of the next turn. */
@@ -47,7 +67,8 @@ function decideAttended(state: ConversationState): readonly Effect[] {
   if (turn === undefined) {
     const [next] = state.queue;
     if (next !== undefined) return [{ type: 'start_turn', turnId: next.turnId }];
-    return state.inbox === undefined ? [] : [{ type: 'start_inbox_turn' }];
+    if (state.inbox !== undefined) return [{ type: 'start_inbox_turn' }];
+    return isDone(state) ? [{ type: 'close_child' }] : [];
   }
   const deadline = turnDeadline(state, turn);
   const effects = decideTurn(state, turn);

@@ -7,7 +7,7 @@ import type { ToolResult } from '../../protocol/calls/results.js';
 import type { Rule } from '../../protocol/calls/rules.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { TurnLimit } from '../../protocol/conversation/turns.js';
-import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 
 /** Effects that need nothing from outside: the machine turns them into events at once. */
 export type InternalEffect =
@@ -28,7 +28,9 @@ export type InternalEffect =
   | { readonly type: 'apply_patches' }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
-  | { readonly type: 'end_turn'; readonly turnId: TurnId };
+  | { readonly type: 'end_turn'; readonly turnId: TurnId }
+  /** The conversation of a sub-agent has done its work. */
+  | { readonly type: 'close_child' };
 
 /** Effects for the driver; each has a row in `core/work/effects.ts`. */
 export type ExternalEffect =
@@ -55,6 +57,10 @@ export type ExternalEffect =
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
   /** Have a worker judge the call by its current definition of the tool. */
   | { readonly type: 'check_definition'; readonly toolCallId: ToolCallId }
+  /** Start the conversation of a sub-agent. */
+  | { readonly type: 'start_child'; readonly childId: ConversationId }
+  /** Close it, because its result is no longer wanted, and get its end. */
+  | { readonly type: 'stop_child'; readonly childId: ConversationId }
   | {
       readonly type: 'await_deadline';
       readonly toolCallId: ToolCallId;

@@ -6,10 +6,17 @@ import { detachResult } from '../calls/detached.js';
 import type { Effect, InternalEffect } from '../decide/effects.js';
 import { patchEvents } from '../plugins/states.js';
 import type { ConversationState } from '../state/state.js';
+import { childBegunEvents } from './children.js';
 import { ruledEvents } from './resolutions.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 import { suspensionEvent } from './suspension.js';
-import { cancelledResults, inboxTurnEvent, limitEvents, toolFailedEvent } from './turns.js';
+import {
+  cancelledResults,
+  closeEvents,
+  inboxTurnEvent,
+  limitEvents,
+  toolFailedEvent,
+} from './turns.js';
 
 /** The time, and the token of the next turn's id (`MachineOptions.turnToken`). */
 interface Given {
@@ -39,7 +46,9 @@ const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
     if (call === undefined) return [];
     const event = suspensionEvent(call, kind, nowMs);
     const noCapacity = noCapacityResult(state, call, event.suspension);
-    return [noCapacity === undefined ? event : resultEvent(call, noCapacity)];
+    if (noCapacity !== undefined) return [resultEvent(call, noCapacity)];
+    const isChild = kind === 'external_execution' && call.plan.subAgent !== undefined;
+    return isChild ? childBegunEvents(state, call, nowMs) : [event];
   },
   apply_rule: (state, { toolCallId, rule }) => {
     const call = state.calls[toolCallId];
@@ -67,6 +76,7 @@ const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
       : [...cancelledResults(state, SYSTEM_ACTOR), toolFailedEvent(state.turn, state.turn.failure)],
   end_turn: ({ turn }) =>
     turn === undefined ? [] : [turnEndedEvent(turn, { status: 'completed' })],
+  close_child: (state) => closeEvents(state, { reason: 'child_done', actor: SYSTEM_ACTOR }),
 };
 
 export function isInternal(effect: Effect): effect is InternalEffect {

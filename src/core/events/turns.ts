@@ -4,6 +4,7 @@ import type { TurnLimit } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type {
   CancelRequested,
+  ConversationClosed,
   EventBody,
   TurnEnded,
   UserMessageEvent,
@@ -74,7 +75,7 @@ function queuedTurnCancelled(turnId: string): TurnEnded {
 export function closeEvents(
   state: ConversationState,
   by: {
-    readonly reason: 'requested' | 'idle' | 'workflow_cancelled';
+    readonly reason: ConversationClosed['reason'];
     readonly actor: StampedActor;
   },
 ): readonly EventBody[] {

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/limits/limits.js';
 import type { Claimed, LeaseLost } from '../../protocol/log/events.js';
 import { fingerprint } from '../../protocol/values/json.js';
+import { subAgentReason } from '../calls/audience.js';
 import { CLAIMABLE, endOfWait, isHeldByOther } from '../calls/claim.js';
 import { stampedMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
@@ -37,7 +38,12 @@ const RULES: CallRules<CallRequest, Claimed, ClaimRefusal> = {
     const isOver = suspension !== undefined && suspension.claim?.claimId !== first?.claimId;
     return first === undefined || isOver ? undefined : { verdict: 'duplicate', first };
   },
-  refusal: (at) => staleFor(at) ?? tooLate(at),
+  refusal: (at) => {
+    const { subAgent } = at.call.plan;
+    if (subAgent !== undefined && at.suspension.kind === 'external_execution')
+      return { verdict: 'forbidden', reason: subAgentReason(subAgent) };
+    return staleFor(at) ?? tooLate(at);
+  },
   problems: ({ request: { fields } }) => {
     const { leaseMs } = fields;
     const isWhole = typeof leaseMs === 'number' && Number.isSafeInteger(leaseMs);

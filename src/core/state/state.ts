@@ -11,6 +11,7 @@ import type {
 import type { Rule } from '../../protocol/calls/rules.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { AgentSettings } from '../../protocol/conversation/agents.js';
+import type { ParentRef } from '../../protocol/conversation/children.js';
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
 import type { UserPart } from '../../protocol/conversation/messages.js';
 import type { SpentCalls, TurnLimit, Usage } from '../../protocol/conversation/turns.js';
@@ -18,6 +19,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
 import type { CallState } from './calls.js';
+import type { ChildRecord, LastTurn } from './children.js';
 import type { DuePatch, PluginMemory } from './plugins.js';
 import type { RequestRow } from './requests.js';
 import type { TranscriptItem } from './transcript.js';
@@ -55,6 +57,8 @@ interface TurnRecord {
   readonly failure?: TurnFailure;
   /** Kept only where a limit needs the counts. */
   readonly spent?: SpentCalls;
+  /** Calls of its sub-agents that have ended; absent where they are not counted. */
+  readonly spentByChildren?: number;
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
   /** Ids of further actors whose messages joined the turn: audiences treat them as requesters, too. */
@@ -160,6 +164,14 @@ export interface ConversationState {
   readonly plugins?: PluginMemory;
   /** Patches that take effect next, in this order; absent when there are none. */
   readonly duePatches?: readonly DuePatch[];
+  /** Conversations of sub-agents that have not ended yet, oldest first; absent when there are none. */
+  readonly children?: readonly ChildRecord[];
+  /** The call of another conversation that this one runs. */
+  readonly parent?: ParentRef;
+  /** The newest turn that has ended; kept where `parent` is set. */
+  readonly lastTurn?: LastTurn;
+  /** Calls of all turns that have ended; kept where `parent` is set, and only where a limit needs them. */
+  readonly spentCalls?: number;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
   /** Number of recorded refused answers by call (`memory/refusals.ts`); absent when there were none. */
@@ -203,9 +215,9 @@ export function shownCalls(state: ConversationState): readonly CallState[] {
   return beside.length === 0 ? inStep : [...inStep, ...beside];
 }
 
-/** Open suspensions, in the model's call order. */
+/** Suspensions that wait for input from outside, in the model's call order: all but those of sub-agents' calls. */
 export function openSuspensions(state: ConversationState): readonly Suspension[] {
   return shownCalls(state).flatMap((call) =>
-    call.suspension === undefined ? [] : [call.suspension],
+    call.suspension === undefined || call.suspension.childId !== undefined ? [] : [call.suspension],
   );
 }

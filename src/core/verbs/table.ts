@@ -24,6 +24,7 @@ import { judgeInboxEvent, judgeMessage, parseInboxEvent, parseMessage } from '..
 import { judgeOffer } from '../judge/offers.js';
 import { judgeResolution, parseResolution } from '../judge/resolutions.js';
 import { judgeRevocation } from '../judge/rules.js';
+import { judgeReport, parseReport, recordReport } from './child-reports.js';
 import { recordInboxEvent, recordMessage } from './messages.js';
 import { refusedInboxEvent, refusedMessage, refusedResolution } from './refused-signals.js';
 import { recordBatch, recordResolution } from './resolutions.js';
@@ -64,7 +65,7 @@ const ROWS = {
     },
     refusedSignal: () => undefined,
   }),
-  closeConversation: verb({
+  closeConversation: signalVerb({
     description: 'Close the conversation: {actor}',
     parse: fields,
     judge: (_, { actor }): Judged<StampedActor, never> => ({ accepted: actorFrom(actor) }),
@@ -72,6 +73,7 @@ const ROWS = {
       events: state.closed ? [] : closeEvents(state, { reason: 'requested', actor }),
       reply: ({ lastSeq }): CloseConversationReply => ({ closed: true, seq: lastSeq }),
     }),
+    refusedSignal: () => undefined,
   }),
   extendToolCall: verb({
     description: 'Move the deadline of a waiting call: {toolCallId, until | by, actor, requestId}',
@@ -125,6 +127,13 @@ const ROWS = {
     judge: judgeInboxEvent,
     record: recordInboxEvent,
     refusedSignal: refusedInboxEvent,
+  }),
+  childEnded: signalVerb({
+    description: "From a sub-agent's conversation: {toolCallId, childId, end}",
+    parse: parseReport,
+    judge: judgeReport,
+    record: recordReport,
+    refusedSignal: () => undefined,
   }),
   revokeRule: verb({
     description: 'Forget a remembered decision: {ruleId, actor}',

@@ -45,12 +45,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
         : view;
     }
     case 'suspension': {
-      const opened = pendingOf(view, event.suspension);
-      return {
-        ...view,
-        pending: [...without(view.pending, opened), opened],
-        inFlightTools: without(view.inFlightTools, opened),
-      };
+      return callSuspended(view, event.suspension);
     }
     case 'resolution': {
       const { rule, toolCallId, turnId } = event;
@@ -76,7 +71,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     case 'call_prepared':
       return { ...view, inFlightTools: without(view.inFlightTools, event) };
     case 'expired':
-      return { ...view, pending: without(view.pending, event) };
+      return callEnded(view, event.toolCallId);
     case 'extended':
       return withPending(view, event, (entry) => withMovedEnd(entry, event));
     case 'claimed':
@@ -90,6 +85,17 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
         ? callDetached(view, event.toolCallId)
         : callEnded(view, event.toolCallId);
   }
+}
+
+function callSuspended(view: ConversationSnapshot, suspension: Suspension): ConversationSnapshot {
+  // The engine itself works on the call of a sub-agent.
+  if (suspension.childId !== undefined) return withInFlight(view, suspension);
+  const opened = pendingOf(view, suspension);
+  return {
+    ...view,
+    pending: [...without(view.pending, opened), opened],
+    inFlightTools: without(view.inFlightTools, opened),
+  };
 }
 
 /** Keeps the call in flight only where it needs no new approval. */
@@ -142,9 +148,10 @@ function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingC
 }
 
 function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
-  const { toolCallId, name, executor, turnId, detached } = call;
+  const { toolCallId, name, executor, turnId, detached, childId } = call;
   const flag = detached === undefined ? {} : { detached };
-  const entry: InFlightTool = { toolCallId, name, executor, turnId, ...flag };
+  const child = childId === undefined ? {} : { childId };
+  const entry: InFlightTool = { toolCallId, name, executor, turnId, ...flag, ...child };
   return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
 }
 

@@ -17,7 +17,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
   const { tenant, conversationId, turn } = state;
   const inFlightTools = inFlightOf(state);
   const pending = byAge(shownCalls(state)).flatMap(({ suspension }) =>
-    suspension === undefined
+    suspension === undefined || suspension.childId !== undefined
       ? []
       : [
           {
@@ -55,6 +55,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     pending,
     inFlightTools,
     usage: state.usage,
+    ...(state.parent === undefined ? {} : { parent: state.parent }),
     ...(state.context === undefined ? {} : { context: contextShown(state.context) }),
     ...(state.rules === undefined ? {} : { rules: state.rules }),
   };
@@ -69,16 +70,18 @@ function inFlightOf(state: ConversationState): readonly InFlightTool[] {
   return byAge(shownCalls(state))
     .filter((call) => !isFinal(call.status) && call.plan.unplanned === undefined)
     .filter((call) => needsPreflight(call) || runs(call))
-    .map(({ plan, turnId }) => ({
+    .map(({ plan, turnId, suspension }) => ({
       toolCallId: plan.toolCallId,
       name: plan.name,
       executor: plan.executor,
       turnId,
       ...(plan.mode === 'detach' ? { detached: true as const } : {}),
+      ...(suspension?.childId === undefined ? {} : { childId: suspension.childId }),
     }));
 }
 
 function runs({ plan, suspension, approver }: CallState): boolean {
+  if (suspension?.childId !== undefined) return true;
   return (
     plan.executor === 'server' &&
     plan.error === undefined &&

@@ -38,6 +38,7 @@ export function foldView(
       pending: [],
       inFlightTools: [],
       usage: view?.usage ?? NO_USAGE,
+      ...(event.parent === undefined ? {} : { parent: event.parent }),
       ...(view?.context === undefined ? {} : { context: view.context }),
       ...(view?.rules === undefined ? {} : { rules: view.rules }),
     };
@@ -62,6 +63,10 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       return withModelCall(view, event);
     case 'summary':
       return { ...view, usage: addUsage(view.usage, event.usage) };
+    case 'child_changed':
+      return event.end === undefined
+        ? view
+        : { ...view, usage: addUsage(view.usage, event.end.usage) };
     case 'tool_call':
     case 'call_planned':
     case 'suspension':

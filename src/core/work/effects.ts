@@ -6,6 +6,7 @@
 import type { EffectOf, EffectType } from '../decide/effects.js';
 import type { ConversationState } from '../state/state.js';
 import { CALL_WORK } from './calls.js';
+import { CHILD_WORK } from './children.js';
 import { MODEL_WORK } from './model.js';
 import type { Row, WorkRow, WorkType } from './row.js';
 import { TIMERS } from './timers.js';
@@ -13,7 +14,11 @@ import { TIMERS } from './timers.js';
 export { TIMERS };
 
 /** The effects that activities carry out. */
-export const WORK: { readonly [Type in WorkType]: WorkRow<Type> } = { ...MODEL_WORK, ...CALL_WORK };
+export const WORK: { readonly [Type in WorkType]: WorkRow<Type> } = {
+  ...MODEL_WORK,
+  ...CALL_WORK,
+  ...CHILD_WORK,
+};
 
 const EFFECTS: { readonly [Type in EffectType]: Row<Type> } = {
   ...WORK,

@@ -63,6 +63,13 @@ const toolName: Form = (value) =>
     ? undefined
     : ` must be a text of at most ${MAX_TOOL_NAME_BYTES} bytes`;
 
+const childBudgets = recordOf({
+  tokens: optional(aNumber),
+  costMicros: optional(aNumber),
+  timeMs: optional(aNumber),
+  calls: optional(aNumber),
+});
+
 const plan = recordOf({
   toolCallId: aText,
   name: toolName,
@@ -77,6 +84,9 @@ const plan = recordOf({
   taskQueue: optional(taskQueue),
   mcp: optional(aRecord),
   made: optional(recordOf({ plugin: aText, factory: optional(aText) })),
+  subAgent: optional(
+    recordOf({ agent: aText, budgets: optional(childBudgets), outlives: optional(aFlag) }),
+  ),
   answerSchema: optional(aRecord),
   warnBeforeMs: optional(aNumber),
   onExpireDefault: optional(recordOf({ value: present })),
@@ -194,6 +204,10 @@ const FORMS: { readonly [Type in WorkType]: Form } = {
       ? recordOf({ input: present, argsDigest: aText, definition: optional(aText), approval })
       : refusedOrEnded,
   ),
+  start_child: recordBy(({ started }) =>
+    recordOf(started === true ? {} : { started: aFlag, error: toolError }),
+  ),
+  stop_child: recordOf({ running: aFlag }),
   check_definition: recordBy(({ outcome }) =>
     recordOf({
       outcome: oneOf('same', 'migrated', 'ended'),

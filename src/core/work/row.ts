@@ -18,11 +18,14 @@ interface Activities {
   readonly reconcile_tool: { readonly name: 'reconcileTool'; readonly loss: Loss };
   readonly check_answer: { readonly name: 'checkAnswer'; readonly loss: Loss };
   readonly check_edit: { readonly name: 'checkEdit'; readonly loss: Loss };
+  readonly start_child: { readonly name: 'startChild'; readonly loss: Loss };
+  readonly stop_child: { readonly name: 'stopChild'; readonly loss: Loss };
   readonly check_definition: { readonly name: 'checkDefinition'; readonly loss: Loss };
 }
 
 export type WorkType = keyof Activities;
-export type CallWorkType = Exclude<WorkType, 'call_model' | 'summarize'>;
+export type ChildWorkType = 'start_child' | 'stop_child';
+export type CallWorkType = Exclude<WorkType, ChildWorkType | 'call_model' | 'summarize'>;
 export type WorkActivity = Activities[WorkType]['name'];
 
 export type InputOf<Name extends WorkActivity> = Parameters<ConversationActivities[Name]>[0];

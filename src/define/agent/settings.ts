@@ -15,6 +15,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
+import { checkSubAgents } from './sub-agents.js';
 
 /**
  * The most that one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an
@@ -79,6 +80,15 @@ export interface AgentSettingsSpec {
    * 'parallel'
    */
   readonly toolExecution?: 'parallel' | 'sequential';
+  /** Bounds of the sub-agents of one conversation. */
+  readonly subAgents?: SubAgentBoundsSpec;
+}
+
+export interface SubAgentBoundsSpec {
+  /** Levels of sub-agents below a conversation that no other has started: 1 to 10. @defaultValue 4 */
+  readonly maxDepth?: number;
+  /** Sub-agents at work at once: 1 to 100; calls beyond get an error result. @defaultValue 20 */
+  readonly maxOpen?: number;
 }
 
 export type ToolErrorRule = 'feed_back' | 'abort_turn';
@@ -93,7 +103,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   onUnknownTool: TOOL_ERROR_RULES,
 };
 const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
-const FIELDS = [...COUNTS, 'timeouts', ...Object.keys(VALUES)];
+const FIELDS = [...COUNTS, 'timeouts', 'subAgents', ...Object.keys(VALUES)];
 const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
 const MICROS_PER_UNIT = 1_000_000;
 /** A higher value would be no bound, and its millionths would not be exact. */
@@ -110,6 +120,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     ...(repeatLimit === undefined ? {} : { repeatLimit }),
     ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
+    ...(spec?.subAgents === undefined ? {} : { subAgents: spec.subAgents }),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
@@ -151,6 +162,7 @@ export function checkSettings(
       durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
     );
   checkBudgets(budgets, isTool, problems);
+  checkSubAgents(settings['subAgents'], problems);
   checkValues(settings, problems);
 }
 

@@ -4,6 +4,7 @@ import type { Effects, Executor, LateResult, ToolMode } from '../../protocol/cal
 import type {
   ApprovalPlan,
   CallTimeouts,
+  ChildBudgets,
   MadeToolRef,
   McpToolRef,
   ToolAnnotations,
@@ -97,6 +98,8 @@ export interface Tool<
   readonly onOutcomeUnknown: 'tell' | 'hold';
   /** Present for server tools with results that the server does not control. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
+  /** Present for tools whose calls another agent runs. */
+  readonly subAgent?: SubAgent;
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
   /** Present for tools that an MCP server has listed. */
@@ -108,6 +111,17 @@ export interface Tool<
     readonly output: Output;
     readonly prompt: Traits['prompt'];
   };
+}
+
+/** The agent that runs the calls of a tool. */
+export interface SubAgent {
+  /** From `defineAgent`. */
+  readonly agent: { readonly kind: 'agent'; readonly name: string };
+  /** The first message of its conversation. */
+  readonly message: (input: unknown) => string;
+  readonly budgets?: ChildBudgets;
+  /** Its conversation goes on when that of its caller closes. */
+  readonly outlives?: true;
 }
 
 /** The server of a listed tool, and its hints about the tool. */

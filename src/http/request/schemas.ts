@@ -247,6 +247,12 @@ const TENANT = { tenant: IdSchema.exactOptional() };
 /** Queries of routes of one conversation that take no other parameter. */
 export const ConversationQuerySchema = z.strictObject(TENANT);
 
+/** `GET /v1/conversations/{id}/pending?nested=true` */
+export const PendingQuerySchema = z.strictObject({
+  ...TENANT,
+  nested: z.literal('true', 'must be "true"').exactOptional(),
+});
+
 /** `?wait=result&timeout=20s` */
 export const WaitQuerySchema = z.strictObject({
   ...TENANT,
@@ -268,6 +274,8 @@ const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
 export const ListQuerySchema = z.strictObject({
   ...TENANT,
   agent: IdSchema.exactOptional(),
+  /** Conversations of sub-agents at any depth below this one. */
+  root: IdSchema.exactOptional(),
   status: z.enum(STATUS_FILTERS).exactOptional(),
   attention: z.enum(ATTENTION_REASONS).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),

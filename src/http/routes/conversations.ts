@@ -26,6 +26,7 @@ import {
   CreateWithMessageSchema,
   ListQuerySchema,
   NoBodySchema,
+  PendingQuerySchema,
   SendMessageSchema,
   SnapshotQuerySchema,
   WaitQuerySchema,
@@ -56,9 +57,11 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/pending', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
-      const { pending, seq } = await conversationOf(deps, request).snapshot();
-      response.json({ pending, seq });
+      const { nested } = parseQuery(PendingQuerySchema, request);
+      const conversation = conversationOf(deps, request);
+      const { pending, seq } = await conversation.snapshot();
+      const shown = nested === undefined ? pending : await conversation.pending({ nested: true });
+      response.json({ pending: shown, seq });
     },
   });
   addRoute(router, '/v1/conversations/:id/plugin-states', {

@@ -97,10 +97,31 @@ export interface PlannedCall {
    * the number.
    */
   readonly repeats?: number;
+  /** A sub-agent runs the call: the engine itself resolves it, when the conversation of that agent has ended. */
+  readonly subAgent?: SubAgentPlan;
   /** Present in a sequential step before the call's turn: nothing else is decided about the call yet. */
   readonly unplanned?: { readonly argumentsJson: string };
   /** Present when the call cannot run (unknown tool, bad JSON, failed validation): its result. */
   readonly error?: ToolResultError;
+}
+
+/** The most that the conversation of a sub-agent may spend. A field that is absent is not bounded. */
+export interface ChildBudgets {
+  readonly tokens?: number;
+  /** Millionths of a unit of the currency of the models' prices. */
+  readonly costMicros?: number;
+  readonly timeMs?: number;
+  /** Tool calls in all. */
+  readonly calls?: number;
+}
+
+export interface SubAgentPlan {
+  /** Name of the agent. */
+  readonly agent: string;
+  /** Bounds that the tool sets, beside those that its own agent and the sub-agent have. */
+  readonly budgets?: ChildBudgets;
+  /** The conversation goes on when that of its parent closes. Absent: it is closed as well. */
+  readonly outlives?: true;
 }
 
 /** A call in flight as readers see it. */
@@ -111,6 +132,8 @@ export interface InFlightTool {
   readonly turnId: TurnId;
   /** Present when no turn waits for the call. */
   readonly detached?: true;
+  /** The conversation that runs the call. Absent: no sub-agent does. */
+  readonly childId?: string;
 }
 
 /**

@@ -79,6 +79,8 @@ export interface Suspension {
   readonly detached?: true;
   /** Why a worker's check reverted the answer before; the request id of that answer may be used again. */
   readonly reverted?: { readonly requestId: string; readonly problems: readonly FieldProblem[] };
+  /** The conversation of the sub-agent that runs the call, and alone may resolve it. */
+  readonly childId?: string;
   /** Present when the call's total time ends this wait, not the wait's own time-out. */
   readonly limitedBy?: 'total';
 }

@@ -29,12 +29,21 @@ export interface AgentSettings {
    * warns the model.
    */
   readonly repeatLimit?: number;
+  /** Bounds of sub-agents; absent: `MAX_CHILD_DEPTH` and `MAX_OPEN_CHILDREN`. */
+  readonly subAgents?: SubAgentBounds;
   /** A tool that fails ends the turn. Absent: the model gets the error. */
   readonly onToolError?: 'abort_turn';
   /** A call of a tool that the agent does not have ends the turn. Absent: the model gets the error. */
   readonly onUnknownTool?: 'abort_turn';
   /** Revision of the core's rules in this conversation; see `revisions.ts`. */
   readonly coreRevision: number;
+}
+
+export interface SubAgentBounds {
+  /** Levels of conversations below the one that no other has started. */
+  readonly maxDepth?: number;
+  /** Conversations of sub-agents that one conversation may have open at once. */
+  readonly maxOpen?: number;
 }
 
 /** Public description of an agent. Published by workers, checked by clients before anything starts. */

@@ -9,6 +9,7 @@ import type { MessageId, StepId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { Trouble } from '../values/trouble.js';
 import type { OnBusy } from './agents.js';
+import type { ParentRef } from './children.js';
 import type { ModelContext } from './context.js';
 import type { ConversationStatus } from './statuses.js';
 import type { TurnEndReason, TurnError, Usage } from './turns.js';
@@ -136,6 +137,8 @@ export interface ConversationSnapshot {
   readonly pending: readonly PendingCall[];
   readonly inFlightTools: readonly InFlightTool[];
   readonly usage: Usage;
+  /** The call of another conversation that this one runs. Absent: no other has started it. */
+  readonly parent?: ParentRef;
   /** Context of the last completed model call. Absent before the first. */
   readonly context?: Pick<
     ModelContext,

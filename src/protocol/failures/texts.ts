@@ -88,6 +88,15 @@ export const TEXTS = {
     `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out what it did, and report the outcome.`,
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
+  tooDeep: (limit: number): string =>
+    `Sub-agents can be nested ${limit} ${limit === 1 ? 'level' : 'levels'} deep at most: this call did not run`,
+  tooManyChildren: (limit: number): string =>
+    `${limit} sub-agents are at work already: call this one again when one of them has ended`,
+  noBudgetForChild:
+    'Nothing is left of the budget of this turn for a sub-agent: this call did not run',
+  childFailed: (agent: string, problem: string): string =>
+    `Sub-agent "${agent}" failed: ${problem}`,
+  childCancelled: (agent: string): string => `Sub-agent "${agent}" was stopped before it was done`,
   waitingTooLarge: (bytes: number): string =>
     `The waiting calls would hold more than ${bytes} bytes together: ask again when some have ended`,
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,

@@ -95,6 +95,10 @@ export const MAX_DETACHED_CALLS = 100;
 export const MAX_WAITING_BYTES = 256 * 1024;
 /** Expired calls whose result is still taken; every roll-over carries them with their answer schemas. */
 export const MAX_LATE_CALLS = 50;
+
+/** Defaults of the bounds of sub-agents (`AgentSettings.subAgents`). */
+export const MAX_CHILD_DEPTH = 4;
+export const MAX_OPEN_CHILDREN = 20;
 /** Refused signals of one call that are recorded in the log; later ones are counted with the next event. */
 export const MAX_RECORDED_REFUSALS = 3;
 /** Refused messages recorded in the log between the starts of two turns: their ids come from outside, in any number. */

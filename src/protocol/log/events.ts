@@ -7,6 +7,7 @@ import type { StatePatchEvent } from '../calls/plugin-state.js';
 import type { EarlierResult, ToolResult } from '../calls/results.js';
 import type { AgentSettings } from '../conversation/agents.js';
 import type { FailedAttempt } from '../conversation/attempts.js';
+import type { ChildChanged, ParentRef } from '../conversation/children.js';
 import type { ModelContext } from '../conversation/context.js';
 import type { ConversationSnapshot } from '../conversation/conversation.js';
 import type { AssistantPart, UserPart } from '../conversation/messages.js';
@@ -39,6 +40,8 @@ export interface ConversationStarted {
   /** The name of this incarnation; part of idempotency keys and turn ids. */
   readonly chain: string;
   readonly settings: AgentSettings;
+  /** The call of another conversation that this one runs. Absent: no other has started it, or it was opened again. */
+  readonly parent?: ParentRef;
   /** Present when a closed conversation was opened again; its log continues. */
   readonly reopened?: true;
   /**
@@ -240,7 +243,8 @@ export interface TurnEnded {
 
 export interface ConversationClosed {
   readonly type: 'conversation_closed';
-  readonly reason: 'requested' | 'idle' | 'workflow_cancelled';
+  /** `child_done`: the conversation of a sub-agent has done its work. */
+  readonly reason: 'requested' | 'idle' | 'workflow_cancelled' | 'child_done';
   readonly actor: StampedActor;
 }
 
@@ -296,6 +300,7 @@ export type EventBody =
   | InboxEvent
   | SummaryEvent
   | StatePatchEvent
+  | ChildChanged
   | TranscriptOffloaded
   | RolledOver
   | TurnEnded

@@ -9,7 +9,13 @@ import type {
   CheckDefinitionResult,
   ToolChanged,
 } from '../calls/definitions.js';
-import type { ApprovalPlan, MadeTool, McpToolRef, PlannedCall } from '../calls/plan.js';
+import type {
+  ApprovalPlan,
+  ChildBudgets,
+  MadeTool,
+  McpToolRef,
+  PlannedCall,
+} from '../calls/plan.js';
 import type { StatePatch, StatesRef } from '../calls/plugin-state.js';
 import type { AskedBefore, Question } from '../calls/questions.js';
 import type {
@@ -20,6 +26,7 @@ import type {
 } from '../calls/results.js';
 import type { AgentSettings } from '../conversation/agents.js';
 import type { FailedAttempt, ModelSpend, OpenRequest } from '../conversation/attempts.js';
+import type { ChildEnd, ParentRef } from '../conversation/children.js';
 import type { ContextMark, ModelContext } from '../conversation/context.js';
 import { type AssistantPart, earlierResult } from '../conversation/messages.js';
 import type {
@@ -285,6 +292,50 @@ export type CheckEditResult =
   /** The tool is gone: the call ends. */
   | { readonly ok: false; readonly ended: ToolResultError };
 
+/** Starts the conversation of a sub-agent with its first message. Safe to repeat. */
+export interface StartChildInput extends ConversationKey {
+  readonly agent: string;
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly made?: MadeTool;
+  readonly input: Json;
+  /** Absent where it is not known any more, for a call that is unwanted. */
+  readonly requester?: StampedActor;
+  /** The call has ended in the meantime, before any start: nothing is to be started. */
+  readonly unwanted?: true;
+  readonly childId: string;
+  readonly childAgent: string;
+  /** The most that it may spend; its agent's own bounds hold as well. */
+  readonly granted: ChildBudgets;
+  readonly parent: ParentRef;
+}
+
+export type StartChildResult =
+  | { readonly started: true }
+  /** The conversation cannot be started; none exists. */
+  | { readonly started: false; readonly error: ToolResultError };
+
+/** Has the conversation of a sub-agent closed, which then reports its end. Safe to repeat. */
+export interface StopChildInput extends ConversationKey {
+  readonly childId: string;
+}
+
+export interface StopChildResult {
+  /** False where it does not run, so that no report is to come. */
+  readonly running: boolean;
+}
+
+/** The end of this conversation, for the one that has started it. Safe to repeat. */
+export interface ReportToParentInput extends ConversationKey {
+  readonly parent: ParentRef;
+  readonly end: ChildEnd;
+}
+
+export interface ReportToParentResult {
+  /** False where the parent does not run any more, so that the report has no use. */
+  readonly delivered: boolean;
+}
+
 export interface FlushLogInput extends ConversationKey {
   readonly throughSeq: number;
 }
@@ -325,4 +376,7 @@ export interface ConversationActivities {
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
   offloadTranscript(input: OffloadTranscriptInput): Promise<OffloadTranscriptResult>;
   restoreState(input: RestoreStateInput): Promise<CarriedState>;
+  startChild(input: StartChildInput): Promise<StartChildResult>;
+  stopChild(input: StopChildInput): Promise<StopChildResult>;
+  reportToParent(input: ReportToParentInput): Promise<ReportToParentResult>;
 }

@@ -18,6 +18,7 @@ import type { CallStatus } from '../calls/results.js';
 import type { RevokeRuleInput, RevokeRuleReply } from '../calls/rules.js';
 import type { PendingCall } from '../calls/suspensions.js';
 import type { AgentSettings } from '../conversation/agents.js';
+import type { ChildEndedInput, ChildEndedReply, ParentRef } from '../conversation/children.js';
 import type {
   CancelTurnInput,
   CancelTurnReply,
@@ -51,6 +52,8 @@ export const UPDATES = {
   /** Sent by the watch of definitions. */
   changeSuspension: 'changeSuspension',
   inboxEvent: 'inboxEvent',
+  /** Sent by the conversation of a sub-agent. */
+  childEnded: 'childEnded',
   revokeRule: 'revokeRule',
   cancelTurn: 'cancelTurn',
   closeConversation: 'closeConversation',
@@ -61,6 +64,10 @@ export const SIGNALS = {
   resolveToolCall: 'resolveToolCall',
   cancelTurn: 'cancelTurn',
   inboxEvent: 'inboxEvent',
+  /** Sent to the conversation of a sub-agent whose result is no longer needed. */
+  closeConversation: 'closeConversation',
+  /** Sent by the conversation of a sub-agent. */
+  childEnded: 'childEnded',
   /** Requests a roll-over at the next quiet point; for operators and tests. */
   rollOver: 'rollOver',
   /** Sent by `colloquy repair`: the contents of the history of a reset run that the reset discarded. */
@@ -108,6 +115,8 @@ export interface ConversationInput extends ConversationKey {
   readonly settings: AgentSettings;
   /** Name of the agent's model when the conversation began; only for summaries in the Temporal UI. */
   readonly model?: string;
+  /** The call of another conversation that this one runs. Absent: no other has started it. */
+  readonly parent?: ParentRef;
   /** State carried over a roll-over. */
   readonly carried?: CarriedState;
   /** The run continues a closed conversation: it restores the state from the log before it judges any input. */
@@ -217,6 +226,7 @@ export interface UpdateTypes {
   leaseLost: { input: LeaseLostInput; reply: LeaseLostReply };
   changeSuspension: { input: ChangeSuspensionInput; reply: ChangeSuspensionReply };
   inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
+  childEnded: { input: ChildEndedInput; reply: ChildEndedReply };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
   closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };
 }

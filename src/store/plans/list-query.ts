@@ -79,12 +79,13 @@ export function listQuery(options: ListRequest, dialect: Dialect): ListQuery {
 }
 
 function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
-  const { tenant, agent, status, cursor } = options;
+  const { tenant, agent, root, status, cursor } = options;
   const statement = new Statement(dialect);
   const conditions = [
     ...statement.where([
       ['conversations.tenant =', tenant],
       ['conversations.agent =', agent],
+      ['conversations.root =', root],
       ['conversations.position <', cursor === undefined ? undefined : positionOf(cursor)],
     ]),
     ...byStatus({ statement, dialect }, status),
@@ -108,7 +109,7 @@ function activeOnly(status: ListRequest['status'], column: string): readonly str
 
 /** The call that ends first stands for its conversation, if several of its calls match. */
 function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
-  const { tenant, agent, status, pendingTool, pendingKind, pendingFor, cursor } = options;
+  const { tenant, agent, root, status, pendingTool, pendingKind, pendingFor, cursor } = options;
   const { deadlineBefore } = options;
   const statement = new Statement(dialect);
   const meant = (call: string): string[] => [
@@ -127,6 +128,7 @@ function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
         deadlineBefore === undefined ? undefined : deadlineMsOf(deadlineBefore),
       ],
       ['conversations.agent =', agent],
+      ['conversations.root =', root],
     ]),
     ...openOf(statement, options, 'conversations.'),
     ...byStatus({ statement, dialect }, status),

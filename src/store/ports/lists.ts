@@ -16,6 +16,8 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 export interface ListOptions {
   readonly tenant?: string;
   readonly agent?: string;
+  /** Conversations of sub-agents at any depth below this one. */
+  readonly root?: string;
   readonly status?: StatusFilter;
   /** Conversations with an open call of this tool. */
   readonly pendingTool?: string;

@@ -157,12 +157,13 @@ function moveHead(database: SqliteDatabase, head: LogHead): void {
 function putHead(database: SqliteDatabase, head: LogHead): void {
   database.run(
     `INSERT INTO conversations
-       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, changed_at_ms, closed_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, changed_at_ms, closed_at_ms, root)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (tenant, conversation_id) DO UPDATE SET
        generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
        history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
-       snapshot = excluded.snapshot, changed_at_ms = excluded.changed_at_ms, closed_at_ms = excluded.closed_at_ms`,
+       snapshot = excluded.snapshot, changed_at_ms = excluded.changed_at_ms, closed_at_ms = excluded.closed_at_ms,
+       root = excluded.root`,
     head.tenant,
     head.conversationId,
     head.generation,
@@ -174,5 +175,6 @@ function putHead(database: SqliteDatabase, head: LogHead): void {
     JSON.stringify(head.snapshot),
     Date.now(),
     closedAtMs(head.snapshot) ?? null,
+    head.snapshot.parent?.root ?? null,
   );
 }

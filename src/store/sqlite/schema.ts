@@ -22,6 +22,7 @@ export const MIGRATIONS: readonly string[] = [
     snapshot TEXT NOT NULL,
     changed_at_ms INTEGER NOT NULL DEFAULT 0,
     closed_at_ms INTEGER,
+    root TEXT,
     UNIQUE (tenant, conversation_id)
   ) STRICT;
   CREATE INDEX conversations_open ON conversations (tenant, conversation_id) WHERE status <> 'closed';
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX conversations_by_status ON conversations (tenant, status, position);
   CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
   CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
+  CREATE INDEX conversations_by_root ON conversations (tenant, root, position) WHERE root IS NOT NULL;
   CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
   CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 

@@ -9,6 +9,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { prepareAgent } from '../../tools/plugins/prepare.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
+import type { ChildDriver, LocalChildren } from './local-children.js';
 import type { TestConversationOptions } from './test-options.js';
 
 export interface LocalDeps<Services> {
@@ -20,6 +21,8 @@ export interface LocalDeps<Services> {
   readonly logger: Logger;
   /** The states of plugins now. */
   states: () => PluginStates;
+  /** Set once there is a machine. */
+  children?: Pick<LocalChildren<Services, ChildDriver>, 'start' | 'stop'>;
   /** Tools that plugins have added to model calls, the newest by name. */
   readonly added: Map<string, AnyTool>;
 }

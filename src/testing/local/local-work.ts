@@ -81,6 +81,16 @@ export class LocalWork<Services> implements LocalActivities {
     }
   }
 
+  async startChild(input: InputOf<'startChild'>): Promise<ResultOf<'startChild'>> {
+    const { children } = this.#local;
+    if (children === undefined) throw new TypeError('unreachable: every conversation has children');
+    return await children.start(input);
+  }
+
+  async stopChild(input: InputOf<'stopChild'>): Promise<ResultOf<'stopChild'>> {
+    return (await this.#local.children?.stop(input)) ?? { running: false };
+  }
+
   async preflightTool(input: RunToolInput): Promise<ResultOf<'preflightTool'>> {
     const { call } = input;
     const tool = await this.#toolOf(input, call.name);

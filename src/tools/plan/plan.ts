@@ -4,10 +4,10 @@
  * worker.
  */
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { AnyTool } from '../../define/tool/types.js';
+import type { AnyTool, SubAgent } from '../../define/tool/types.js';
 import { timeoutsOf } from '../../define/tool-rules/timeouts.js';
 import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
-import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { PlannedCall, SubAgentPlan } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
@@ -133,6 +133,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 
 function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
   const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, made, provenance } = tool;
+  const { subAgent } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -152,12 +153,21 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     ...(mcp === undefined ? {} : { mcp: mcp.ref }),
     ...(made === undefined ? {} : { made }),
     ...(provenance === undefined ? {} : { provenance }),
+    ...(subAgent === undefined ? {} : { subAgent: subAgentPlan(subAgent) }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
     ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...definitionOf(tool),
+  };
+}
+
+function subAgentPlan({ agent, budgets, outlives }: SubAgent): SubAgentPlan {
+  return {
+    agent: agent.name,
+    ...(budgets === undefined ? {} : { budgets }),
+    ...(outlives === undefined ? {} : { outlives }),
   };
 }
 

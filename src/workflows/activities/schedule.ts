@@ -201,6 +201,30 @@ function reconcileOptions({ plan }: CallState): ActivityOptions {
   };
 }
 
+/** About two minutes of a server that is away, or of workers that do not have the sub-agent yet. */
+const START_CHILD: ActivityOptions = {
+  startToCloseTimeout: '20s',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500ms', maximumInterval: '20s', maximumAttempts: 12 },
+};
+
+/** About half an hour of a server that is away: a sub-agent that is not stopped goes on spending. */
+const STOP_CHILD: ActivityOptions = {
+  ...START_CHILD,
+  retry: { initialInterval: '500ms', maximumInterval: '30s', maximumAttempts: 60 },
+};
+
+/**
+ * The last duties of a conversation that closes towards its parent and its sub-agents: half a day of an outage. A parent
+ * that gets no report waits until the deadline of its call.
+ */
+export const AT_THE_END: ActivityOptions = {
+  ...START_CHILD,
+  scheduleToCloseTimeout: '12 hours',
+  retry: { initialInterval: '500ms', maximumInterval: '1 minute' },
+};
+
 interface Schedule<Type extends WorkType> {
   /** The purpose for the Temporal UI. `named`: the call of the effect, or else the model. */
   readonly summary: (effect: EffectOf<Type>, named: string) => string;
@@ -227,6 +251,8 @@ const SCHEDULE: { readonly [Type in WorkType]: Schedule<Type> } = {
   reconcile_tool: { summary: (_, named) => `what became of ${named}`, options: reconcileOptions },
   check_answer: { summary: (_, named) => `check answer of ${named}`, options: CHECK_ANSWER },
   check_edit: { summary: (_, named) => `check edited input of ${named}`, options: CHECK_EDIT },
+  start_child: { summary: ({ childId }) => `start sub-agent ${childId}`, options: START_CHILD },
+  stop_child: { summary: ({ childId }) => `stop sub-agent ${childId}`, options: STOP_CHILD },
   check_definition: {
     summary: (_, named) => `check definition of ${named}`,
     options: CHECK_DEFINITION,

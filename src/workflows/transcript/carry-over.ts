@@ -35,6 +35,7 @@ export function initialState(input: ConversationInput): Opening {
     agent: before?.agent ?? agent,
     chain: chainOf(workflowInfo().firstExecutionRunId),
     settings,
+    ...(before === undefined && input.parent !== undefined ? { parent: input.parent } : {}),
     ...(carried?.droppedMessages === undefined ? {} : { droppedMessages: carried.droppedMessages }),
   };
   const { state, events } = openingOf(before, started, isoOf(Date.now()));

@@ -65,6 +65,7 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(WAITS_FOR_PROGRAMS.includes(executor) && dice % 5 < 3
             ? { timeouts: { ...TIMEOUTS, claimMs: dice % 2 === 0 ? ANSWER_MS : ANSWER_MS / 4 } }
             : {}),
+          ...(executor === 'external' && dice % 5 > 1 ? { subAgent: subAgentOf(dice) } : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
           ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
           ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),
@@ -90,6 +91,14 @@ function withSomeReads(outcome: CallModelResult, variant: number): CallModelResu
     return { ...call, read: { toolCallId, ended: { envelope, executionMs: 1 } } };
   });
   return { ...outcome, calls };
+}
+
+function subAgentOf(dice: number): NonNullable<PlannedCall['subAgent']> {
+  return {
+    agent: 'other',
+    ...(dice % 2 === 0 ? { budgets: { tokens: dice, calls: 2 } } : {}),
+    ...(dice % 3 === 0 ? { outlives: true } : {}),
+  };
 }
 
 /** Some approvals have an audience; `ben` answers all the others. */

@@ -22,6 +22,37 @@ import {
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { MachineUnderTest } from './core-driver.js';
 
+function expectChildren({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const { children = [] } = state;
+  const changes = events.flatMap((event) => (event.type === 'child_changed' ? [event] : []));
+  const of = (status: string): readonly string[] =>
+    changes.flatMap((change) => (change.status === status ? [change.childId] : []));
+  const ended = of('ended');
+  hold('a sub-agent ends once', new Set(ended).size, ended.length);
+  hold('a sub-agent begins once', new Set(of('starting')).size, of('starting').length);
+  // A conversation that is opened again closes those of its old run, unless they outlive it.
+  const reopenedAt = events.findLast(({ type }) => type === 'conversation_started')?.seq ?? 0;
+  const open = changes
+    .filter(({ status, outlives, seq }) => status === 'starting' && !(outlives && seq < reopenedAt))
+    .map(({ childId }) => childId)
+    .filter((childId) => !ended.includes(childId));
+  if (!state.closed)
+    hold(
+      'the sub-agents of the log are those of the state',
+      children.map(({ childId }) => childId),
+      open,
+    );
+  const waiting = Object.values(state.calls).flatMap(({ suspension }) =>
+    suspension?.childId === undefined ? [] : [suspension.childId],
+  );
+  const known = children.map(({ childId }) => childId);
+  hold(
+    'a call that waits for a sub-agent has one',
+    waiting.filter((childId) => !known.includes(childId)),
+    [],
+  );
+}
+
 /**
  * Throws with the name of the first invariant that does not hold. Folds the whole log: quadratic over a schedule.
  */
@@ -52,8 +83,8 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   hold('nothing internal is left to do', due, []);
   const wanted = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
   hold('effects have keys of their own', new Set(wanted).size, wanted.length);
-  // A summary is made beside all other work, also when no message comes.
-  const keys = wanted.filter((key) => !key.startsWith('summarize:'));
+  // A summary is made beside all other work, also when no message comes; so are sub-agents started and stopped.
+  const keys = wanted.filter((key) => !/^(summarize|child|stop-child):/.test(key));
   const works = state.turn !== undefined || backgroundCalls(state).some(isAtWork);
   const ungated = decide(state).filter(
     (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
@@ -73,6 +104,7 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     [true, true, true],
   );
   expectCalls(m);
+  expectChildren(m);
   expectHolders(m);
   expectTranscript(state);
   expectNothingAfterClose(events);
@@ -216,8 +248,8 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
   }
   hold(
     'what waits is what was suspended and not ended',
-    openSuspensions(state)
-      .map((entry) => entry.toolCallId)
+    Object.values(state.calls)
+      .flatMap(({ suspension }) => (suspension === undefined ? [] : [suspension.toolCallId]))
       .sort(),
     [...waiting.keys()].sort(),
   );

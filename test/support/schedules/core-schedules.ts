@@ -45,7 +45,16 @@ import {
 import { digestOf, endOfRun } from './core-asks.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
-import { extendSomeWait, FITTING, rememberedDecision, revokeSomeRule } from './core-steps.js';
+import {
+  endChildWork,
+  extendSomeWait,
+  FITTING,
+  moveClock,
+  rememberedDecision,
+  reportChild,
+  reportSomeChild,
+  revokeSomeRule,
+} from './core-steps.js';
 
 const WEIGHTS = {
   message: 4,
@@ -62,6 +71,7 @@ const WEIGHTS = {
   inbox: 1,
   claim: 4,
   lease_lost: 2,
+  child: 2,
   garbage: 1,
   revoke: 1,
   extend: 2,
@@ -146,9 +156,7 @@ export class ScheduleRunner {
         if (this.#sent.length > 0) resolve(m.machine, this.#sent[pick % this.#sent.length]);
         return;
       case 'clock':
-        // Backwards, too: a workflow's clock never does, a virtual one of a test may.
-        m.clock.advance((variant % 5) * 900_000 - 600_000);
-        if (pick % 2 === 0) m.advance(0);
+        moveClock(m, pick, variant);
         return;
       case 'cancel':
         cancelTurn(m.machine, pick % 2 === 0 ? {} : { turnId: this.#someTurn(variant) });
@@ -180,6 +188,9 @@ export class ScheduleRunner {
       case 'lease_lost':
         loseSomeLease(m, pick, variant);
         return;
+      case 'child':
+        reportSomeChild(m, pick, variant);
+        return;
       case 'garbage':
         resolveBySignal(m.machine, GARBAGE[pick % GARBAGE.length]);
         claimToolCall(m.machine, GARBAGE[pick % GARBAGE.length]);
@@ -209,6 +220,11 @@ export class ScheduleRunner {
     effect: Extract<ExternalEffect, { type: 'await_deadline' | 'await_claim' }>,
     round: number,
   ): void {
+    const { childId } = this.m.state.calls[effect.toolCallId]?.suspension ?? {};
+    if (childId !== undefined) {
+      reportChild(this.m, childId, round * 13 + 1);
+      return;
+    }
     const resolution = FITTING[effect.kind][0]!;
     const waiting = this.m.pending.find((entry) => entry.toolCallId === effect.toolCallId);
     const { verdict } = this.m.resolve(effect.toolCallId, resolution, {
@@ -250,6 +266,10 @@ export class ScheduleRunner {
         if (variant % 5 === 0)
           toolLost(machine, effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
         else toolFinished(machine, effect.toolCallId, (this.#work.endOfRun ?? endOfRun)(variant));
+        return;
+      case 'start_child':
+      case 'stop_child':
+        endChildWork(this.m, effect, variant);
         return;
       case 'preflight_tool':
         toolPrepared(machine, effect.toolCallId, PREPARED[variant % PREPARED.length]!);

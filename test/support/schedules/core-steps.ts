@@ -1,5 +1,6 @@
-/** Steps of random schedules beside messages and answers: rules remembered and revoked, deadlines moved. */
+/** Steps of random schedules beside messages and answers: rules revoked, deadlines moved, sub-agents started and ended. */
 
+import type { EffectOf } from '../../../src/core/decide/effects.js';
 import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
 import type { Remember } from '../../../src/protocol/calls/rules.js';
 import type { PendingCall, SuspensionKind } from '../../../src/protocol/calls/suspensions.js';
@@ -55,4 +56,45 @@ export function extendSomeWait(m: MachineUnderTest, pick: number, variant: numbe
     ...(variant % 3 === 0 ? {} : { requestId: `x${variant % 50}` }),
     actor: actor(`user-${variant % 3}`),
   });
+}
+
+type ChildEffect = EffectOf<'start_child' | 'stop_child'>;
+
+/** The end of the start or of the stop of a sub-agent: done, refused, not running any more, or lost. */
+export function endChildWork(m: MachineUnderTest, effect: ChildEffect, variant: number): void {
+  const { machine } = m;
+  const error = { code: 'not_available', message: 'gone' } as const;
+  if (variant % 5 === 1) machine.lost(effect, { timedOut: false, message: 'lost' });
+  else if (effect.type === 'stop_child')
+    machine.completed<'stop_child'>(effect, { running: variant % 2 === 0 });
+  else if (variant % 5 === 2) machine.completed<'start_child'>(effect, { started: false, error });
+  else machine.completed<'start_child'>(effect, { started: true });
+}
+
+/** The report of one of the sub-agents, of one that is not known, or no report at all. */
+export function reportSomeChild(m: MachineUnderTest, pick: number, variant: number): void {
+  const ended = m.events.flatMap((event) => (event.type === 'child_changed' ? [event] : []));
+  const child = (variant % 4 === 0 ? ended : (m.state.children ?? [])).at(pick % 7);
+  reportChild(m, child?.childId ?? 'nobody', variant);
+}
+
+export function reportChild(m: MachineUnderTest, childId: string, variant: number): void {
+  const status = (['completed', 'failed', 'cancelled'] as const)[variant % 3];
+  const usage = { inputTokens: variant % 50, outputTokens: 1, costMicros: variant % 9 };
+  const end = {
+    status,
+    text: `text ${variant}`,
+    usage,
+    ...(variant % 2 === 0 ? { calls: 2 } : {}),
+  };
+  m.machine.takeSignal('childEnded', variant % 13 === 0 ? { childId } : { childId, end });
+}
+
+/** Backwards, too: a workflow's clock never does, a virtual one of a test may. Now and then to the next warning. */
+export function moveClock(m: MachineUnderTest, pick: number, variant: number): void {
+  const warning = m.effects().find((effect) => effect.type === 'await_warning');
+  const toWarning = warning === undefined ? 0 : Date.parse(warning.deadline) - m.clock.now();
+  const byMs = (variant % 5) * 900_000 - 600_000;
+  m.clock.advance(variant % 7 === 0 && toWarning > 0 ? toWarning : byMs);
+  if (pick % 2 === 0) m.advance(0);
 }

@@ -84,6 +84,19 @@ const ARRIVALS: { readonly [Name in VerbName]: () => Arrival } = {
     input: { eventId: 'event-1', kind: 'paid', payload: 7, actor: by.actor },
     records: ['inbox_event', 'turn_started'],
   }),
+  childEnded: () => {
+    const call = plannedCall('c', { executor: 'external', subAgent: { agent: 'other' } });
+    const m = aMachineWith(modelCalls([call]));
+    const { childId } = m.last('child_changed');
+    m.mark();
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const end = { status: 'completed', text: 'done', usage };
+    return {
+      m,
+      input: { toolCallId: 'c', childId, end },
+      records: ['child_changed', 'tool_result'],
+    };
+  },
   revokeRule: () => {
     const m = aMachineWith(modelCalls([gatedCall('c')]));
     m.resolve('c', { type: 'approve', remember: { for: 'conversation' } });

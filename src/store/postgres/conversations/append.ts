@@ -171,12 +171,12 @@ class Append {
   async #putHead(head: LogHead): Promise<void> {
     await this.#queries.run(
       `INSERT INTO ${this.#conversations}
-         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, closed_at_ms, changed_at_ms)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${NOW_MS})
+         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, closed_at_ms, root, changed_at_ms)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ${NOW_MS})
        ON CONFLICT (tenant, conversation_id) DO UPDATE SET
          generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
          history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
-         snapshot = excluded.snapshot, closed_at_ms = excluded.closed_at_ms, changed_at_ms = excluded.changed_at_ms`,
+         snapshot = excluded.snapshot, closed_at_ms = excluded.closed_at_ms, root = excluded.root, changed_at_ms = excluded.changed_at_ms`,
       head.tenant,
       head.conversationId,
       head.generation,
@@ -187,6 +187,7 @@ class Append {
       head.snapshot.status,
       JSON.stringify(head.snapshot),
       closedAtMs(head.snapshot) ?? null,
+      head.snapshot.parent?.root ?? null,
     );
   }
 }

@@ -25,6 +25,7 @@ const TABLES = `
     snapshot TEXT NOT NULL,
     changed_at_ms BIGINT NOT NULL DEFAULT 0,
     closed_at_ms BIGINT,
+    root TEXT,
     PRIMARY KEY (tenant, conversation_id)
   );
   CREATE UNIQUE INDEX conversations_by_position ON conversations (position);
@@ -33,6 +34,7 @@ const TABLES = `
   CREATE INDEX conversations_by_status ON conversations (tenant, status, position);
   CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
   CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
+  CREATE INDEX conversations_by_root ON conversations (tenant, root, position) WHERE root IS NOT NULL;
   CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
   CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 

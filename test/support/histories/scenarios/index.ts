@@ -4,6 +4,7 @@ import { SCENARIOS_OF_OUTAGES } from './outages.js';
 import { SCENARIOS_OF_OWN_ENGINES } from './own-engines.js';
 import { SCENARIOS_OF_ROLL_OVERS } from './roll-overs.js';
 import type { Scenario } from './scenario.js';
+import { SCENARIOS_OF_SUB_AGENTS } from './sub-agents.js';
 import { SCENARIOS_OF_TIMERS } from './timers.js';
 import { SCENARIOS_OF_TOOLS } from './tools.js';
 import { SCENARIOS_OF_TURNS } from './turns.js';
@@ -18,4 +19,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SCENARIOS_OF_OUTAGES,
   ...SCENARIOS_OF_ROLL_OVERS,
   ...SCENARIOS_OF_OWN_ENGINES,
+  ...SCENARIOS_OF_SUB_AGENTS,
 ];

@@ -43,6 +43,7 @@ const REACHED = [
   ...['unknown', 'forbidden', 'stale', 'expired', 'invalid'].map((verdict) => `told ${verdict}`),
   ...['rule_remembered', 'rule_revoked', 'rule: approve', 'rule: deny'],
   ...['turn_limit_reached', 'turn_ended', 'conversation_closed'],
+  ...['starting', 'started', 'stopping', 'ended'].map((status) => `child ${status}`),
 ];
 
 describe('random schedules', () => {
@@ -53,6 +54,7 @@ describe('random schedules', () => {
       for (const steps of fc.sample(schedule, { numRuns: 800, seed: 7 }))
         for (const event of runAll(steps).m.events) {
           seen.add(event.type);
+          if (event.type === 'child_changed') seen.add(`child ${event.status}`);
           if (event.type === 'resolution_refused') seen.add(`told ${event.verdict}`);
           if (event.type !== 'resolution') continue;
           if (event.late === true) seen.add('late');

@@ -44,6 +44,7 @@ interface Waiting {
 }
 
 const plan = (over: Partial<PlannedCall> = {}): PlannedCall => plannedCall('c', over);
+const childPlan = plan({ executor: 'external', subAgent: { agent: 'other' } });
 const full = plan({
   timeouts: { approvalMs: 1, answerMs: 1, runMs: 1, claimMs: 1, totalMs: 9_000, heartbeatMs: 1 },
   approval: { needed: true, reason: 'r', audience: { users: ['u'], also: [{ roles: ['x'] }] } },
@@ -173,6 +174,20 @@ const WAITING: { readonly [Type in WorkType]: Waiting } = {
       { ok: false, ended: error },
     ],
     failed: ['resolution_reverted', 'suspension'],
+  },
+  start_child: {
+    build: () => after(childPlan, () => undefined),
+    results: [{ started: true }, { started: false, error }],
+    failed: ['child_changed', 'tool_result'],
+  },
+  stop_child: {
+    build: () =>
+      after(childPlan, (m) => {
+        ends(m, 'start_child', { started: true });
+        m.machine.take('cancelTurn', {});
+      }),
+    results: [{ running: true }, { running: false }],
+    failed: ['child_changed'],
   },
   check_definition: {
     build: () =>

@@ -1,0 +1,150 @@
+/** Bounds of sub-agents: budgets, depth and number, and the definition of their tools. */
+import { describe, expect, it } from 'vitest';
+import { agentTool, defineAgent } from '../../../src/index.js';
+import { calls, callsAll, says, script, scriptedBy } from '../../../src/testing/index.js';
+import { promise } from '../../support/promise.js';
+import { lead, research } from './agents.js';
+
+describe('a sub-agent', () => {
+  it(
+    'beyond the depth or the number of its agent is an error of the call',
+    promise('G315'),
+    async () => {
+      const deep = research(script(says('x')), { name: 'deep' }, { name: 'deep' });
+      const middle = research(
+        script(calls('deep', { task: 'b' }), says('could not')),
+        { name: 'middle' },
+        { name: 'middle', tools: [deep], settings: { subAgents: { maxDepth: 1 } } },
+      );
+      const t = lead([middle], script(calls('middle', { task: 'm' }), says('done')));
+      await t.send('go');
+      expect(t.child('middle').result('deep')).toMatchObject({
+        ok: false,
+        error: { code: 'too_many_calls' },
+      });
+
+      const wide = lead(
+        [research(scriptedBy(() => calls('files.remove', { path: 'a' })))],
+        script(
+          callsAll([1, 2].map((task) => ({ name: 'research', input: { task: String(task) } }))),
+          says('x'),
+        ),
+        { subAgents: { maxOpen: 1 } },
+      );
+      await wide.send('go');
+      expect(wide.children).toHaveLength(1);
+      expect(wide.eventsOf('tool_result')).toHaveLength(1);
+    },
+  );
+});
+
+describe('the budget of a turn', () => {
+  const settings = { budgets: { tokens: 100_000, calls: 10, time: '1 hour' } };
+
+  it(
+    'is shared by the sub-agents that begin together, and the rest comes back',
+    promise('G314'),
+    async () => {
+      const tools = ['one', 'two'].map((name) =>
+        research(
+          script(calls('files.remove', { path: 'a' }), says('x')),
+          { name, ...(name === 'two' ? { budgets: { tokens: 9 } } : {}) },
+          { name },
+        ),
+      );
+      const t = lead(
+        tools,
+        script(
+          callsAll([
+            { name: 'one', input: { task: '1' } },
+            { name: 'two', input: { task: '2' } },
+          ]),
+          says('end'),
+        ),
+        settings,
+      );
+      await t.send('go');
+      const [one, two] = t.eventsOf('child_changed').filter(({ status }) => status === 'starting');
+      expect(one?.granted?.tokens).toBeGreaterThan(30_000);
+      expect(one?.granted?.tokens).toBeLessThan(33_334);
+      expect(two?.granted?.tokens).toBe(9);
+      expect(one?.granted?.timeMs).toBe(3_600_000);
+      const { settings: childs } = t.child('one').eventsOf('conversation_started')[0] ?? {};
+      expect(childs?.budgets?.tokens).toBe(one?.granted?.tokens);
+      await t.child('one').approve('files.remove');
+      await t.child('two').approve('files.remove');
+      expect(t.result('two')).toMatchObject({ ok: false, error: { code: 'external_error' } });
+      expect(t.text).toBe('end');
+    },
+  );
+
+  it(
+    'that is used up starts no sub-agent, and that of a sub-agent bounds all of its turns',
+    promise('G314'),
+    async () => {
+      const t = lead(
+        [research(script(says('x')))],
+        script(calls('research', { task: '1' }), says('end')),
+        { budgets: { tokens: 3 } },
+      );
+      await t.send('go');
+      expect(t.children).toEqual([]);
+      expect(t.calls('research')[0]).toMatchObject({
+        result: { error: { code: 'too_many_calls' } },
+      });
+    },
+  );
+});
+
+describe('agentTool', () => {
+  const agent = defineAgent({ name: 'other', model: script(says('x')), instructions: 'x' });
+  const of =
+    (spec: object, given: unknown = agent) =>
+    () =>
+      agentTool(given as never, { name: 'other', description: 'x', ...spec });
+
+  it.each([
+    [{ message: 'text' }, 'message: must be a function'],
+    [{ timeout: 'soon' }, 'timeout: '],
+    [{ whenParentCloses: 'stay' }, 'whenParentCloses: must be "close" or "continue"'],
+    [{ budgets: { tokens: 0 } }, 'budgets.tokens: must be a whole number from 1'],
+    [{ budgets: { cost: -1 } }, 'budgets.cost: must be a number from 0.000001'],
+    [{ budgets: { time: 'x' } }, 'budgets.time: '],
+    [{ budgets: 7 }, 'budgets: must be an object'],
+    [{ run: () => 1 }, 'run: unknown field'],
+    [{ lateResult: 'later' }, 'lateResult: must be one of'],
+    [{ description: '' }, 'description: must be a non-empty text'],
+  ])('names the field and the rule: %j', (spec, problem) => {
+    expect(of(spec)).toThrow(problem);
+  });
+
+  it('takes an agent only', () => {
+    expect(of({}, { name: 'x' })).toThrow('agent: must come from defineAgent');
+  });
+
+  it('counts costs in the currency of its caller', () => {
+    const priced = (name: string, currency: string, more: object = {}) => {
+      const model = Object.assign(script(says('x')), {
+        prices: { currency, inputPerMTok: 1, outputPerMTok: 1 },
+      });
+      return defineAgent({ name, instructions: 'x', model, ...more });
+    };
+    const tools = [agentTool(priced('euro', 'EUR'), { name: 'euro', description: 'x' })];
+    expect(() => priced('dollar', 'USD', { tools })).toThrow('counts costs in EUR');
+    const bare = [agentTool(agent, { name: 'other', description: 'x' })];
+    const settings = { budgets: { cost: 1 } };
+    expect(() => priced('dollar', 'USD', { tools: bare, settings })).toThrow('has no prices');
+  });
+
+  it('is bounded in depth and number by whole numbers', () => {
+    const settings = { subAgents: { maxDepth: 0, maxOpen: 1.5, other: 1 } };
+    const define = () =>
+      defineAgent({
+        ...{ name: 'x', instructions: 'x', model: script(says('x')) },
+        settings: settings,
+      });
+    expect(define).toThrow(/maxDepth.*from 1 to 10/s);
+    expect(define).toThrow(/maxOpen.*from 1 to 100/s);
+    expect(define).toThrow(/other.*unknown field/s);
+  });
+});

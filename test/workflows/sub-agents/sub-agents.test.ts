@@ -1,0 +1,133 @@
+/** Sub-agents on a real server: their calls wait in conversations of their own, which report to the one above. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Conversation } from '../../../src/client/index.js';
+import { agentTool, defineAgent, defineTool } from '../../../src/index.js';
+import { calls, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
+import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
+import { until } from '../../support/until.js';
+
+const remove = defineTool({
+  name: 'files.remove',
+  description: 'Removes a file.',
+  input: z.object({ path: z.string() }),
+  approval: 'required',
+  run: ({ path }) => ({ removed: path }),
+});
+
+const researcher = defineAgent({
+  name: 'researcher',
+  model: scriptedBy(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? says('removed') : calls('files.remove', { path: 'a' }),
+  ),
+  instructions: 'Research.',
+  tools: [remove],
+});
+
+function leadBy(mode: 'await' | 'detach') {
+  const tool = agentTool(researcher, { name: 'research', description: 'Researches.', mode });
+  return defineAgent({
+    name: 'lead',
+    model: scriptedBy(({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role === 'tool') return says('goes on');
+      if (last?.role === 'user' && 'inbox' in last) return says('heard of it');
+      return calls('research', { task: 'clean up' });
+    }),
+    instructions: 'Lead.',
+    tools: [tool],
+  });
+}
+
+async function childOf(engine: Engine, talk: Conversation): Promise<Conversation> {
+  const log = await until('the sub-agent has started', () => engine.log(talk), {
+    holds: (events) =>
+      events.some((event) => event.type === 'child_changed' && event.status === 'started'),
+  });
+  const started = log.find((event) => event.type === 'child_changed');
+  const childId = started?.type === 'child_changed' ? started.childId : '';
+  const child = engine.client.conversation(childId);
+  await until('its call waits', () => child.pending().catch(() => []), {
+    holds: ({ length }) => length === 1,
+  });
+  return child;
+}
+
+async function approve(child: Conversation): Promise<void> {
+  const [pending] = await child.pending();
+  await child.resolve(pending?.toolCallId ?? '', { type: 'approve' });
+}
+
+test(
+  'an awaited one is answered where it waits, after roll-overs of both',
+  promise('G310', 'G316'),
+  async () => {
+    const first = await startEngine({ agents: [leadBy('await')] });
+    const talk = first.begin();
+    await first.send(talk, 'Go');
+    const child = await childOf(first, talk);
+    const below = await until('it is listed under its root', () => talk.pending({ nested: true }), {
+      holds: ({ length }) => length === 1,
+    });
+    expect(below[0]).toMatchObject({
+      ...{ name: 'files.remove', agent: 'researcher', conversationId: child.id },
+      path: [{ conversationId: talk.id, name: 'research' }],
+    });
+    expect(await talk.pending()).toEqual([]);
+    for (const each of [talk, child]) {
+      const runs = () => first.history.runs(first.workflowId(each));
+      await first.signal(each, 'rollOver');
+      await until('a new run begins', runs, { holds: ({ length }) => length > 1 });
+    }
+    await approve(child);
+    await first.idle(talk);
+    const log = await first.log(talk);
+    expect(
+      log.flatMap((event) => (event.type === 'tool_result' ? [event.result.envelope] : [])),
+    ).toEqual([{ ok: true, result: 'removed' }]);
+    expect((await child.snapshot()).status).toBe('closed');
+    expect((await talk.snapshot()).usage.inputTokens).toBeGreaterThan(0);
+  },
+);
+
+test(
+  'a detached one answers by new input, and a cancel or a close of the caller stops it',
+  promise('G310', 'G312'),
+  async () => {
+    const engine = await startEngine({ agents: [leadBy('detach')] });
+    const { talk } = await engine.ask('Go');
+    const child = await childOf(engine, talk);
+    await approve(child);
+    await until('the answer is read', () => engine.logTypes(talk), {
+      holds: (types) => types.filter((type) => type === 'turn_ended').length === 2,
+    });
+    const { talk: other } = await engine.ask('Go');
+    const closed = await childOf(engine, other);
+    await other.close();
+    await until('it is closed as well', () => closed.snapshot(), {
+      holds: ({ status }) => status === 'closed',
+    });
+  },
+);
+
+test(
+  'a cancel of the turn closes an awaited one, and counts what it has spent',
+  promise('G312'),
+  async () => {
+    const engine = await startEngine({ agents: [leadBy('await')] });
+    const talk = engine.begin();
+    await engine.send(talk, 'Go');
+    const child = await childOf(engine, talk);
+    const { usage } = await child.snapshot();
+    await talk.cancel();
+    await until('it is closed', () => child.snapshot(), {
+      holds: ({ status }) => status === 'closed',
+    });
+    const log = await until('its end is known', () => engine.log(talk), {
+      holds: (events) =>
+        events.some((event) => event.type === 'child_changed' && event.status === 'ended'),
+    });
+    expect(log.at(-1)).toMatchObject({ end: { status: 'cancelled', usage } });
+  },
+);
