@@ -94,9 +94,10 @@ export type {
   ToolPolicy,
 } from './define/tool/policy.js';
 
-// Sub-agents: tools whose calls another agent runs.
+// Several agents: tools whose calls another agent runs, and tools that pass the conversation on.
 
 export { type AgentToolSpec, agentTool } from './define/agent-tool.js';
+export { type HandoffToolSpec, handoffTool } from './define/handoff-tool.js';
 
 // Schemas and values.
 

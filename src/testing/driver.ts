@@ -28,7 +28,7 @@ import type { StampedActor } from '../protocol/values/actors.js';
 import type { TranscriptDelta } from '../protocol/workflow/transcript-delta.js';
 import { type LocalActivities, ModelCallLost } from './local/local-activities.js';
 import { type ChildSpec, LocalChildren } from './local/local-children.js';
-import { type LocalDeps, localDeps } from './local/local-deps.js';
+import { agentNamed, type LocalDeps, localDeps } from './local/local-deps.js';
 import { LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
@@ -102,7 +102,7 @@ export class TestDriver<Services> {
     local.states = () => statesNow(this.#machine.state).states;
     const { model: _ofThisAgent, ...others } = options;
     this.#children = new LocalChildren({
-      agent: () => local.agent,
+      agent: (name) => agentNamed(local, name),
       machine: () => this.#machine,
       drive: (spec) => {
         const startAt = new Date(this.#nowMs);
@@ -170,8 +170,9 @@ export class TestDriver<Services> {
   async deploy(agent: Agent<Services>, offers: boolean): Promise<void> {
     this.#local.agent = agent;
     this.#local.added.clear();
-    for (const { toolCallId, name } of offers ? this.#pending() : []) {
-      const offer = this.#work.offerOf(name);
+    const { agent: current } = this.#machine.state;
+    for (const { toolCallId, name, agent: made } of offers ? this.#pending() : []) {
+      const offer = this.#work.offerOf(made ?? current, name);
       if (offer !== undefined) this.#machine.take('changeSuspension', { toolCallId, offer });
     }
     await this.settle();

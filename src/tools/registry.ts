@@ -15,9 +15,11 @@ export function withSubAgents<Services>(
   const add = (agent: Agent<Services>): void => {
     if (found.has(agent)) return;
     found.add(agent);
-    // The definition of the tool has checked that it is an agent.
-    for (const { subAgent } of toolsOf(agent))
+    for (const { subAgent, handoff } of toolsOf(agent)) {
+      // The definitions of the tools have checked that these are agents.
       if (subAgent !== undefined) add(subAgent.agent as Agent<Services>);
+      if (handoff !== undefined) add(handoff.agent() as Agent<Services>);
+    }
   };
   for (const agent of agents) add(agent);
   return [...found];

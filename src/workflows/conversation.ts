@@ -18,6 +18,7 @@ import { childrenToClose, endOf } from '../core/children/children.js';
 import { withOffloaded } from '../core/context/offloaded.js';
 import { isCrowded, needsOffload } from '../core/context/request-window.js';
 import { ConversationMachine } from '../core/machine/machine.js';
+import type { ConversationState } from '../core/state/state.js';
 import type { ChildEnd, ParentRef } from '../protocol/conversation/children.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
 import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
@@ -83,6 +84,12 @@ async function reopened(input: ConversationInput, reopen: ReopenInput): Promise<
   return new Shell({ ...input, carried }, reopening.waiting);
 }
 
+/** The attributes as the start of the run, or the run before it, has left them. */
+function attributesOf(input: ConversationInput, state: ConversationState): SearchAttributes {
+  const agent = input.reopen === undefined ? state.agent : input.agent;
+  return new SearchAttributes(input.searchAttributes !== false, shownIds(state), agent);
+}
+
 class Shell {
   readonly #input: ConversationInput;
   readonly #machine: ConversationMachine;
@@ -142,7 +149,7 @@ class Shell {
     this.#recovery = new Recovery(this.#machine, this.#driver);
     this.#idleClose = new IdleClose(this.#machine, input.settings.idleCloseMs, this.#recheck);
     // A reopened conversation has no pending calls; after a roll-over the attributes are still those of the last run.
-    this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
+    this.#attributes = attributesOf(input, state);
     const { namespace } = workflowInfo();
     provideDetails(() =>
       detailsText(this.#machine.state, { namespace, ended: this.#log.last('turn_ended') }),

@@ -112,6 +112,7 @@ describe('the root entry', () => {
       'defineAgent',
       'definePlugin',
       'defineTool',
+      'handoffTool',
       'httpTool',
       'initColloquy',
       'isPendingOf',

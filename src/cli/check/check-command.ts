@@ -8,6 +8,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import { openEventLog } from '../../projection/source/open-log.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { type Forecast, forecast } from '../../tools/definition/forecast.js';
+import { withSubAgents } from '../../tools/registry.js';
 import { loadAgents } from '../process/agents-module.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { waitingCalls } from './waiting-calls.js';
@@ -51,7 +52,7 @@ export async function checkAgents(
   agents: readonly AnyAgent[],
   log: Pick<EventLog, 'list' | 'readTurn'>,
 ): Promise<CheckReport> {
-  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  const byName = new Map(withSubAgents(agents).map((agent) => [agent.name, agent]));
   const calls: CheckedCall[] = [];
   let checked = 0;
   for await (const found of waitingCalls(log)) {

@@ -47,9 +47,10 @@ async function* callsOf(
   const of = { tenant, conversationId, agent };
   for (const turnId of new Set(pending.map((call) => call.turnId))) {
     const plans = plansIn(await log.readTurn(key, turnId));
-    for (const { toolCallId, kind, definition } of pending) {
+    for (const { toolCallId, kind, definition, agent: made } of pending) {
       const plan = plans.get(toolCallId);
-      if (plan !== undefined) yield { ...of, plan, waits: kind, definition };
+      const by = made ?? agent;
+      if (plan !== undefined) yield { ...of, agent: by, plan, waits: kind, definition };
     }
     for (const plan of plans.values())
       if (plan.unplanned !== undefined) yield { ...of, plan, waits: 'behind' };

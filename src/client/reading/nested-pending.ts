@@ -57,5 +57,5 @@ function callsOf(
   { conversationId, agent, pending }: ConversationSnapshot,
   path: readonly ChildStep[],
 ): readonly NestedPendingCall[] {
-  return pending.map((call) => ({ ...call, conversationId, agent, path }));
+  return pending.map((call) => ({ ...call, conversationId, agent: call.agent ?? agent, path }));
 }

@@ -18,6 +18,7 @@ import type { ConversationState } from '../state/state.js';
 import { isTelemetry } from '../state/update.js';
 import { addUsage } from '../state/usage.js';
 import {
+  agentChanged,
   callPlanned,
   expired,
   resolved,
@@ -116,6 +117,7 @@ const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
   transcript_offloaded: withOffloaded,
   rolled_over: (state, { droppedMessages }) =>
     withoutSettledResults(withoutOldest(state, droppedMessages)),
+  agent_changed: agentChanged,
   child_changed: childChanged,
   turn_ended: (state, event) => withLastTurn(state, turnEnded(state, event), event),
   // Open calls and turns stay as they are: reopening the conversation gives every call its result.

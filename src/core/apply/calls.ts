@@ -7,6 +7,7 @@ import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ToolResultPart } from '../../protocol/conversation/messages.js';
 import { MAX_SHOWN_REASONS } from '../../protocol/limits/limits.js';
 import type {
+  AgentChanged,
   CallPlanned,
   Expired,
   ResolutionEvent,
@@ -218,6 +219,27 @@ export function toolResult(
     ...withFailure(patched, name, result),
     calls: { ...state.calls, [toolCallId]: ended },
   });
+}
+
+/** Open calls keep the agent that made them. */
+export function agentChanged(
+  state: ConversationState,
+  { agent, turnId }: Stamped<AgentChanged>,
+): ConversationState {
+  const { agent: previous, formerAgents = [] } = state;
+  const calls = Object.entries(state.calls).map(
+    ([id, call]) => [id, call.agent === undefined ? { ...call, agent: previous } : call] as const,
+  );
+  const former = [...new Set([...formerAgents, previous])].filter((name) => name !== agent);
+  const { formerAgents: _before, ...rest } = state;
+  const next = {
+    ...rest,
+    agent,
+    ...(former.length === 0 ? {} : { formerAgents: former }),
+    calls: Object.fromEntries(calls),
+  };
+  if (state.turn?.turnId !== turnId) return next;
+  return withTurn(next, (turn) => ({ ...turn, handedOverIn: turn.step }));
 }
 
 /** Ends the step once the model has a result for each of its calls. */

@@ -46,9 +46,18 @@ export function startedState(
     ...(ended?.plugins === undefined ? {} : { plugins: ended.plugins }),
     ...(ended?.duePatches === undefined ? {} : { duePatches: ended.duePatches }),
     ...(event.parent === undefined ? {} : { parent: event.parent }),
+    ...formerAgents(before, event),
     ...leftChildren(ended),
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
+}
+
+function formerAgents(
+  before: ConversationState | undefined,
+  { agent }: ConversationStarted,
+): Pick<ConversationState, 'formerAgents'> {
+  const former = (before?.formerAgents ?? []).filter((name) => name !== agent);
+  return former.length === 0 ? {} : { formerAgents: former };
 }
 
 /** Sub-agents of the old run that go with it may still run, also after a start that was cut off: they are closed. */

@@ -11,6 +11,7 @@ import { earlierResultsOf } from '../context/turn-results.js';
 import { statesRef } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
+import { agentOf } from '../state/state.js';
 import type { Effect } from './effects.js';
 
 /** The effects of a call that has been approved or needs no approval. */
@@ -55,13 +56,13 @@ export function requesterOf(
 
 /** The input of a run of the call, wherever it runs. */
 export function runInputOf(state: ConversationState, call: CallState): RunToolInput {
-  const { tenant, conversationId, agent } = state;
+  const { tenant, conversationId } = state;
   const { plan, turnId, step, approver } = call;
   const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
   return {
     tenant,
     conversationId,
-    agent,
+    agent: agentOf(state, call),
     turnId,
     step,
     call: {

@@ -7,6 +7,7 @@ import type { Effect, InternalEffect } from '../decide/effects.js';
 import { patchEvents } from '../plugins/states.js';
 import type { ConversationState } from '../state/state.js';
 import { childBegunEvents } from './children.js';
+import { handoffEvents } from './handoffs.js';
 import { ruledEvents } from './resolutions.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 import { suspensionEvent } from './suspension.js';
@@ -59,7 +60,9 @@ const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
     if (call === undefined) return [];
     // Judged again: calls of the same step may have used the capacity in the meantime.
     const now = result.status === 'detached' ? detachResult(state, call) : result;
-    return [resultEvent(call, now)];
+    return call.plan.handoff === undefined
+      ? [resultEvent(call, now)]
+      : handoffEvents(state, call, now);
   },
   move_to_background: (state, { toolCallId }) => {
     const call = state.calls[toolCallId];

@@ -41,6 +41,7 @@ export function suspensionEvent(
       ...offeredDefinition(call, kind),
       ...askFields(call, kind),
       ...(call.background === 'detached' ? { detached: true as const } : {}),
+      ...(call.agent === undefined ? {} : { agent: call.agent }),
       ...(call.reverted === undefined ? {} : { reverted: call.reverted }),
       openedAt: isoOf(nowMs),
       ...end,

@@ -161,7 +161,9 @@ export function misplacedRefusal(
       code: 'conversation_closed',
       message: 'The conversation is closed; reopen it to continue',
     };
-  if (agent === undefined || agent === state.agent) return undefined;
+  const { formerAgents = [] } = state;
+  const isKnown = agent === state.agent || formerAgents.some((name) => name === agent);
+  if (agent === undefined || isKnown) return undefined;
   return {
     code: 'agent_mismatch',
     message: `The conversation belongs to agent "${state.agent}"`,

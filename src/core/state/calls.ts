@@ -50,6 +50,8 @@ interface CallRecord {
    * `seq` of the event that led to the current status (asked, suspended, resolved); readers list calls in this order.
    */
   readonly since: number;
+  /** The agent that made the call, where the conversation has another one now. */
+  readonly agent?: string;
   /** When the model asked for the call; kept for calls with a limit on their total time. */
   readonly askedAt?: string;
   /** The deadline for which `suspension_expiring` was recorded. */

@@ -59,6 +59,8 @@ interface TurnRecord {
   readonly spent?: SpentCalls;
   /** Calls of its sub-agents that have ended; absent where they are not counted. */
   readonly spentByChildren?: number;
+  /** The step in which the conversation was passed on to another agent, the newest. */
+  readonly handedOverIn?: number;
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
   /** Ids of further actors whose messages joined the turn: audiences treat them as requesters, too. */
@@ -129,6 +131,8 @@ export interface ConversationState {
   readonly tenant: string;
   readonly conversationId: string;
   readonly agent: string;
+  /** The agents that the conversation had before; messages may still name them. Absent: none. */
+  readonly formerAgents?: readonly string[];
   readonly chain: string;
   readonly settings: AgentSettings;
   readonly startedAt: string;
@@ -189,6 +193,11 @@ export function callOf(
   toolCallId: string,
 ): CallState | undefined {
   return Object.hasOwn(calls, toolCallId) ? calls[toolCallId] : undefined;
+}
+
+/** The agent that made the call: its definitions count for it, also when the conversation was passed on. */
+export function agentOf({ agent }: Pick<ConversationState, 'agent'>, call: CallState): string {
+  return call.agent ?? agent;
 }
 
 /** Whether the calls of a step run one after the other. */

@@ -16,12 +16,13 @@ import { contextShown } from './view.js';
 export function snapshotOf(state: ConversationState): ConversationSnapshot {
   const { tenant, conversationId, turn } = state;
   const inFlightTools = inFlightOf(state);
-  const pending = byAge(shownCalls(state)).flatMap(({ suspension }) =>
+  const pending = byAge(shownCalls(state)).flatMap(({ suspension, agent }) =>
     suspension === undefined || suspension.childId !== undefined
       ? []
       : [
           {
             ...suspension,
+            ...(agent === undefined ? {} : { agent }),
             ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
           },
         ],

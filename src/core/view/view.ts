@@ -63,10 +63,10 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       return withModelCall(view, event);
     case 'summary':
       return { ...view, usage: addUsage(view.usage, event.usage) };
+    case 'agent_changed':
+      return withAgent(view, event);
     case 'child_changed':
-      return event.end === undefined
-        ? view
-        : { ...view, usage: addUsage(view.usage, event.end.usage) };
+      return withChild(view, event);
     case 'tool_call':
     case 'call_planned':
     case 'suspension':
@@ -112,6 +112,24 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     default:
       return ignoreUnknown(event, view);
   }
+}
+
+function withChild(
+  view: ConversationSnapshot,
+  { end }: Extract<CanonicalEvent, { type: 'child_changed' }>,
+): ConversationSnapshot {
+  return end === undefined ? view : { ...view, usage: addUsage(view.usage, end.usage) };
+}
+
+/** Waiting calls keep the agent that made them. */
+function withAgent(
+  view: ConversationSnapshot,
+  { agent, previous }: Extract<CanonicalEvent, { type: 'agent_changed' }>,
+): ConversationSnapshot {
+  const pending = view.pending.map((call) =>
+    call.agent === undefined ? { ...call, agent: previous } : call,
+  );
+  return { ...view, agent, pending };
 }
 
 function withTurn(

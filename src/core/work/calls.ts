@@ -21,7 +21,7 @@ import {
 } from '../events/tool-runs.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
-import { callOf } from '../state/state.js';
+import { agentOf, callOf } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 import type { CallWorkType, EffectAt, WorkInput, WorkResult, WorkRow } from './row.js';
 
@@ -100,8 +100,9 @@ export const CALL_WORK: { readonly [Type in CallWorkType]: WorkRow<Type> } = {
     key: ({ toolCallId, requestId }) => `check:${toolCallId}:${requestId}`,
     activity: 'checkAnswer',
     input: ({ state, call }) => {
-      const { tenant, conversationId, agent } = state;
+      const { tenant, conversationId } = state;
       const { answer, ask, plan } = call;
+      const agent = agentOf(state, call);
       if (answer === undefined) return undefined;
       const { toolCallId, name, answerDefinition } = plan;
       const offered = answerDefinition === undefined ? {} : { answerDefinition };
@@ -192,8 +193,9 @@ function ofCall<Type extends CallWorkType>(row: CallRow<Type>): WorkRow<Type> {
 
 /** The step of the call, its requester, and the results of its turn until now. */
 function stepOf(state: ConversationState, call: CallState) {
-  const { tenant, conversationId, agent } = state;
+  const { tenant, conversationId } = state;
   const { turnId, step } = call;
+  const agent = agentOf(state, call);
   const requester = requesterOf(state, call);
   const results = earlierResultsOf(state, turnId);
   return { tenant, conversationId, agent, turnId, step, requester, ...results };

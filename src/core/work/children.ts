@@ -12,6 +12,7 @@ import {
 } from '../events/children.js';
 import type { ChildRecord } from '../state/children.js';
 import type { ConversationState } from '../state/state.js';
+import { agentOf } from '../state/state.js';
 import type { ChildWorkType, WorkRow } from './row.js';
 
 export const CHILD_WORK: { readonly [Type in ChildWorkType]: WorkRow<Type> } = {
@@ -23,8 +24,9 @@ export const CHILD_WORK: { readonly [Type in ChildWorkType]: WorkRow<Type> } = {
       const child = childOf(state, childId);
       if (child === undefined) return undefined;
       const call = openCallOf(state, child);
-      const { tenant, conversationId, agent } = state;
+      const { tenant, conversationId } = state;
       const { toolCallId, name } = child;
+      const agent = call === undefined ? state.agent : agentOf(state, call);
       return {
         ...{ tenant, conversationId, agent, toolCallId, name, childId },
         ...(call === undefined

@@ -84,6 +84,7 @@ const plan = recordOf({
   taskQueue: optional(taskQueue),
   mcp: optional(aRecord),
   made: optional(recordOf({ plugin: aText, factory: optional(aText) })),
+  handoff: optional(recordOf({ agent: aText })),
   subAgent: optional(
     recordOf({ agent: aText, budgets: optional(childBudgets), outlives: optional(aFlag) }),
   ),

@@ -100,6 +100,8 @@ export interface Tool<
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** Present for tools whose calls another agent runs. */
   readonly subAgent?: SubAgent;
+  /** Present for tools that pass the conversation on. Called once all agents are defined. */
+  readonly handoff?: { readonly agent: () => SubAgent['agent'] };
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
   /** Present for tools that an MCP server has listed. */

@@ -139,10 +139,12 @@ export class DefinitionWatch {
   /** `left`: the next pass checks the call again. */
   async #checkCall(
     { tenant, conversationId }: ConversationKey,
-    { toolCallId, name, definition, claim }: PendingCall,
+    { toolCallId, name, definition, claim, agent: made }: PendingCall,
     agent: ServedAgent,
   ): Promise<'same' | 'changed' | 'left'> {
-    const offer = definition === undefined ? undefined : agent.offerOf(name);
+    // A call of an agent that has passed the conversation on is judged when it is answered.
+    const isOwn = (made ?? agent.name) === agent.name && definition !== undefined;
+    const offer = isOwn ? agent.offerOf(name) : undefined;
     if (offer === undefined || offer.definition === definition) return 'same';
     if (claim !== undefined) return 'left';
     const key = { tenant, conversationId };

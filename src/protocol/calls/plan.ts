@@ -99,6 +99,8 @@ export interface PlannedCall {
   readonly repeats?: number;
   /** A sub-agent runs the call: the engine itself resolves it, when the conversation of that agent has ended. */
   readonly subAgent?: SubAgentPlan;
+  /** The call passes the conversation on to another agent. */
+  readonly handoff?: { readonly agent: string };
   /** Present in a sequential step before the call's turn: nothing else is decided about the call yet. */
   readonly unplanned?: { readonly argumentsJson: string };
   /** Present when the call cannot run (unknown tool, bad JSON, failed validation): its result. */

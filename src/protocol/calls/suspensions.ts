@@ -81,6 +81,8 @@ export interface Suspension {
   readonly reverted?: { readonly requestId: string; readonly problems: readonly FieldProblem[] };
   /** The conversation of the sub-agent that runs the call, and alone may resolve it. */
   readonly childId?: string;
+  /** The agent that made the call, which has passed the conversation on since. Absent: the conversation's own. */
+  readonly agent?: string;
   /** Present when the call's total time ends this wait, not the wait's own time-out. */
   readonly limitedBy?: 'total';
 }

@@ -88,6 +88,8 @@ export const TEXTS = {
     `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out what it did, and report the outcome.`,
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
+  handedOver: (agent: string): string =>
+    `The conversation was passed on to agent "${agent}" in this step already: this call did nothing`,
   tooDeep: (limit: number): string =>
     `Sub-agents can be nested ${limit} ${limit === 1 ? 'level' : 'levels'} deep at most: this call did not run`,
   tooManyChildren: (limit: number): string =>

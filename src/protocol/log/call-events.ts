@@ -255,6 +255,15 @@ export interface AnswerChecked {
   readonly requestId: string;
 }
 
+/** A call has passed the conversation on to another agent, which makes its next model call. */
+export interface AgentChanged {
+  readonly type: 'agent_changed';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly agent: string;
+  readonly previous: string;
+}
+
 export type CallEventBody =
   | ToolCallEvent
   | CallPlanned
@@ -276,6 +285,7 @@ export type CallEventBody =
   | ToolAskedEvent
   | AnswerChecked
   | ToolReconciledEvent
+  | AgentChanged
   | DefinitionChanged
   | InputMigrated
   | SuspensionChanged;

@@ -22,7 +22,7 @@ export interface ChildSpec<Services> {
 }
 
 export interface LocalChildrenOptions<Services, Driver extends ChildDriver> {
-  readonly agent: () => Agent<Services>;
+  readonly agent: (name: string) => Agent<Services>;
   readonly machine: () => ConversationMachine;
   readonly drive: (spec: ChildSpec<Services>) => Driver;
 }
@@ -44,7 +44,7 @@ export class LocalChildren<Services, Driver extends ChildDriver> {
   async start(input: InputOf<'startChild'>): Promise<ResultOf<'startChild'>> {
     const { name, childId, parent, granted, unwanted } = input;
     if (unwanted === true) return notStarted({ code: 'cancelled', message: TEXTS.cancelled });
-    const tool = this.#options.agent().tools.find((each) => each.name === name);
+    const tool = this.#options.agent(input.agent).tools.find((each) => each.name === name);
     if (tool?.subAgent === undefined)
       return notStarted({ code: 'not_available', message: TEXTS.noLongerAvailable(name) });
     const message = firstMessage(tool, input);

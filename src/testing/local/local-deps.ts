@@ -1,5 +1,5 @@
 /** The dependencies of a test conversation. */
-import type { Agent } from '../../define/define-agent.js';
+import type { Agent, AnyAgent } from '../../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { MadeTool } from '../../protocol/calls/plan.js';
@@ -7,6 +7,7 @@ import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { prepareAgent } from '../../tools/plugins/prepare.js';
+import { withSubAgents } from '../../tools/registry.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { ChildDriver, LocalChildren } from './local-children.js';
@@ -15,7 +16,7 @@ import type { TestConversationOptions } from './test-options.js';
 export interface LocalDeps<Services> {
   /** Replaced by a deploy. */
   agent: Agent<Services>;
-  /** Plays the agent's own model. */
+  /** Plays the model of the agent that the conversation began with, also after a deploy. */
   readonly model: Model;
   readonly services: Services;
   readonly logger: Logger;
@@ -27,19 +28,36 @@ export interface LocalDeps<Services> {
   readonly added: Map<string, AnyTool>;
 }
 
+/** The agent of this name: the one that the conversation began with, or one that its tools name. */
+export function agentNamed<Services>(
+  { agent }: LocalDeps<Services>,
+  name: string,
+): Agent<Services> {
+  return withSubAgents([agent]).find((each) => each.name === name) ?? agent;
+}
+
+/** The model of an agent, or the one that plays it. */
+export function modelOf<Services>({ agent, model }: LocalDeps<Services>, named: AnyAgent): Model {
+  return named.name === agent.name ? model : named.model;
+}
+
 /** The tool of a call: the agent's own, or one that a plugin has made. Undefined where this agent has none. */
 export async function localTool<Services>(
-  { agent, services, logger, states, added }: LocalDeps<Services>,
+  local: LocalDeps<Services>,
   {
+    agent: agentName,
     name,
     made,
     tenant,
     conversationId,
   }: ConversationKey & {
+    readonly agent: string;
     readonly name: string;
     readonly made?: MadeTool | undefined;
   },
 ): Promise<AnyTool | undefined> {
+  const { services, logger, states, added } = local;
+  const agent = agentNamed(local, agentName);
   if (made === undefined) return agent.tools.find((tool) => tool.name === name);
   const { ref, at } = made;
   if (at === undefined) return toolByFactory(agent, { name, ref });

@@ -27,7 +27,7 @@ import { providerCallsOf } from '../../tools/plan/provider-calls.js';
 import { PluginFailed, startPlugins } from '../../tools/plugins/lifecycle.js';
 import { contextMessages, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
 import { ModelCallLost } from './local-activities.js';
-import { type LocalDeps, policyDepsOf } from './local-deps.js';
+import { agentNamed, type LocalDeps, modelOf, policyDepsOf } from './local-deps.js';
 import { summarizeHere } from './local-summary.js';
 
 function refusal(code: TurnError['code'], message: string): ModelCallLost {
@@ -61,7 +61,7 @@ export class LocalModel<Services> {
   async callModel(input: CallModelInput, signal: AbortSignal): Promise<CallModelResult> {
     const unusable = unusableForm(input.output);
     if (unusable !== undefined) throw refusal('invalid_request', unusable);
-    const { agent } = this.#local;
+    const agent = agentNamed(this.#local, input.agent);
     // Without plugins nothing is awaited, so that the order of a test's events does not depend on them.
     return agent.plugins === undefined
       ? await this.#asked(input, { agent, context: [], patches: [] }, signal)
@@ -73,7 +73,7 @@ export class LocalModel<Services> {
     { agent, context: added, patches }: Omit<Prepared, 'states'>,
     signal: AbortSignal,
   ): Promise<CallModelResult> {
-    const { model: player } = this.#local;
+    const player = modelOf(this.#local, agent);
     const soFar: TextPart[] = [];
     const onEvent = (event: ModelStreamEvent): void => {
       if (event.type === 'text' || event.type === 'reasoning')
@@ -138,7 +138,8 @@ export class LocalModel<Services> {
 
   /** @throws {ModelCallLost} for a failure of a plugin, which ends the turn */
   async #prepared(input: CallModelInput, signal: AbortSignal): Promise<Prepared> {
-    const { agent, services, logger } = this.#local;
+    const { services, logger } = this.#local;
+    const agent = agentNamed(this.#local, input.agent);
     const { tenant, conversationId, turnId, step, requester, transcript } = input;
     const about = { tenant, conversationId, turnId, step, requester };
     try {
@@ -178,8 +179,10 @@ export class LocalModel<Services> {
   }
 
   /** @throws {ModelCallLost} when no summary was made */
-  async summarize({ transcript }: SummarizeInput, signal: AbortSignal): Promise<SummarizeResult> {
-    const { agent, model } = this.#local;
+  async summarize(input: SummarizeInput, signal: AbortSignal): Promise<SummarizeResult> {
+    const agent = agentNamed(this.#local, input.agent);
+    const model = modelOf(this.#local, agent);
+    const { transcript } = input;
     return await summarizeHere({ agent, model, messages: transcript.append, signal });
   }
 }

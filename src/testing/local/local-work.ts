@@ -18,7 +18,7 @@ import { rerunContext } from '../../tools/shared/entry.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
 import type { LocalActivities } from './local-activities.js';
-import { type LocalDeps, localTool, policyDepsOf } from './local-deps.js';
+import { agentNamed, type LocalDeps, localTool, policyDepsOf } from './local-deps.js';
 import { LocalModel } from './local-model.js';
 import { LocalResults } from './local-results.js';
 
@@ -42,7 +42,7 @@ export class LocalWork<Services> implements LocalActivities {
   /** Plans a call of a sequential step, when its turn has come. */
   async planCall(input: InputOf<'planCall'>): Promise<PlannedCall> {
     const { toolCallId, name, argumentsJson } = input.call;
-    const { agent } = this.#local;
+    const agent = agentNamed(this.#local, input.agent);
     const made = input.made === undefined ? undefined : await this.#toolOf(input, name);
     if (input.made !== undefined && made === undefined) return goneCall(input.call, goneTool(name));
     const [planned] = await planCalls({
@@ -134,7 +134,13 @@ export class LocalWork<Services> implements LocalActivities {
     const tool = await this.#toolOf(input, name);
     if (tool === undefined) return { ok: false, ended: goneTool(name) };
     const deps = policyDepsOf(this.#local, input);
-    return checkEdit({ agent: this.#local.agent, tool, toolCallId, input: edited, deps });
+    return checkEdit({
+      agent: agentNamed(this.#local, input.agent),
+      tool,
+      toolCallId,
+      input: edited,
+      deps,
+    });
   }
 
   /** Checks a call against the present definition. */
@@ -149,12 +155,12 @@ export class LocalWork<Services> implements LocalActivities {
       return { outcome: 'ended', error: { code: 'not_available', message } };
     }
     const deps = policyDepsOf(this.#local, input);
-    return checkCall({ agent: this.#local.agent, tool, call, deps, signal });
+    return checkCall({ agent: agentNamed(this.#local, input.agent), tool, call, deps, signal });
   }
 
   /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
-  offerOf(name: string): AnswerOffer | undefined {
-    const tool = this.#local.agent.tools.find((each) => each.name === name);
+  offerOf(agent: string, name: string): AnswerOffer | undefined {
+    const tool = agentNamed(this.#local, agent).tools.find((each) => each.name === name);
     return tool === undefined ? undefined : offerOf(tool);
   }
 
@@ -165,7 +171,10 @@ export class LocalWork<Services> implements LocalActivities {
   ): Omit<ToolRun, 'tool'> {
     const { tenant, conversationId, agent, turnId, step, call, approver } = input;
     const { toolCallId, name } = call;
-    const states = new StateView(this.#local.agent.plugins ?? [], this.#local.states());
+    const states = new StateView(
+      agentNamed(this.#local, agent).plugins ?? [],
+      this.#local.states(),
+    );
     return {
       large: this.#results,
       states,
@@ -190,9 +199,10 @@ export class LocalWork<Services> implements LocalActivities {
   }
 
   #toolOf(
-    { made, tenant, conversationId }: Pick<RunToolInput, 'made' | 'tenant' | 'conversationId'>,
+    input: Pick<RunToolInput, 'agent' | 'made' | 'tenant' | 'conversationId'>,
     name: string,
   ): Promise<AnyTool | undefined> {
-    return localTool(this.#local, { name, made, tenant, conversationId });
+    const { agent, made, tenant, conversationId } = input;
+    return localTool(this.#local, { agent, name, made, tenant, conversationId });
   }
 }

@@ -133,7 +133,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 
 function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
   const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, made, provenance } = tool;
-  const { subAgent } = tool;
+  const { subAgent, handoff } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -154,6 +154,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     ...(made === undefined ? {} : { made }),
     ...(provenance === undefined ? {} : { provenance }),
     ...(subAgent === undefined ? {} : { subAgent: subAgentPlan(subAgent) }),
+    ...(handoff === undefined ? {} : { handoff: { agent: handoff.agent().name } }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
     ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),

@@ -131,7 +131,8 @@ export class Reopening {
       }
     } catch (error) {
       if (isCancellation(error)) await this.#refuse(cancelled());
-      new SearchAttributes(this.#input.searchAttributes !== false, new Set()).closed();
+      const { agent, searchAttributes } = this.#input;
+      new SearchAttributes(searchAttributes !== false, new Set(), agent).closed();
       throw error;
     }
   }

@@ -11,6 +11,7 @@ import { utf8Bytes } from '../../protocol/values/json.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/workflow/messaging.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+const AGENT = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, SearchAttributeType.KEYWORD);
 const PENDING_TOOLS = defineSearchAttributeKey(
   SEARCH_ATTRIBUTES.pendingTools,
   SearchAttributeType.KEYWORD_LIST,
@@ -33,15 +34,25 @@ function shownId({ toolCallId, kind, deadline }: Suspension): string {
 export class SearchAttributes {
   readonly #enabled: boolean;
   #shown: ReadonlySet<string>;
+  #agent: string;
 
-  constructor(enabled: boolean, shown: ReadonlySet<string>) {
+  /** `agent`: the one that the attributes have. */
+  constructor(enabled: boolean, shown: ReadonlySet<string>, agent: string) {
     this.#enabled = enabled;
     this.#shown = shown;
+    this.#agent = agent;
   }
 
   /** True when an upsert was made. */
   update(state: ConversationState): boolean {
     if (!this.#enabled) return false;
+    const isHandedOver = state.agent !== this.#agent;
+    this.#agent = state.agent;
+    if (isHandedOver) this.#upsert([{ key: AGENT, value: state.agent }]);
+    return this.#updateCalls(state) || isHandedOver;
+  }
+
+  #updateCalls(state: ConversationState): boolean {
     const open = openSuspensions(state);
     const opened = open.some((suspension) => !this.#shown.has(shownId(suspension)));
     if (!opened && !(open.length === 0 && this.#shown.size > 0)) return false;

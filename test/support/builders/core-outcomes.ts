@@ -66,6 +66,9 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
             ? { timeouts: { ...TIMEOUTS, claimMs: dice % 2 === 0 ? ANSWER_MS : ANSWER_MS / 4 } }
             : {}),
           ...(executor === 'external' && dice % 5 > 1 ? { subAgent: subAgentOf(dice) } : {}),
+          ...(executor === 'internal' && dice % 5 > 1
+            ? { handoff: { agent: dice % 2 === 0 ? 'second' : 'third' } }
+            : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
           ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
           ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),

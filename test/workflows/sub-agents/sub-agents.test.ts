@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Conversation } from '../../../src/client/index.js';
-import { agentTool, defineAgent, defineTool } from '../../../src/index.js';
-import { calls, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
+import { agentTool, defineAgent, defineTool, handoffTool } from '../../../src/index.js';
+import { calls, callsAll, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -129,5 +129,51 @@ test(
         events.some((event) => event.type === 'child_changed' && event.status === 'ended'),
     });
     expect(log.at(-1)).toMatchObject({ end: { status: 'cancelled', usage } });
+  },
+);
+
+test(
+  'a hand-off outlasts a roll-over, and calls of before run with their own agent',
+  promise('G318'),
+  async () => {
+    const billing = defineAgent({
+      name: 'billing',
+      model: scriptedBy(() => says('billing here')),
+      instructions: 'Bill.',
+    });
+    const triage = defineAgent({
+      name: 'triage',
+      model: scriptedBy(() =>
+        callsAll([
+          { name: 'files.remove', input: { path: 'a' } },
+          { name: 'to.billing', input: { note: 'x' } },
+        ]),
+      ),
+      instructions: 'Triage.',
+      tools: [remove, handoffTool(billing, { name: 'to.billing', description: 'Passes on.' })],
+    });
+    const engine = await startEngine({ agents: [triage] });
+    const talk = engine.begin();
+    await engine.send(talk, 'hello');
+    await engine.reaches(talk, 'awaiting_input');
+    const runs = () => engine.history.runs(engine.workflowId(talk));
+    await engine.signal(talk, 'rollOver');
+    await until('a new run begins', runs, { holds: ({ length }) => length > 1 });
+    expect((await talk.snapshot()).agent).toBe('billing');
+    const [call] = await talk.pending();
+    expect(call?.agent).toBe('triage');
+    await talk.resolve(call?.toolCallId ?? '', { type: 'approve' });
+    await engine.idle(talk);
+    const results = (await engine.log(talk)).flatMap((event) =>
+      event.type === 'tool_result' ? [event.result.envelope] : [],
+    );
+    expect(results).toContainEqual({ ok: true, result: { removed: 'a' } });
+    // The client still names the agent that the conversation began with.
+    const { text } = (await engine.say(talk, 'more')) as { text: string };
+    expect(text).toBe('billing here');
+    await talk.close();
+    const again = await talk.send('again', { reopen: true });
+    expect(again.status).toBe('admitted');
+    expect((await talk.snapshot()).agent).toBe('billing');
   },
 );

@@ -1,6 +1,6 @@
 /** Conversations of sub-agents and of those that start them: answered, reported by hand, stopped, closed. */
 import { z } from 'zod';
-import { agentTool, defineAgent, defineTool } from '../../../../src/index.js';
+import { agentTool, defineAgent, defineTool, handoffTool } from '../../../../src/index.js';
 import { calls, callsAll, says, scriptedBy } from '../../../../src/model/scripted/scripted.js';
 import { UPDATES } from '../../../../src/protocol/workflow/messaging.js';
 import { type Engine, startEngine } from '../../engine/engine.js';
@@ -104,8 +104,38 @@ async function researcherOf(id: string, closes: boolean): Promise<Recorded> {
   return { engine, talk };
 }
 
+const billing = defineAgent({
+  name: 'billing',
+  model: scriptedBy(() => says('billing here')),
+  instructions: 'Bill.',
+});
+const triage = defineAgent({
+  name: 'triage',
+  model: scriptedBy(() =>
+    callsAll([
+      { name: 'files.remove', input: { path: 'a' } },
+      { name: 'to.billing', input: { note: 'x' } },
+    ]),
+  ),
+  instructions: 'Triage.',
+  tools: [remove, handoffTool(billing, { name: 'to.billing', description: 'Passes on.' })],
+});
+
+/** A call waits while the conversation is passed on, and rolls over. */
+async function passedOn(id: string): Promise<Recorded> {
+  const engine = await startEngine({ agents: [triage], taskQueue: id });
+  const talk = engine.begin(id);
+  await engine.send(talk, 'hello');
+  await waits(talk);
+  await rollOver(engine, talk, 2);
+  await approve(talk);
+  await engine.idle(talk);
+  return { engine, talk };
+}
+
 export const SCENARIOS_OF_SUB_AGENTS: readonly Scenario[] = [
   { name: 'sub-agents', runs: 2, converse: leadOfThree },
+  { name: 'handed-over', runs: 2, converse: passedOn },
   { name: 'sub-agent-done', converse: async (id) => await researcherOf(id, false) },
   { name: 'sub-agent-closed', converse: async (id) => await researcherOf(id, true) },
 ];

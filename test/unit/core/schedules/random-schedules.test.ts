@@ -43,6 +43,7 @@ const REACHED = [
   ...['unknown', 'forbidden', 'stale', 'expired', 'invalid'].map((verdict) => `told ${verdict}`),
   ...['rule_remembered', 'rule_revoked', 'rule: approve', 'rule: deny'],
   ...['turn_limit_reached', 'turn_ended', 'conversation_closed'],
+  'agent_changed',
   ...['starting', 'started', 'stopping', 'ended'].map((status) => `child ${status}`),
 ];
 
