@@ -34,6 +34,11 @@ export type { AnyPlugin, Plugin, PluginSpec, PrepareContext } from './define/plu
 export type { StateAccess } from './define/tool/state-access.js';
 export type { StateChange } from './protocol/calls/plugin-state.js';
 
+// Sets of tools and instructions, as plugins: those that the model activates, and those of which one counts.
+
+export { type ModeSpec, type Modes, type ModesSpec, modes } from './define/modes.js';
+export { defineSkill, type Skill, type SkillSpec, skills } from './define/skills.js';
+
 // Services: an optional container for the dependencies of tools and plugins.
 
 export {

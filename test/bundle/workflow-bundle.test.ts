@@ -111,6 +111,7 @@ describe('the root entry', () => {
       'createServices',
       'defineAgent',
       'definePlugin',
+      'defineSkill',
       'defineTool',
       'handoffTool',
       'httpTool',
@@ -119,6 +120,7 @@ describe('the root entry', () => {
       'jsonSchema',
       'manifestOf',
       'mcpServer',
+      'modes',
       'openaiModel',
       'outputOf',
       'priceTable',
@@ -126,6 +128,7 @@ describe('the root entry', () => {
       'readResults',
       'secret',
       'serviceName',
+      'skills',
       'toolError',
       'withFiles',
     ]);
