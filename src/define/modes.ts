@@ -11,7 +11,7 @@ import type { PluginRef } from './tool/state-access.js';
 import type { Tool } from './tool/types.js';
 
 export interface ModeSpec<Services> {
-  /** What the mode is for; the model reads it when it chooses a mode. */
+  /** The purpose of the mode; the model reads it when it chooses a mode. */
   readonly description: string;
   /** Read by the model while the mode counts. */
   readonly instructions: string;

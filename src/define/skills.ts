@@ -12,7 +12,7 @@ import type { Tool } from './tool/types.js';
 export interface SkillSpec<Services> {
   /** Names the skill for the model and in the state, so it never changes. Formed like the name of a tool. */
   readonly name: string;
-  /** What the skill is good for; all that the model knows of a skill that is not active. */
+  /** The purpose of the skill; all that the model knows of a skill that is not active. */
   readonly description: string;
   /** Read by the model while the skill is active. */
   readonly instructions: string;
