@@ -32,6 +32,8 @@ export interface AgentSpec<Services> {
   /** Letters, digits, "_", "." and "-"; up to 128 characters. A conversation never changes its agent. */
   readonly name: string;
   readonly description?: string;
+  /** The part of the application that its model calls are counted for, in audit lines. @defaultValue the name */
+  readonly feature?: string;
   readonly model: Model;
   /** The system prompt; the usage texts of the tools follow it. */
   readonly instructions: string;
@@ -60,6 +62,7 @@ export interface Agent<
   readonly kind: 'agent';
   readonly name: string;
   readonly description?: string;
+  readonly feature: string;
   readonly model: Model;
   readonly instructions: string;
   /** The agent's own, then those of its plugins. */
@@ -81,7 +84,7 @@ export interface Agent<
 export type AnyAgent = Agent<never>;
 
 const FIELDS = [
-  ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
+  ...['name', 'description', 'feature', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
   ...['context', 'output', 'mcpServers', 'plugins'],
 ];
 
@@ -102,13 +105,14 @@ export function defineAgent<
   else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
   const { name, description, model, instructions, mcpServers, toolPolicy, settings } = spec;
-  const { plugins = [] } = spec;
+  const { plugins = [], feature = name } = spec;
   const tools = [...(spec.tools ?? []), ...plugins.flatMap((plugin) => plugin.tools)];
   const context = contextOf(spec.context, model);
   return Object.freeze({
     kind: 'agent',
     name,
     ...(description === undefined ? {} : { description }),
+    feature,
     model,
     instructions,
     // A frozen copy, of the same type.
@@ -171,6 +175,8 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
   checkWellFormed(problems, spec, ['model', 'tools', 'mcpServers', 'output']);
   problems.addIf('name', idProblem('name', spec['name']));
+  if (spec['feature'] !== undefined)
+    problems.addIf('feature', idProblem('feature', spec['feature']));
   const { description, instructions, model } = spec;
   if (description !== undefined && typeof description !== 'string')
     problems.add('description', 'must be a text');

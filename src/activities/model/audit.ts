@@ -23,6 +23,8 @@ import type { RequestMeter } from './request-meter.js';
 export interface AuditedCall extends ConversationKey {
   readonly purpose: NonNullable<ModelCaller['purpose']>;
   readonly agent: string;
+  /** The part of the application that the call is counted for. */
+  readonly feature: string;
   readonly model: Model;
   /** Number of the attempt, from 1, over all activities of the call. */
   readonly attempt: number;

@@ -199,7 +199,7 @@ async function asked(
   const { tenant, conversationId, turnId, step } = input;
   const about = {
     ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
-    ...{ agent: agent.name, model: agent.model },
+    ...{ agent: agent.name, feature: agent.feature, model: agent.model },
   };
   const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateDeps, 'caller' | 'keep'> => ({
     caller: { ...spending.caller, purpose },

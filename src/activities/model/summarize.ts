@@ -53,7 +53,8 @@ export async function summarize(
   const signal = context.cancellationSignal;
   const caller = { purpose: 'summary' as const, tenant, conversationId, agent: agent.name };
   const spending = new Spending(summarizer.model, { logger, caller });
-  const about = { ...caller, model: summarizer.model, attempt: spending.attempts.number };
+  const { feature } = agent;
+  const about = { ...caller, feature, model: summarizer.model, attempt: spending.attempts.number };
   try {
     const made = await withHeartbeat(
       async () => {

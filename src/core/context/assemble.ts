@@ -31,6 +31,8 @@ export interface ContextPolicy {
   /** Maximum number of newest whole turns, the one in progress included. Absent: as many as fit. */
   readonly window?: number;
   readonly retentionOf: RetentionOf;
+  /** Whether results of the tool become stubs as soon as they are old, near the budget or not. @defaultValue none do */
+  readonly atOnce?: (toolName: string) => boolean;
 }
 
 export interface ContextParts {
@@ -99,7 +101,9 @@ class View {
   readonly #scale: number;
   /** Index of the first message by the window alone. */
   readonly #windowFrom: number;
-  #asOf = -1;
+  #asOf: number | undefined;
+  /** Results that are stubs in any case. */
+  readonly #expired: ReadonlySet<string>;
   #shown: readonly Message[];
   #counts: readonly number[];
 
@@ -111,6 +115,10 @@ class View {
     this.#scale = mark?.rough === parts.rough ? scaleOf(mark) : 1;
     const first = this.#spans.at(-(policy.window ?? this.#spans.length));
     this.#windowFrom = first?.from ?? this.#head;
+    const { retentionOf, atOnce = () => false } = policy;
+    this.#expired = oldResults(messages, (name) =>
+      atOnce(name) ? retentionOf(name) : 'never_evict',
+    );
     this.#shown = messages;
     this.#counts = messages.map(countTokens);
   }
@@ -215,7 +223,8 @@ class View {
     this.#asOf = asOf;
     const { messages, policy, countTokens } = this.#parts;
     const old = oldResults(messages.slice(0, asOf + 1), policy.retentionOf);
-    this.#shown = messages.map((message) => withStubs(message, old));
+    const stubs = this.#expired.size === 0 ? old : new Set([...old, ...this.#expired]);
+    this.#shown = messages.map((message) => withStubs(message, stubs));
     this.#counts = this.#shown.map(countTokens);
   }
 }

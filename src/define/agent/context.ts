@@ -25,8 +25,12 @@ export interface ContextSpec {
    * prompt cache ever hits; a budget leaves out several turns at once. @defaultValue as many as fit
    */
   readonly window?: number;
-  /** Retention for tools that set none. @defaultValue {turns: 6} */
-  readonly retention?: Retention;
+  /**
+   * Retention for tools that set none; their results become stubs near the budget only. `'when_needed'`: so do those of
+   * tools that set their own, which keeps more of each request in the prompt caches of providers. @defaultValue
+   * {turns: 6}
+   */
+  readonly retention?: Retention | 'when_needed';
   /**
    * Summarises old turns in the background when the context comes near its budget: by the agent's model, or a cheaper
    * one, with the engine's instructions or your own. The newest two turns always stay whole. `false`: turns are left
@@ -50,6 +54,8 @@ export interface AgentContext {
   readonly guessed?: true;
   readonly window?: number;
   readonly retention: Retention;
+  /** Results of tools that set their own retention become stubs near the budget only, too. */
+  readonly retentionWhenNeeded?: true;
   readonly summarize: SummarizeSpec | false;
 }
 
@@ -65,7 +71,11 @@ export function contextOf(spec: ContextSpec | undefined, model: Model): AgentCon
     maxTokens: known ?? DEFAULT_CONTEXT_TOKENS,
     ...(known === undefined ? { guessed: true } : {}),
     ...(window === undefined ? {} : { window }),
-    retention: retention ?? { turns: DEFAULT_RETENTION_TURNS },
+    retention:
+      retention === undefined || retention === 'when_needed'
+        ? { turns: DEFAULT_RETENTION_TURNS }
+        : retention,
+    ...(retention === 'when_needed' ? { retentionWhenNeeded: true } : {}),
     summarize: summarize ?? {},
   };
 }
@@ -84,7 +94,8 @@ export function checkContext(spec: Untyped, problems: ProblemList): void {
   for (const field of ['maxTokens', 'window'])
     if (context[field] !== undefined && !isCount(context[field]))
       problems.add(`context.${field}`, 'must be a whole number from 1');
-  problems.addIf('context.retention', retentionProblem(context['retention']));
+  if (context['retention'] !== 'when_needed')
+    problems.addIf('context.retention', retentionProblem(context['retention']));
   checkSummarize(context['summarize'], model, problems);
 }
 

@@ -43,6 +43,8 @@ export function checkHttpFields(spec: Untyped, input: JsonSchema, problems: Prob
     if (!allowed.includes(value as string))
       problems.add(field, `must be one of ${allowed.join(', ')}, got ${shown(value)}`);
   }
+  if (spec['mode'] === 'detach')
+    problems.add('mode', 'an HTTP tool is answered by its own request, so it cannot be detached');
   checkPlaces(spec, input, problems);
   checkHeaders(spec['headers'], problems);
   checkFixedQuery(spec['fixedQuery'], problems);

@@ -70,8 +70,8 @@ interface SharedFields {
   /** How to use the tool; part of the system prompt. @defaultValue the description */
   readonly usage?: string;
   /**
-   * How long the model sees the tool's results: `{turns: 6}`, `{last: 3}` or `'never_evict'`. After that they become
-   * stubs as soon as the context comes near its budget. @defaultValue the agent's `context.retention`
+   * How long the model sees the tool's results: `{turns: 6}`, `{last: 3}` or `'never_evict'`. After that they are
+   * stubs. @defaultValue the agent's `context.retention`, by which they become stubs near the context's budget only
    */
   readonly retention?: Retention;
   /** Follows from the executor; a declaration that disagrees is refused. */

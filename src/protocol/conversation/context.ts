@@ -2,9 +2,9 @@
 import type { MessageId, TurnId } from '../values/ids.js';
 
 /**
- * How long the model sees a tool's results. After that a result is due to be shown as a stub; the log keeps it whole.
- * Due results become stubs only when the context is made smaller anyway, since the prompt caches of providers need an
- * unchanged beginning.
+ * How long the model sees a tool's results. After that a result is shown as a stub; the log keeps it whole. Where the
+ * tool sets no retention of its own, its due results become stubs only when the context is made smaller anyway, since
+ * the prompt caches of providers need an unchanged beginning.
  *
  * | retention | a result stays whole |
  * |---|---|

@@ -113,6 +113,9 @@ async function partsOf(question: ModelQuestion): Promise<ContextParts> {
     budget: context.maxTokens,
     ...(context.window === undefined ? {} : { window: context.window }),
     retentionOf: (name: string) => retentions.get(name) ?? context.retention,
+    ...(context.retentionWhenNeeded === true
+      ? {}
+      : { atOnce: (name: string) => retentions.get(name) !== undefined }),
   };
   const { rough } = counting;
   const atLeast = Math.max(sumOf(messages, rough) + rough(fixed), mark?.inputTokens ?? 0);

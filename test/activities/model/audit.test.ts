@@ -19,7 +19,9 @@ function setUp(generate: Generate, audit?: 'records' | 'full', store = true) {
     prices: { inputPerMTok: 10, outputPerMTok: 100 },
     providerToolProblem: () => undefined,
   };
-  const agent = defineAgent({ name: 'support', model, instructions: 'Help.' });
+  const agent = defineAgent({
+    ...{ name: 'support', feature: 'checkout', model, instructions: 'Help.' },
+  });
   const activities = createActivities({
     agents: [agent],
     services: undefined,
@@ -67,7 +69,15 @@ describe('an audited model call', () => {
     );
     await environment({ attempt: 2 }).run(activities.callModel, modelInput({ output: form }));
     const line = {
-      ...{ audit: 'model_call', ...key, agent: 'support', turnId: 'turn_1', step: 2, attempt: 2 },
+      ...{
+        audit: 'model_call',
+        ...key,
+        agent: 'support',
+        feature: 'checkout',
+        turnId: 'turn_1',
+        step: 2,
+        attempt: 2,
+      },
       ...{ model: 'gpt-test', answeredBy: 'gpt-test-2026', outcome: 'answered' },
       ...{ finishReason: 'stop', latencyMs: expect.any(Number) as unknown },
       usage: { inputTokens: 3, outputTokens: 2, costMicros: 230 },

@@ -81,7 +81,9 @@ describe('work of another system that the turn waits for', () => {
     ]);
     expect(typesOf(t, 'tool_result')).toHaveLength(1);
     expect(typesOf(t, 'inbox_event')).toMatchObject([{ toolCallId: 'call_1' }]);
-    expect(newest(model)).toContain('[Tool result: project.lookup] (call call_1)');
+    expect(newest(model)).toContain(
+      String.raw`[Tool result: project.lookup] (call call_1) {\"ok\":true,\"result\":{\"id\":7}}`,
+    );
     expect(t.text).toBe('Here it is.');
   });
 });
@@ -104,7 +106,9 @@ describe('a question that the turn does not wait for', () => {
     t.rollOver();
     const verdict = await t.resolve('booking.confirm', { type: 'answer', value: 'yes' });
     expect(verdict.verdict).toBe('accepted');
-    expect(newest(model)).toContain('[Tool result: booking.confirm] (call call_1)');
+    expect(newest(model)).toContain(
+      String.raw`[Tool result: booking.confirm] (call call_1) {\"ok\":true,\"result\":\"yes\"}`,
+    );
     expect(t.text).toBe('Booked.');
     expect(typesOf(t, 'turn_started')).toHaveLength(3);
   });
@@ -124,7 +128,9 @@ describe('a question that the turn does not wait for', () => {
     expect(t.snapshot.status).toBe('awaiting_input');
     expect(model.requests).toHaveLength(3);
     await t.resolve('project.lookup', { type: 'result', value: 7 });
-    expect(newest(model)).toContain('[Tool result: booking.confirm] (call call_1)');
+    expect(newest(model)).toContain(
+      String.raw`[Tool result: booking.confirm] (call call_1) {\"ok\":true,\"result\":\"yes\"}`,
+    );
     expect(t.text).toBe('Found, and confirmed.');
     expect(typesOf(t, 'turn_started')).toHaveLength(2);
   });

@@ -50,6 +50,27 @@ describe('within its budget', () => {
     });
   });
 
+  it('results are stubs at once where their own tool says so', promise('A19', 'S44'), () => {
+    const steps = ['mine', 'lookup'].map((name) => [name, 100] as const);
+    const messages = transcript([{ steps }, { steps }, { open: true }]);
+    const of = (retention: Retention): readonly string[] =>
+      stubbed(
+        assembleContext(
+          contextParts(messages, {
+            policy: {
+              budget: 1_000_000,
+              retentionOf: () => retention,
+              atOnce: (name) => name === 'mine',
+            },
+          }),
+        ),
+      );
+    expect(of({ turns: 1 })).toEqual(['t1.1', 't2.1']);
+    expect(of({ turns: 2 })).toEqual(['t1.1']);
+    expect(of({ last: 1 })).toEqual(['t1.1']);
+    expect(of('never_evict')).toEqual([]);
+  });
+
   it('a window shows the newest turns only', () => {
     const messages = transcript([{}, {}, {}, { open: true }]);
     const policy = { budget: 1_000_000, window: 2, retentionOf: () => 'never_evict' as const };

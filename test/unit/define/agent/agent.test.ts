@@ -31,6 +31,14 @@ describe('an agent definition', () => {
     });
   });
 
+  it('is counted under its name, or under the feature that it names', () => {
+    expect(defineAgent(base).feature).toBe('support');
+    expect(defineAgent({ ...base, feature: 'checkout' }).feature).toBe('checkout');
+    expect(() => defineAgent({ ...base, feature: 'a b' })).toThrow(
+      'feature: feature may hold only',
+    );
+  });
+
   it('accepts its settings', () => {
     const settings = { maxSteps: 3, onBusy: 'queue', idleClose: '2 days' } as const;
     expect(defineAgent({ ...base, settings }).settings).toEqual({

@@ -34,6 +34,9 @@ describe('the context of an agent', () => {
       summarize: { model: script(), instructions: 'Keep the names.' },
     } as const;
     expect(defineAgent({ ...base, context }).context).toEqual(context);
+    expect(defineAgent({ ...base, context: { retention: 'when_needed' } }).context).toMatchObject({
+      ...{ retention: { turns: 6 }, retentionWhenNeeded: true },
+    });
     expect(defineAgent({ ...base, context: { summarize: false } }).context.summarize).toBe(false);
   });
 

@@ -105,6 +105,13 @@ describe('a definition of an HTTP tool', () => {
     );
   });
 
+  it('cannot be detached: its request is its answer', promise('H15', 'H24', 'S24'), () => {
+    expect(faultsOf({ mode: 'detach' })).toEqual([
+      'mode: an HTTP tool is answered by its own request, so it cannot be detached',
+    ]);
+    expect(faultsOf({ mode: 'await' })).toEqual([]);
+  });
+
   it('may leave the fields of its input open', () => {
     const input = jsonSchema({ type: 'object', additionalProperties: true });
     expect(faultsOf({ input, query: ['a'] })).toEqual([]);
