@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { type GrowthCell, growthSummary, measureGrowth } from './measures/growth.js';
 import { measureInlineReads } from './measures/inline.js';
 import { measureParked, type ParkedCell, parkedSummary } from './measures/parked.js';
+import { measureParts, partsReport } from './measures/parts.js';
 import { type Bench, startBench } from './measures/processes.js';
 import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
 import { undisturbed } from './measures/undisturbed.js';
@@ -33,9 +34,10 @@ const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything, only to show that it works
   --rounds N       repeats all workloads N times (default 3)
   --seconds N      measured time of each side in a round, in alternating slices of 1.7 seconds (default 17)
-  --only a|b|c|d|resolution|growth|parked|streaming|inline
+  --only a|b|c|d|resolution|growth|parked|streaming|inline|parts
                    these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming
-                   and inline (inline reads against the same as activities) are measured only on request
+                   and inline (inline reads against the same as activities) are measured only on request;
+                   parts: plugins and sub-agents against the same work without them, likewise
   --at-once N      only with N parallel conversations (default 1 and 16)
   --turns N        turns in each conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
@@ -59,6 +61,7 @@ interface Options {
   readonly crowd: boolean;
   readonly streaming: boolean;
   readonly inline: boolean;
+  readonly parts: boolean;
   readonly bytes: number;
   readonly parked: number;
   /** Numbers of conversations that are measured while they wait. */
@@ -96,6 +99,7 @@ function readOptions(): Options | undefined {
     'parked',
     'streaming',
     'inline',
+    'parts',
   ];
   if (!only.every((name) => all.includes(name)))
     throw new Error(`--only ${only.join(',')}: of ${all.join(', ')}`);
@@ -103,7 +107,7 @@ function readOptions(): Options | undefined {
   const resolution = only.includes('resolution');
   const [growth, crowd] = [only.includes('growth'), only.includes('parked')];
   const streaming = only.includes('streaming');
-  const inline = only.includes('inline');
+  const [inline, parts] = [only.includes('inline'), only.includes('parts')];
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
@@ -114,7 +118,7 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
-    ...{ resolution, growth, crowd, streaming, inline },
+    ...{ resolution, growth, crowd, streaming, inline, parts },
     bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
     counts: countsOf(values.parked, quick),
@@ -212,11 +216,25 @@ async function main(options: Options): Promise<void> {
     const read = options.inline
       ? await measureInlineReads(bench, { ...options, settleMs: SETTLE_MS })
       : undefined;
+    const made = options.parts
+      ? await measureParts(bench, { ...options, settleMs: SETTLE_MS })
+      : undefined;
     const summaries = cells.map(summaryOf);
     const resolutions = resolutionSummaries(resolved);
     const about = { startedAt, ...machine(), ...options, out: undefined };
     mkdirSync(dirname(options.out), { recursive: true });
-    const all = { about, summaries, shapes, resolutions, cells, resolved, grown, waited, read };
+    const all = {
+      about,
+      summaries,
+      shapes,
+      resolutions,
+      cells,
+      resolved,
+      grown,
+      waited,
+      read,
+      made,
+    };
     writeFileSync(options.out, `${JSON.stringify(all, null, 1)}\n`);
     if (summaries.length > 0) {
       console.log(['', legend(), '', speedTable(summaries), ''].join('\n'));
@@ -230,6 +248,7 @@ async function main(options: Options): Promise<void> {
       console.log(['Request to verdict:', resolutionTable(resolutions), ''].join('\n'));
     reportLong(grown, waited);
     if (read !== undefined) console.log([inlineReport(read), ''].join('\n'));
+    if (made !== undefined) console.log([partsReport(made), ''].join('\n'));
     console.log(`results: ${options.out}`);
   } finally {
     await bench.stop();

@@ -101,8 +101,9 @@ export type {
 
 // Several agents: tools whose calls another agent runs, and tools that pass the conversation on.
 
-export { type AgentToolSpec, agentTool } from './define/agent-tool.js';
-export { type HandoffToolSpec, handoffTool } from './define/handoff-tool.js';
+// `SubAgentTask` and `HandoffNote` stand in the declarations of exported tools.
+export { type AgentToolSpec, agentTool, type SubAgentTask } from './define/agent-tool.js';
+export { type HandoffNote, type HandoffToolSpec, handoffTool } from './define/handoff-tool.js';
 
 // Schemas and values.
 

@@ -7,16 +7,19 @@ import { type Agent, defineAgent, defineTool, type Model } from 'colloquy';
 import type { ModelRequest, ModelResponse } from 'colloquy/model';
 import { z } from 'zod';
 import {
-  type EngineWorkload,
   GATED_TOOL_NAME,
+  type InlineCase,
   MODEL_TEXT,
   OTHER_TOOL_NAME,
   TOOL_NAMES,
+  type Workload,
 } from '../shared/cells.js';
+import { partsAgents } from './parts.js';
 
 const GATED = [...TOOL_NAMES, GATED_TOOL_NAME];
 const MIXED = [...TOOL_NAMES, OTHER_TOOL_NAME];
-const NAMES: Readonly<Record<EngineWorkload, readonly string[]>> = {
+type AgentWorkload = Workload | 'mixed' | `${InlineCase}-inline`;
+const NAMES: Readonly<Record<AgentWorkload, readonly string[]>> = {
   a: [],
   b: TOOL_NAMES,
   c: GATED,
@@ -26,10 +29,15 @@ const NAMES: Readonly<Record<EngineWorkload, readonly string[]>> = {
   'mixed-inline': MIXED,
 };
 
-function freeModel(workload: EngineWorkload): Model {
+function freeModel(workload: AgentWorkload): Model {
+  return freeModelOf(NAMES[workload]);
+}
+
+function freeModelOf(names: readonly string[]): Model {
   const answer = (request: ModelRequest): ModelResponse => {
-    const last = request.messages.at(-1);
-    const asks = last?.role === 'user' ? NAMES[workload] : [];
+    // Plugins add a message behind the conversation.
+    const last = request.messages.findLast(({ id }) => !id.endsWith('.context'));
+    const asks = last?.role === 'user' ? names : [];
     const about = last?.turnId ?? '';
     return {
       parts: asks.length > 0 ? [] : [{ type: 'text', text: MODEL_TEXT }],
@@ -90,7 +98,7 @@ const pay = defineTool({
   run: () => ({ found: 'yes' }),
 });
 
-function agent(workload: EngineWorkload): Agent<Readonly<Record<string, unknown>>> {
+function agent(workload: AgentWorkload): Agent<Readonly<Record<string, unknown>>> {
   const tools = [...lookups(workload.endsWith('-inline')), pay, note];
   return defineAgent({
     name: `bench-${workload}`,
@@ -158,4 +166,6 @@ export const gatedUnlisted = agent('d');
 export const gatedInline = agent('c-inline');
 export const mixed = agent('mixed');
 export const mixedInline = agent('mixed-inline');
+const parts = partsAgents((names) => freeModelOf(names));
+export const { forty, fortyPlugins, subs } = parts;
 export { growing } from './growing.js';

@@ -5,7 +5,7 @@ import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../shared/cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpResolver } from './http-client.js';
-import { measureInline, measurePair, measureShape } from './measure.js';
+import { measureInline, measurePair, measureParts, measureShape } from './measure.js';
 import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
 import { Crowd } from './wait.js';
@@ -72,6 +72,10 @@ async function measure(message: LoadRequest): Promise<Result> {
       const result = await measureInline(message.request, { engine, pids, watchedAt });
       watchers.check();
       return result;
+    }
+    case 'parts': {
+      const { engine } = sides;
+      return await measureParts(message.request, { engine, pids, watchedAt });
     }
     case 'pair': {
       const result = await measurePair(message.request, { sides, pids, watchedAt });

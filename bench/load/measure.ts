@@ -8,11 +8,13 @@ import type {
   InlineResult,
   PairRequest,
   PairResult,
+  PartsRequest,
   ShapeResult,
   Side,
   Spread,
   Workload,
 } from '../shared/cells.js';
+import { PARTS } from '../shared/cells.js';
 import { cpuBetween } from './cpu.js';
 import type { Begin, Talk } from './sides.js';
 import { Lanes, type Slice, type Turn } from './slices.js';
@@ -72,17 +74,35 @@ export async function measurePair(
 /** The engine against itself: the same turns, with reads as activities and inline in the model call. */
 export async function measureInline(
   request: InlineRequest,
-  parts: {
-    readonly engine: Begin<EngineWorkload>;
-    readonly pids: Readonly<Record<string, number>>;
-    readonly watchedAt: WatchedAt;
-  },
+  parts: EngineParts,
 ): Promise<InlineResult> {
-  const { engine, pids, watchedAt } = parts;
   const { case: which } = request;
+  return await measureTwo(request, parts, { plain: which, inline: `${which}-inline` });
+}
+
+/** The engine against itself: the same work with parts and without. */
+export async function measureParts(
+  request: PartsRequest,
+  given: EngineParts,
+): Promise<InlineResult> {
+  const { plain, parts } = PARTS[request.case];
+  return await measureTwo(request, given, { plain, inline: parts });
+}
+
+export interface EngineParts {
+  readonly engine: Begin<EngineWorkload>;
+  readonly pids: Readonly<Record<string, number>>;
+  readonly watchedAt: WatchedAt;
+}
+
+async function measureTwo(
+  request: Omit<InlineRequest, 'case'>,
+  { engine, pids, watchedAt }: EngineParts,
+  of: Readonly<Record<'plain' | 'inline', EngineWorkload>>,
+): Promise<InlineResult> {
   const lanes = {
-    plain: new Lanes(() => engine(which), request),
-    inline: new Lanes(() => engine(`${which}-inline`), request),
+    plain: new Lanes(() => engine(of.plain), request),
+    inline: new Lanes(() => engine(of.inline), request),
   };
   const slices = { plain: [] as Slice[], inline: [] as Slice[] };
   for (let cycle = -WARM_UP_CYCLES; cycle < request.slices; cycle += 1)
@@ -91,10 +111,15 @@ export async function measureInline(
       if (cycle >= 0) slices[place].push(slice);
     }
   await sleep(TRAILING_MS);
-  const result = {
-    plain: { ...resultOf(slices.plain), watched: watchedIn(slices.plain, watchedAt) },
-    inline: { ...resultOf(slices.inline), watched: watchedIn(slices.inline, watchedAt) },
+  const seen = (place: 'plain' | 'inline'): CellResult => {
+    const result = resultOf(slices[place]);
+    // A turn that is several conversations has no watcher.
+    const isOne = slices[place].every(({ turns }) =>
+      turns.every(({ turnId }) => turnId !== undefined),
+    );
+    return isOne ? { ...result, watched: watchedIn(slices[place], watchedAt) } : result;
   };
+  const result = { plain: seen('plain'), inline: seen('inline') };
   for (const side of Object.values(lanes)) await side.end();
   return result;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { ConversationClient } from 'colloquy/client';
+import { type Conversation, ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
 import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
 import {
@@ -44,7 +44,8 @@ export function engineSide(parts: {
   const clientWith = (searchAttributes: boolean): ConversationClient =>
     new ConversationClient({ temporal, agents, reader, searchAttributes, actor: { id: 'bench' } });
   const [client, bare] = [clientWith(true), clientWith(false)];
-  return (workload) => {
+  const begin: Begin<EngineWorkload> = (workload) => {
+    if (workload === 'ten') return manyAtOnce(() => begin('a'));
     const conversationId = `bench-${workload}-${randomUUID()}`;
     const through = workload === 'd' ? bare : client;
     const conversation = through.conversation(conversationId, { agent: `bench-${workload}` });
@@ -68,13 +69,42 @@ export function engineSide(parts: {
         }
         if (result.status !== 'completed' || result.text !== MODEL_TEXT)
           throw wrong('the turn did not complete', result);
+        // Ten sub-agents and two calls of its own have 10 tokens each.
+        if (workload === 'ten-subs' && result.usage.inputTokens !== 120)
+          throw wrong('the sub-agents did not answer', result);
         return sent.turnId;
       },
       end: async () => {
         watchers.unwatch(conversationId);
+        if (workload === 'forty-plugins') await requireState(conversation);
         await conversation.close();
       },
     };
+  };
+  return begin;
+}
+
+/** @throws when the plugins have no state */
+async function requireState(conversation: Conversation): Promise<void> {
+  const read = await conversation.pluginStates();
+  const bytes = JSON.stringify(read.states).length;
+  if (bytes < 100_000) throw wrong('the state is too small', bytes);
+}
+
+/** One turn of each of ten new conversations, all at once. */
+function manyAtOnce(begin: () => Talk): Talk {
+  const begun: Talk[] = [];
+  return {
+    workflowId: '',
+    turn: async () => {
+      const talks = Array.from({ length: 10 }, begin);
+      begun.push(...talks);
+      await Promise.all(talks.map((talk) => talk.turn()));
+      return undefined;
+    },
+    end: async () => {
+      for (const talk of begun) await talk.end();
+    },
   };
 }
 

@@ -24,8 +24,33 @@ export const INLINE_TITLES: Readonly<Record<InlineCase, string>> = {
   mixed: 'model, 2 reads + 1 other tool, model',
 };
 
+/** Conversations made of parts, each against the same work without them, with the required ratio of their rates. */
+export const PARTS = {
+  plugins: {
+    title:
+      'a turn with 3 plugins, 100 KB of state, 1 KB of it changed, and 40 tools; without plugins',
+    plain: 'forty',
+    parts: 'forty-plugins',
+    lanes: 4,
+    bar: 0.85,
+  },
+  subs: {
+    title: 'a turn with 10 sub-agents at once; 10 conversations at once',
+    plain: 'ten',
+    parts: 'ten-subs',
+    lanes: 1,
+    bar: 0.8,
+  },
+} as const;
+export type PartsCase = keyof typeof PARTS;
+export const PARTS_TOOL = 'part';
+
 /** Workloads for which the engine has an agent. */
-export type EngineWorkload = Workload | 'mixed' | `${InlineCase}-inline`;
+export type EngineWorkload =
+  | Workload
+  | 'mixed'
+  | `${InlineCase}-inline`
+  | (typeof PARTS)[PartsCase]['plain' | 'parts'];
 
 /** Whether a turn of the workload waits for an approval. */
 export function isGated(workload: EngineWorkload): boolean {
@@ -74,6 +99,10 @@ export interface PairRequest {
 /** The engine against itself. */
 export interface InlineRequest extends Omit<PairRequest, 'workload'> {
   readonly case: InlineCase;
+}
+
+export interface PartsRequest extends Omit<PairRequest, 'workload'> {
+  readonly case: PartsCase;
 }
 
 /** Milliseconds over the turns of all windows. */
@@ -165,6 +194,7 @@ export type LoadRequest =
   | { readonly type: 'park'; readonly count: number }
   | { readonly type: 'pair'; readonly request: PairRequest }
   | { readonly type: 'inline'; readonly request: InlineRequest }
+  | { readonly type: 'parts'; readonly request: PartsRequest }
   | ShapeRequest;
 
 export type ShapeRequest = { readonly type: 'shape'; readonly turns: number } & (

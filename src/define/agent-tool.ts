@@ -64,11 +64,11 @@ export interface AgentToolSpec<
   readonly retention?: Retention;
 }
 
-interface Task {
+export interface SubAgentTask {
   readonly task: string;
 }
 
-const TASK: RawSchema<Task> = jsonSchema<Task>({
+const TASK: RawSchema<SubAgentTask> = jsonSchema<SubAgentTask>({
   type: 'object',
   properties: {
     task: { type: 'string', description: 'What to do, with all that is needed for it' },
@@ -91,7 +91,7 @@ const MICROS_PER_UNIT = 1_000_000;
  */
 export function agentTool<
   Services = UntypedServices,
-  Input extends Schema = RawSchema<Task>,
+  Input extends Schema = RawSchema<SubAgentTask>,
   Output extends Schema = RawSchema,
   const Name extends string = string,
 >(

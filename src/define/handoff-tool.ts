@@ -20,11 +20,11 @@ export interface HandoffToolSpec<Services, Input extends Schema, Name extends st
   readonly approval?: Approval<Services, ParsedOf<Input>>;
 }
 
-interface Note {
+export interface HandoffNote {
   readonly note: string;
 }
 
-const NOTE: RawSchema<Note> = jsonSchema<Note>({
+const NOTE: RawSchema<HandoffNote> = jsonSchema<HandoffNote>({
   type: 'object',
   properties: { note: { type: 'string', description: 'What the next agent has to know' } },
   required: ['note'],
@@ -41,7 +41,7 @@ const FIELDS = ['name', 'description', 'usage', 'input', 'approval'];
  */
 export function handoffTool<
   Services = UntypedServices,
-  Input extends Schema = RawSchema<Note>,
+  Input extends Schema = RawSchema<HandoffNote>,
   const Name extends string = string,
 >(
   agent: AnyAgent | (() => AnyAgent),

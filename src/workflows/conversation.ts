@@ -352,13 +352,12 @@ class Shell {
 
   async #end(): Promise<ConversationOutcome> {
     this.#attributes.closed();
-    await this.#flush();
     await this.#tellRelatives();
     await condition(allHandlersFinished);
     return { status: 'closed', lastSeq: this.#log.lastSeq };
   }
 
-  /** Closes the sub-agents that go with this conversation, and reports to the parent. */
+  /** Closes the sub-agents that go with this conversation, reports to the parent, and completes the log. */
   async #tellRelatives(): Promise<void> {
     const { state } = this.#machine;
     const { tenant, conversationId, parent } = state;
@@ -368,8 +367,8 @@ class Shell {
         [{ tenant, conversationId, childId }],
       ),
     );
-    const report = parent === undefined ? [] : [this.#report({ parent, end: endOf(state) })];
-    for (const done of await Promise.allSettled([...closing, ...report]))
+    const last = parent === undefined ? this.#flush() : this.#report({ parent, end: endOf(state) });
+    for (const done of await Promise.allSettled([...closing, last]))
       if (done.status === 'rejected')
         log.warn('a related conversation was not reached', { reason: String(done.reason) });
   }
@@ -378,7 +377,7 @@ class Shell {
     const { tenant, conversationId } = this.#input;
     await activities.reportToParent.executeWithOptions(
       { ...AT_THE_END, summary: 'report to the parent' },
-      [{ tenant, conversationId, ...told }],
+      [{ tenant, conversationId, throughSeq: this.#log.lastSeq, ...told }],
     );
   }
 
@@ -392,7 +391,6 @@ class Shell {
     this.#machine.close('workflow_cancelled');
     this.#show();
     this.#attributes.closed();
-    await this.#flush();
     await this.#tellRelatives();
   }
 }

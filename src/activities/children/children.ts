@@ -1,4 +1,5 @@
 /** Activities on the conversations of sub-agents. Safe to repeat: a conversation is started and reported once. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ownStep } from '../../protocol/conversation/children.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type {
@@ -11,9 +12,12 @@ import type {
 } from '../../protocol/workflow/activities.js';
 import { boundedManifest, firstMessage, notStarted } from '../../tools/run/sub-agent.js';
 import type { ActivityTools, ChildConversations } from '../shared/deps.js';
-import { agentOf, failureOf } from '../shared/failure.js';
+import { agentOf, failureOf, reasonOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool } from '../shared/listed-tools.js';
+
+/** Longest wait for the store. */
+const FLUSH_MS = 2_000;
 
 /**
  * A tool that is gone, or whose message cannot be made, is an error of the call. An unknown agent is failure
@@ -47,14 +51,21 @@ export async function stopChild(
   return { running: await withHeartbeat(() => childrenOf(tools).close(key)) };
 }
 
+/** A store that is away does not hold up the report: the log is completed later. */
 export async function reportToParent(
   tools: ActivityTools,
-  { tenant, conversationId, parent, end }: ReportToParentInput,
+  { tenant, conversationId, throughSeq, parent, end }: ReportToParentInput,
 ): Promise<ReportToParentResult> {
   const { conversationId: parentId, toolCallId } = ownStep(parent);
   const key = { tenant, conversationId: parentId };
   const report = { toolCallId, childId: conversationId, end };
-  return { delivered: await withHeartbeat(() => childrenOf(tools).report(key, report)) };
+  return await withHeartbeat(async () => {
+    const flushing = tools.flush({ tenant, conversationId }, throughSeq).catch((error: unknown) => {
+      tools.logger.warn('log not flushed', { tenant, conversationId, reason: reasonOf(error) });
+    });
+    await Promise.race([flushing, sleep(FLUSH_MS, undefined, { ref: false })]);
+    return { delivered: await childrenOf(tools).report(key, report) };
+  });
 }
 
 function childrenOf({ children }: ActivityTools): ChildConversations {

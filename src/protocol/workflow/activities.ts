@@ -325,8 +325,10 @@ export interface StopChildResult {
   readonly running: boolean;
 }
 
-/** The end of this conversation, for the one that has started it. Safe to repeat. */
+/** The end of this conversation, for the one that has started it; flushes the log first. Safe to repeat. */
 export interface ReportToParentInput extends ConversationKey {
+  /** The last seq of the log. */
+  readonly throughSeq: number;
   readonly parent: ParentRef;
   readonly end: ChildEnd;
 }
