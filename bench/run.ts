@@ -10,12 +10,13 @@ import { parseArgs } from 'node:util';
 import { type GrowthCell, growthSummary, measureGrowth } from './measures/growth.js';
 import { measureInlineReads } from './measures/inline.js';
 import { measureParked, type ParkedCell, parkedSummary } from './measures/parked.js';
-import { measureParts, partsReport } from './measures/parts.js';
+import { measureParts } from './measures/parts.js';
 import { type Bench, startBench } from './measures/processes.js';
 import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
 import { undisturbed } from './measures/undisturbed.js';
 import { inlineReport } from './report/inline-report.js';
 import { growthBars, growthTable, parkedTable, streamingTable } from './report/long-report.js';
+import { partsReport } from './report/parts-report.js';
 import {
   cpuTable,
   legend,

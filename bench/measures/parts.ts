@@ -1,8 +1,6 @@
 /** Conversations made of parts against the same work without them: both on the engine, alternating slice by slice. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tableOf } from '../report/report.js';
 import { type CellResult, type InlineResult, PARTS, type PartsCase } from '../shared/cells.js';
-import { median } from '../shared/stats.js';
 import type { Bench } from './processes.js';
 import { undisturbed } from './undisturbed.js';
 
@@ -43,21 +41,4 @@ export async function measureParts(
       console.error(`${cell.case}: with and without parts ${rates.join(', ')} a second`);
     }
   return measured;
-}
-
-export function partsReport(cells: readonly PartsCell[]): string {
-  const rows = cells.map(({ case: which, rounds }) => {
-    const of = (value: (round: InlineResult) => number): number => median(rounds.map(value));
-    const ratio = of(({ plain, inline }) => inline.turnsPerSecond / plain.turnsPerSecond);
-    const { title, bar } = PARTS[which];
-    return [
-      title,
-      of(({ inline }) => inline.turnsPerSecond).toFixed(2),
-      of(({ plain }) => plain.turnsPerSecond).toFixed(2),
-      ratio.toFixed(2),
-      String(bar),
-      ratio >= bar ? 'met' : 'missed',
-    ];
-  });
-  return tableOf(['case', 'a second', 'without', 'ratio', 'bar', 'result'], rows);
 }
