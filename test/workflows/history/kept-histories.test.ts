@@ -61,8 +61,8 @@ afterAll(async () => {
 
 /** The agent of the scenario; one without tools where the scenario makes its own and leaves no call open. */
 function agentFor(scenario: Scenario, { input }: RecordedRun, model: Model): Agent<Services> {
-  const name = String(input['agent']);
   if (!('converse' in scenario)) return agentOf(scenario, model);
+  const name = scenario.lastAgent ?? String(input['agent']);
   return defineAgent<Services>({ name, instructions: 'Continue.', model, tools: [] });
 }
 

@@ -48,6 +48,8 @@ export interface ShopScenario extends NamedScenario {
 
 /** A conversation that makes its own engine. `id`: of the conversation and of the task queue. */
 export interface OwnScenario extends NamedScenario {
+  /** The agent that the conversation has at its end. Absent: the one that it began with. */
+  readonly lastAgent?: string;
   readonly converse: (id: string) => Promise<Recorded>;
 }
 

@@ -135,7 +135,7 @@ async function passedOn(id: string): Promise<Recorded> {
 
 export const SCENARIOS_OF_SUB_AGENTS: readonly Scenario[] = [
   { name: 'sub-agents', runs: 2, converse: leadOfThree },
-  { name: 'handed-over', runs: 2, converse: passedOn },
+  { name: 'handed-over', runs: 2, lastAgent: 'billing', converse: passedOn },
   { name: 'sub-agent-done', converse: async (id) => await researcherOf(id, false) },
   { name: 'sub-agent-closed', converse: async (id) => await researcherOf(id, true) },
 ];
