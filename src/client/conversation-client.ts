@@ -209,7 +209,8 @@ export class ConversationClient {
 
   /**
    * Deletes a conversation for good: log, blobs, and its runs in Temporal, after an open run was ended. Safe to repeat,
-   * also after a crash. The same id may begin a new conversation later. @see deleteConversation
+   * also after a crash. Those of its sub-agents are deleted as well. The same id may begin a new conversation later.
+   * @see deleteConversation
    * @throws {ConversationError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions
    *   port)
    */
@@ -218,9 +219,28 @@ export class ConversationClient {
     options: Pick<ConversationOptions, 'tenant'> = {},
   ): Promise<DeleteOutcome> {
     const key = this.#key(conversationId, options.tenant);
+    await this.#deleteBelow(key);
     await deleteConversation(this.#deleteParts(), key);
     this.#known.forget(key);
+    // Those that it has started meanwhile.
+    await this.#deleteBelow(key);
     return { deleted: true, conversationId };
+  }
+
+  /** Deletes the conversations of sub-agents at any depth. */
+  async #deleteBelow({ tenant, conversationId: root }: ConversationKey): Promise<void> {
+    const below: ConversationKey[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await this.list({ tenant, root, limit: 1_000, ...from });
+      below.push(...page.conversations);
+      cursor = page.nextCursor;
+      if (cursor === undefined) break;
+    }
+    for (const key of below) {
+      await deleteConversation(this.#deleteParts(), key);
+      this.#known.forget(key);
+    }
   }
 
   /**
