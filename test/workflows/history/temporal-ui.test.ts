@@ -95,11 +95,14 @@ test('the page of a conversation shows the waiting calls, their audience, their 
   );
   expect(described).toEqual([
     [
-      ...['cancelTurn', 'changeSuspension', 'claimToolCall', 'closeConversation', 'extendToolCall'],
-      'inboxEvent',
+      ...['cancelTurn', 'changeSuspension', 'childEnded', 'claimToolCall', 'closeConversation'],
+      ...['extendToolCall', 'inboxEvent'],
       ...['leaseLost', 'resolveBatch', 'resolveToolCall', 'revokeRule', 'sendMessage'],
     ],
-    ['cancelTurn', 'inboxEvent', 'recover', 'resolveToolCall', 'rollOver', 'sendMessage'],
+    [
+      ...['cancelTurn', 'childEnded', 'closeConversation', 'inboxEvent', 'recover'],
+      ...['resolveToolCall', 'rollOver', 'sendMessage'],
+    ],
     ['events', 'pending', 'pluginStates', 'snapshot', 'toolCall', 'transcriptSlice'],
   ]);
 });

@@ -22,7 +22,7 @@ const UPDATE_NAMES = [
 const HARMLESS_SIGNALS = [
   'sendMessage',
   'resolveToolCall',
-  'closeConversation',
+  'childEnded',
   'noSuchHandler',
   '__proto__',
 ];
@@ -241,13 +241,14 @@ test('any malformed update is refused, and a refusal leaves no history and no st
   const before = await engine.history.lines(engine.workflowId(talk));
   const seen = await engine.snapshot(talk);
   const refusals = new Set<string>();
-  for (const name of ['sendMessage', 'resolveToolCall', 'noSuchHandler'])
+  for (const name of ['sendMessage', 'resolveToolCall', 'childEnded', 'noSuchHandler'])
     for (const [what, payloads] of GARBAGE) {
       const type = await rawUpdate(engine, talk.id, name, payloads);
       expect([name, what, type]).not.toContain('accepted');
       refusals.add(`${name} ${type}`);
     }
   expect([...refusals].sort()).toEqual([
+    'childEnded invalid_request',
     'noSuchHandler Error',
     'resolveToolCall verdict',
     'sendMessage invalid_request',
@@ -297,22 +298,28 @@ test('a cancel with garbage arguments either cancels for an anonymous actor, or 
   expect(cancels.sort()).toEqual([...CANCELS].sort());
 });
 
-test('a close with garbage arguments is carried out for an anonymous actor', {
-  ...promise('G258'),
-}, async () => {
-  const engine = await startEngine({
-    agents: [shop(script(ASK))],
-    services: ledger(),
-  });
-  const { talk } = await engine.ask();
-  expect(
-    await rawUpdate(engine, talk.id, 'closeConversation', [payload('json/plain', 'null')]),
-  ).toBe('accepted');
-  expect((await engine.log(talk)).at(-1)).toMatchObject({
-    type: 'conversation_closed',
-    actor: ANONYMOUS,
-  });
-});
+test.each(['update', 'signal'])(
+  'a close with garbage arguments is carried out for an anonymous actor: %s',
+  {
+    ...promise('G258'),
+  },
+  async (kind) => {
+    const engine = await startEngine({
+      agents: [shop(script(ASK))],
+      services: ledger(),
+    });
+    const { talk } = await engine.ask();
+    const name = 'closeConversation';
+    const garbage = [payload('json/plain', 'null')];
+    if (kind === 'signal') await rawSignal(engine, talk.id, name, garbage);
+    else expect(await rawUpdate(engine, talk.id, name, garbage)).toBe('accepted');
+    const last = async () => (await engine.log(talk)).at(-1);
+    const closed = await until('it closes', last, {
+      holds: (event) => event?.type === 'conversation_closed',
+    });
+    expect(closed).toMatchObject({ actor: ANONYMOUS });
+  },
+);
 
 test('queries with garbage arguments are answered as well', async () => {
   const engine = await startEngine({
