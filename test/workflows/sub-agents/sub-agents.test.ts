@@ -112,6 +112,24 @@ test(
 );
 
 test(
+  'deleting the conversation of the caller deletes that of the sub-agent',
+  promise('G312'),
+  async () => {
+    const engine = await startEngine({ agents: [leadBy('await')] });
+    const talk = engine.begin();
+    await engine.send(talk, 'Go');
+    const child = await childOf(engine, talk);
+    const root = talk.id;
+    await until('it is stored', () => engine.client.list({ root }), {
+      holds: ({ conversations }) => conversations.length > 0,
+    });
+    await engine.client.deleteConversation(talk.id);
+    expect(await talk.exists()).toBe(false);
+    expect(await child.exists()).toBe(false);
+  },
+);
+
+test(
   'a cancel of the turn closes an awaited one, and counts what it has spent',
   promise('G312'),
   async () => {
