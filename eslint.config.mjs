@@ -77,7 +77,7 @@ export const IMPORTS = {
  * The parent's own files may import all of them.
  */
 const FLOORS = {
-  activities: [['shared'], ['children', 'transcript'], ['tools'], ['model']],
+  activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
   cli: [
     ['process', 'temporal'],
     ['check', 'dev', 'operate', 'serve'],
@@ -88,6 +88,7 @@ const FLOORS = {
     ['api'],
     ['payloads'],
     ['temporal'],
+    ['triggers'],
     ['deletion', 'reading'],
     ['messages'],
     ['calls'],
@@ -118,7 +119,7 @@ const FLOORS = {
     ['values'],
     ['calls'],
     ['conversation'],
-    ['log', 'model'],
+    ['log', 'model', 'triggers'],
     ['workflow'],
   ],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],

@@ -76,6 +76,16 @@ export type {
 export type { Effects, Executor } from './protocol/calls/executors.js';
 export { readResults } from './tools/results/read-results.js';
 
+// Triggers: tools with which an agent sets the times of its own events, and the triggers that tools and clients see.
+
+export { type TriggerToolsSpec, triggerTools } from './define/trigger-tools.js';
+export type {
+  Trigger,
+  TriggerSchedule,
+  TriggerSpec,
+  Triggers,
+} from './protocol/triggers/triggers.js';
+
 // The code of a tool: its context, and the results that it may return or throw.
 
 export type { AskSpec } from './define/tool/ask.js';

@@ -7,7 +7,10 @@ const FOLDER = fileURLToPath(new URL('../../test/promises/', import.meta.url));
 
 /** Topics with their files, in the order of the pages. */
 const TOPICS = {
-  guarantees: ['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'starting-up'],
+  guarantees: [
+    ...['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'triggers'],
+    'starting-up',
+  ],
   requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
 };
 

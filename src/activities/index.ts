@@ -20,6 +20,7 @@ import { runTool } from './tools/run-tool.js';
 import { flushLog, restoreState } from './transcript/log.js';
 import { offloadTranscript } from './transcript/offload-transcript.js';
 import { readChunk } from './transcript/stored-messages.js';
+import { deliverTrigger } from './triggers/deliver.js';
 
 /**
  * Binds the activities to their dependencies.
@@ -61,6 +62,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     startChild: (input) => startChild(tools, input),
     stopChild: (input) => stopChild(tools, input),
     reportToParent: (input) => reportToParent(tools, input),
+    deliverTrigger: (input) => deliverTrigger(tools, input),
   };
   return notedActivities(wellFormedOutcomes(activities));
 }

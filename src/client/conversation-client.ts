@@ -53,6 +53,7 @@ import { ReadYourWrites } from './reading/read-your-writes.js';
 import { WorkflowReader } from './reading/workflow-reader.js';
 import { Executions } from './temporal/executions.js';
 import { TemporalGateway } from './temporal/temporal-gateway.js';
+import { TriggerSchedules } from './triggers/schedules.js';
 import { type WorkerElsewhere, workersElsewhere } from './workers/workers-elsewhere.js';
 
 export class ConversationClient {
@@ -113,6 +114,7 @@ export class ConversationClient {
       reader: this.#reader,
       log: this.#options.reader,
       blobs: this.#options.blobs,
+      schedules: new TriggerSchedules(this.#options.temporal),
       control: this.#control,
       known: this.#known,
       patience: this.#gateway.patience,
@@ -294,7 +296,12 @@ export class ConversationClient {
         'Deleting needs the event log: give the client its deletions port',
       );
     const actor = this.#stamp(undefined);
-    return { gateway: this.#gateway, executions: new Executions(temporal), deletions, actor };
+    return {
+      gateway: this.#gateway,
+      executions: new Executions(temporal),
+      schedules: new TriggerSchedules(temporal),
+      ...{ deletions, actor },
+    };
   }
 
   #callParts(): ClaimParts {

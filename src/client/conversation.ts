@@ -10,6 +10,7 @@ import type {
   ConversationSnapshot,
 } from '../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../protocol/conversation/inbox.js';
+import type { Triggers } from '../protocol/triggers/triggers.js';
 import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
@@ -53,6 +54,7 @@ import {
   knownAgentOf,
   type SendingParts,
   sendDraft,
+  triggeredConversation,
 } from './messages/sending.js';
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
@@ -60,6 +62,8 @@ import { readBlob, storeFile } from './reading/blobs.js';
 import { type NestedPendingCall, nestedPending } from './reading/nested-pending.js';
 import { readPluginStates } from './reading/plugin-states.js';
 import { isOpenRun } from './temporal/executions.js';
+import type { TriggerSchedules } from './triggers/schedules.js';
+import { ConversationTriggers } from './triggers/triggers.js';
 
 interface CallOperations {
   claim(target: ResolveTarget, options: ClaimOptions): Promise<ClaimOutcome>;
@@ -71,6 +75,7 @@ interface CallOperations {
 }
 
 export interface ConversationParts extends SendingParts {
+  readonly schedules: TriggerSchedules;
   readonly blobs: BlobsPort | undefined;
   readonly resolve: (
     toolCallId: ToolCallId,
@@ -252,6 +257,20 @@ export class Conversation<Output = Json, Tools = unknown> {
     const read = await this.#mapped(() => readPluginStates(this.#parts));
     if (read === undefined) throw await this.#unread();
     return read;
+  }
+
+  /**
+   * Events that come to this conversation by the clock. They never start a conversation, and end with it: also when it
+   * is closed. `actor`: their maker, in whose name, without roles, their turns run. @see Triggers
+   */
+  triggers(options: { readonly actor?: SendOptions['actor'] } = {}): Triggers {
+    const { key, gateway, schedules, stamp } = this.#parts;
+    return new ConversationTriggers({
+      ...{ key, schedules, taskQueue: gateway.taskQueue, madeBy: 'client' },
+      createdBy: stamp(options.actor),
+      conversation: () => triggeredConversation(this.#parts),
+      toConversationError: (error) => gateway.toConversationError(error),
+    });
   }
 
   /** Revokes a remembered decision: later calls need an approval again. @see revokeRule in `rules.ts` for the errors */

@@ -17,6 +17,7 @@ import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
+import { addTriggerRoutes } from './routes/triggers.js';
 import { addTurnRoutes } from './routes/turns.js';
 
 /**
@@ -60,6 +61,7 @@ export function createApp(deps: AppDeps): Express {
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
   addClaimRoutes(router, deps);
+  addTriggerRoutes(router, deps);
   addTurnRoutes(router, deps);
   app.use(router);
 

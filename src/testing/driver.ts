@@ -29,6 +29,7 @@ import type { TranscriptDelta } from '../protocol/workflow/transcript-delta.js';
 import { type LocalActivities, ModelCallLost } from './local/local-activities.js';
 import { type ChildSpec, LocalChildren } from './local/local-children.js';
 import { agentNamed, type LocalDeps, localDeps } from './local/local-deps.js';
+import type { DueTrigger, LocalTriggers } from './local/local-triggers.js';
 import { LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
@@ -50,7 +51,7 @@ function whole(items: readonly TranscriptItem[]): TranscriptDelta {
 /** A deadline, and the driver of its conversation. */
 interface Due<Services> {
   readonly driver: TestDriver<Services>;
-  readonly entry: TimerEffect | LeaseEnd;
+  readonly entry: TimerEffect | LeaseEnd | DueTrigger;
 }
 
 interface Work {
@@ -83,7 +84,10 @@ export class TestDriver<Services> {
   ) {
     this.root = child?.root ?? this;
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
-    const local = localDeps(agent, options);
+    const local = localDeps(agent, options, {
+      now: () => this.#nowMs,
+      isClosed: () => this.#machine.state.closed,
+    });
     this.#local = local;
     this.#work = new LocalWork(local);
     const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
@@ -116,6 +120,10 @@ export class TestDriver<Services> {
     return this.#machine;
   }
 
+  get triggers(): LocalTriggers {
+    return this.#local.triggers;
+  }
+
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -142,6 +150,7 @@ export class TestDriver<Services> {
       const { driver, entry } = next;
       this.#moveTo(Math.max(this.#nowMs, Date.parse(entry.deadline)));
       if (entry.type === 'lease_end') driver.#leases.lapse(driver.#machine, entry);
+      else if (entry.type === 'trigger_due') driver.#fireTrigger(entry);
       else driver.#machine.fired(entry);
       await this.settle();
     }
@@ -308,6 +317,13 @@ export class TestDriver<Services> {
     return true;
   }
 
+  /** A conversation that is closed has no triggers any more. */
+  #fireTrigger(due: DueTrigger): void {
+    const outcome = this.#machine.take('inboxEvent', this.#local.triggers.fire(due));
+    if (!outcome.accepted && outcome.refusal.code === 'conversation_closed')
+      this.#local.triggers.remove(due.triggerId);
+  }
+
   #machineOn(state: ConversationState): ConversationMachine {
     return new ConversationMachine({
       state,
@@ -322,9 +338,10 @@ export class TestDriver<Services> {
     return snapshotOf(this.#machine.state).pending;
   }
 
-  #deadlines(): readonly (TimerEffect | LeaseEnd)[] {
+  #deadlines(): readonly (TimerEffect | LeaseEnd | DueTrigger)[] {
     const timers = this.#machine.effects().filter(isTimer);
-    return [...timers, ...this.#leases.ends(this.#pending())].sort((left, right) =>
+    const due = this.#local.triggers.due();
+    return [...timers, ...this.#leases.ends(this.#pending()), ...due].sort((left, right) =>
       left.deadline.localeCompare(right.deadline),
     );
   }

@@ -15,6 +15,7 @@ export type { MadeModel, ModelPlan, PlannedAnswer } from './describe-model.js';
 export { describeModel } from './describe-model.js';
 export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
+export { TriggerRefused } from './local/local-triggers.js';
 export type {
   TestClaimOptions,
   TestConversationOptions,

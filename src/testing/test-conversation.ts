@@ -22,6 +22,7 @@ import type {
 } from '../protocol/conversation/conversation.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/conversation/inbox.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
+import type { Triggers } from '../protocol/triggers/triggers.js';
 import { type Duration, durationMs } from '../protocol/values/durations.js';
 import { isRecord, type Json } from '../protocol/values/json.js';
 import { TestDriver } from './driver.js';
@@ -185,6 +186,11 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return await this.#replyTo(
       this.#driver.machine.take('inboxEvent', { actor: TESTER, ...event }),
     );
+  }
+
+  /** The triggers of the conversation; `advance` has their events come. They throw `TriggerRefused`. */
+  get triggers(): Triggers {
+    return this.#driver.triggers.by({ madeBy: 'client', createdBy: TESTER });
   }
 
   /** Revokes a remembered decision. False when there is no such rule. */

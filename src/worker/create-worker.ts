@@ -60,6 +60,7 @@ import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.j
 import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
 import { workerMcp } from './worker-mcp.js';
+import { workerTriggers } from './worker-triggers.js';
 
 export interface ColloquyWorker {
   /**
@@ -295,8 +296,9 @@ function activitiesOf<Services>(
 ): Activities {
   const { projector, source, mcp } = served;
   const { log, live, blobs } = opened;
+  const { agents, taskQueue = DEFAULT_TASK_QUEUE } = options;
   return createActivities({
-    agents: options.agents,
+    agents,
     services: options.services,
     mcp,
     logger,
@@ -313,6 +315,7 @@ function activitiesOf<Services>(
       live.publish({ type: 'so_far', ...key, event });
     },
     onJoin: (key, listener) => live.onJoin(key, listener),
+    triggers: workerTriggers({ client, agents, taskQueue }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
     isDeletedRun: createIsDeletedRun(log),

@@ -130,6 +130,7 @@ describe('the root entry', () => {
       'serviceName',
       'skills',
       'toolError',
+      'triggerTools',
       'withFiles',
     ]);
   });

@@ -30,6 +30,7 @@ const ACTIVITIES: Readonly<Record<keyof ConversationActivities, true>> = {
   startChild: true,
   stopChild: true,
   reportToParent: true,
+  deliverTrigger: true,
 };
 
 /** The summaries of the timers of each kind. */

@@ -8,6 +8,12 @@ import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ChildEndedInput, ParentRef } from '../../protocol/conversation/children.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type {
+  DeliverTriggerInput,
+  TriggerDelivery,
+  Triggers,
+} from '../../protocol/triggers/triggers.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type {
   CallModelInput,
@@ -42,6 +48,21 @@ export interface ChildConversations {
   close(key: ConversationKey): Promise<boolean>;
   /** False where the conversation does not run any more. */
   report(key: ConversationKey, input: ChildEndedInput): Promise<boolean>;
+}
+
+/** The triggers of conversations, by a client of Temporal. */
+export interface TriggersPort {
+  /** The triggers of the conversation that a call is of. */
+  readonly ofCall: (call: TriggerMakerCall) => Triggers;
+  /** Delivers one event. Safe to repeat. Rejects when it may succeed later. */
+  readonly deliver: (input: DeliverTriggerInput) => Promise<TriggerDelivery>;
+}
+
+/** The call of a tool that makes triggers. Its key makes the ids of those that name none. */
+export interface TriggerMakerCall extends ConversationKey {
+  readonly agent: string;
+  readonly requester: StampedActor;
+  readonly idempotencyKey: string;
 }
 
 export interface ActivityDeps<Services> {
@@ -82,6 +103,8 @@ export interface ActivityDeps<Services> {
   readonly chunks?: Pick<TranscriptChunks, 'put' | 'get' | 'remove'>;
   /** The connections to MCP servers; the caller closes them. Absent: the activities create their own. */
   readonly mcp?: McpServers;
+  /** The schedules of triggers. Absent: tools that need them fail, and events of triggers wait for another worker. */
+  readonly triggers?: TriggersPort;
   /** How much is kept of model calls. Absent: nothing. */
   readonly audit?: AuditLevel;
   readonly logger: Logger;

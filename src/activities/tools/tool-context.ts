@@ -4,13 +4,14 @@ import type { CallContext } from '../../define/tool/context.js';
 import type { StateAccess } from '../../define/tool/state-access.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
+import type { Triggers } from '../../protocol/triggers/triggers.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { boundedJson, toJson } from '../../tools/shared/normalise.js';
 import { StateView } from '../../tools/shared/state-view.js';
 import { toolLogger, withFields } from '../../tools/shared/tool-logger.js';
-import { type ActivityTools } from '../shared/deps.js';
+import type { ActivityTools, TriggerMakerCall } from '../shared/deps.js';
 import { runOf } from '../shared/transcripts.js';
 import { storedResultsOf } from '../transcript/stored-results.js';
 
@@ -38,7 +39,19 @@ export function contextOf(
     ...run,
     services: tools.services,
     storedResults: storedResultsOf(tools, { tenant, conversationId }),
+    triggers: triggersOf(tools, { agent, tenant, conversationId, requester, idempotencyKey }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
+  };
+}
+
+/** The triggers of the call's conversation. */
+function triggersOf({ triggers }: ActivityTools, call: TriggerMakerCall): Triggers {
+  if (triggers !== undefined) return triggers.ofCall(call);
+  const absent = (): Promise<never> =>
+    Promise.reject(new Error('this worker has no client for triggers'));
+  return {
+    ...{ create: absent, list: absent, get: absent, setNote: absent },
+    ...{ pause: absent, resume: absent, remove: absent },
   };
 }
 

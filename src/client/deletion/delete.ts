@@ -3,9 +3,9 @@
  *
  * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
- * D3  Temporal is asked to remove the histories of all runs. It does so in the background, within moments or a minute;
- * once it has accepted every request, the tombstone is marked as finished, and hides the remaining histories until
- * then.
+ * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs included. It does so
+ * in the background, within moments or a minute; once it has accepted every request, the tombstone is marked as
+ * finished, and hides the remaining histories until then.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
  * meanwhile under the same id is another one.
@@ -19,10 +19,12 @@ import type { DeletionsPort, StoredAt } from '../ports/deletions.js';
 import type { Execution, Executions } from '../temporal/executions.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { pauseFor } from '../temporal/waiting.js';
+import type { TriggerSchedules } from '../triggers/schedules.js';
 
 export interface DeleteParts {
   readonly gateway: Pick<TemporalGateway, 'confirm' | 'toConversationError'>;
   readonly executions: Executions;
+  readonly schedules: Pick<TriggerSchedules, 'removeAll'>;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
 }
@@ -60,7 +62,7 @@ async function deleteParts(
   key: ConversationKey,
   request: DeleteRequest,
 ): Promise<DeleteOutcome | undefined> {
-  const { deletions, executions } = parts;
+  const { deletions, executions, schedules } = parts;
   const { tenant, conversationId } = key;
   const meant = await begun(parts, key, request);
   if (meant === undefined) return undefined;
@@ -68,6 +70,8 @@ async function deleteParts(
   // Includes runs that the current run rolled over to while it was asked to close.
   const runIds = meant.add(meant.of(await executions.all(key)));
   await deletions.extend({ tenant, conversationId, runIds });
+  // Only now, because a turn of the current run might have made more of them.
+  await schedules.removeAll(key);
   for (const runId of runIds) await executions.remove(key, runId);
   await deletions.finish(key);
   return { deleted: true, conversationId };
@@ -181,6 +185,12 @@ export async function deleteTenant(
     } catch (error) {
       throw parts.gateway.toConversationError(error);
     }
+  }
+  try {
+    // Triggers whose conversation was deleted while the server did not list them yet.
+    await parts.schedules.removeAll({ tenant });
+  } catch (error) {
+    throw parts.gateway.toConversationError(error);
   }
   return { deleted };
 }

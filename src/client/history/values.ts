@@ -1,5 +1,5 @@
 /**
- * Decodes values and failures of a raw history as the SDK's client does: through the codecs, last to first, then by the
+ * Decodes and encodes the values and failures of raw requests as the SDK's client does: through the codecs and the
  * converter. The SDK exports no function for it.
  */
 import {
@@ -31,6 +31,16 @@ export async function decodedError(
   if (failure == null) return undefined;
   const plain = await decodedFailure(payloadCodecs, failure);
   return failureConverter.failureToError(plain, payloadConverter);
+}
+
+/** The value as the SDK's client encodes an argument: by the converter, then through the codecs. */
+export async function encodedValue(
+  { payloadCodecs, payloadConverter }: LoadedDataConverter,
+  value: unknown,
+): Promise<Payload[]> {
+  let passed = [payloadConverter.toPayload(value)];
+  for (const codec of payloadCodecs) passed = await codec.encode(passed);
+  return passed;
 }
 
 async function throughCodecs(

@@ -6,14 +6,16 @@ import { randomUUID } from 'node:crypto';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { checkedMs, givenOutput } from '../api/checks.js';
-import { invalidField } from '../api/errors.js';
+import { ConversationError, invalidField } from '../api/errors.js';
 import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
+import { firstRunOf } from '../temporal/executions.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
-import { findServedAgent } from './agents.js';
+import type { TriggeredConversation } from '../triggers/triggers.js';
+import { findAgent, findServedAgent } from './agents.js';
 import {
   asQueued,
   confirmMessage,
@@ -94,6 +96,18 @@ export async function knownAgentOf({
   const run = await gateway.describe(key);
   const agent = run?.memo?.['agent'];
   return typeof agent === 'string' ? agent : undefined;
+}
+
+/** The conversation as its triggers see it. @throws {ConversationError} unknown_conversation */
+export async function triggeredConversation(parts: SendingParts): Promise<TriggeredConversation> {
+  const run = await parts.gateway.describe(parts.key);
+  const agent = await knownAgentOf(parts);
+  if (agent === undefined) {
+    const { conversationId } = parts.key;
+    throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
+  }
+  const { settings } = await findAgent(parts.agents, agent);
+  return { firstRunId: firstRunOf(run), idleCloseMs: settings.idleCloseMs };
 }
 
 function admitted(

@@ -12,6 +12,8 @@ export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
   readonly updateId: string;
   /** Beginning of the error's text: `The claim was not confirmed, and may still count`. */
   readonly unconfirmed: string;
+  /** Only this incarnation of the conversation takes the update. Absent: the current one. */
+  readonly firstRunId?: string;
 }
 
 /**
@@ -22,13 +24,9 @@ export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
 export async function confirmUpdate<Name extends keyof UpdateTypes>(
   gateway: TemporalGateway,
   key: ConversationKey,
-  { name, input, updateId, unconfirmed }: UpdateToConfirm<Name>,
+  { name, unconfirmed, ...call }: UpdateToConfirm<Name>,
 ): Promise<UpdateTypes[Name]['reply']> {
-  const tried = await gateway.confirm(
-    () => gateway.update(key, name, { input, updateId }),
-    undefined,
-    key,
-  );
+  const tried = await gateway.confirm(() => gateway.update(key, name, call), undefined, key);
   if (tried.confirmed) return tried.value;
   const why = await gateway.whyUnanswered(key);
   const text = `${unconfirmed} when a worker answers. ${why.text}`;

@@ -2,7 +2,7 @@
  * The executions of conversations in Temporal, found by visibility, which may lag behind by moments, and by
  * description, which does not. Every method is safe to repeat.
  */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
@@ -126,6 +126,12 @@ function unlessGone(error: unknown): undefined {
   const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
   if (code === GRPC_NOT_FOUND) return undefined;
   throw error;
+}
+
+/** Id of the first run of an open run's chain; undefined for a run that has ended. */
+export function firstRunOf(run: WorkflowExecutionDescription | undefined): string | undefined {
+  if (run === undefined || !isOpenRun(run)) return undefined;
+  return run.raw.workflowExecutionInfo?.firstRunId ?? run.runId;
 }
 
 /** Names of `WorkflowExecutionStatus` in Temporal's client. */

@@ -175,10 +175,14 @@ export class TemporalGateway {
   async update<Name extends keyof UpdateTypes>(
     key: ConversationKey,
     name: Name,
-    call: { readonly input: UpdateTypes[Name]['input']; readonly updateId: string },
+    call: {
+      readonly input: UpdateTypes[Name]['input'];
+      readonly updateId: string;
+      readonly firstRunId?: string | undefined;
+    },
   ): Promise<UpdateTypes[Name]['reply']> {
     checkTexts(call.input);
-    return await this.#handle(key).executeUpdate<
+    return await this.#handle(key, call.firstRunId).executeUpdate<
       UpdateTypes[Name]['reply'],
       [UpdateTypes[Name]['input']]
     >(UPDATES[name], { updateId: call.updateId, args: [call.input] });
@@ -323,7 +327,14 @@ export class TemporalGateway {
     }
   }
 
-  #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {
-    return this.#temporal.workflow.getHandle(workflowIdFor(key));
+  #handle(
+    key: ConversationKey,
+    firstExecutionRunId?: string,
+  ): ReturnType<Client['workflow']['getHandle']> {
+    return this.#temporal.workflow.getHandle(
+      workflowIdFor(key),
+      undefined,
+      firstExecutionRunId === undefined ? {} : { firstExecutionRunId },
+    );
   }
 }

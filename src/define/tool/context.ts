@@ -4,6 +4,7 @@
  */
 
 import type { AbortSignalLike } from '../../protocol/model/model.js';
+import type { Triggers } from '../../protocol/triggers/triggers.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { BlobType } from '../../protocol/values/blobs.js';
 import type { Json } from '../../protocol/values/json.js';
@@ -112,6 +113,11 @@ export interface CallContext<Services = UntypedServices> extends StateAccess {
   progress(payload: unknown): void;
   readonly services: Services;
   readonly storedResults: StoredResults;
+  /**
+   * The triggers of the conversation. One that the call makes without an id gets one of the call's key, so that a repeated
+   * run makes no second trigger.
+   */
+  readonly triggers: Triggers;
   readonly logger: ToolLogger;
 }
 

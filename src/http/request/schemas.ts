@@ -67,6 +67,12 @@ export const CreateWithMessageSchema = z.strictObject({
   message: z.strictObject({ text: z.string(), ...messageFields }),
 });
 
+/** `POST /v1/conversations/{id}/triggers`. The client checks the fields, as it does for every other caller. */
+export const CreateTriggerSchema = z.looseObject({ actor: ActorSchema.exactOptional() });
+
+/** `POST /v1/conversations/{id}/triggers/{triggerId}/note` */
+export const TriggerNoteSchema = z.strictObject({ note: z.string() });
+
 /** `POST /v1/conversations/{id}/messages` */
 export const SendMessageSchema = z.strictObject({
   text: z.string(),

@@ -8,6 +8,7 @@ import type { DeleteOutcome } from '../../client/api/types.js';
 import { deleteConversation } from '../../client/deletion/delete.js';
 import { Executions } from '../../client/temporal/executions.js';
 import { TemporalGateway } from '../../client/temporal/temporal-gateway.js';
+import { TriggerSchedules } from '../../client/triggers/schedules.js';
 import {
   DELETIONS_AT_ONCE,
   DELETIONS_PER_PASS,
@@ -120,6 +121,7 @@ export function createHousekeeping(
   const parts = {
     gateway: new TemporalGateway({ temporal: client, taskQueue, searchAttributes: true }),
     executions: new Executions(client),
+    schedules: new TriggerSchedules(client),
     deletions: createDeletions(opened),
     actor: SYSTEM_ACTOR,
   };

@@ -29,6 +29,12 @@ export const FAILURES = {
   unknown_step: { httpStatus: 404, title: 'No such step', retryable: false },
   unknown_rule: { httpStatus: 404, title: 'No such rule', retryable: false },
   unknown_blob: { httpStatus: 404, title: 'No such stored value', retryable: false },
+  unknown_trigger: { httpStatus: 404, title: 'No such trigger', retryable: false },
+  too_many_triggers: {
+    httpStatus: 409,
+    title: 'The conversation has too many triggers',
+    retryable: false,
+  },
   not_found: { httpStatus: 404, title: 'No such route', retryable: false },
   method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },
   agent_mismatch: {

@@ -204,6 +204,14 @@ export const MAX_PLUGIN_STATE_DEPTH = 64;
 export const MAX_MADE_TOOLS = 128;
 /** Arguments of a plugin's factory of tools, which stand in the plan of each call. */
 export const MAX_FACTORY_ARGS_BYTES = 4 * 1024;
+/** Triggers of one conversation: each is a schedule on the server, and all of them wake the same model. */
+export const MAX_TRIGGERS = 20;
+/** More frequent runs would be a loop of model calls. */
+export const MIN_TRIGGER_INTERVAL_MS = 60 * 1000;
+export const MAX_TRIGGER_TITLE_CHARS = 200;
+/** Goal and note of a trigger: each of its events has both. */
+export const MAX_TRIGGER_TEXT_BYTES = 4 * 1024;
+export const MAX_TRIGGER_INVOCATIONS = 1_000_000;
 /** A call on a task queue without a poller ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */

@@ -35,6 +35,7 @@ import type {
 } from '../conversation/offloaded-messages.js';
 import type { SpentCalls, TurnBudgets, Usage } from '../conversation/turns.js';
 import type { SummaryEvent } from '../log/events.js';
+import type { DeliverTriggerInput, TriggerDelivery } from '../triggers/triggers.js';
 import type { StampedActor } from '../values/actors.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import type { ConversationKey, ToolCallId, TurnId } from '../values/ids.js';
@@ -381,4 +382,5 @@ export interface ConversationActivities {
   startChild(input: StartChildInput): Promise<StartChildResult>;
   stopChild(input: StopChildInput): Promise<StopChildResult>;
   reportToParent(input: ReportToParentInput): Promise<ReportToParentResult>;
+  deliverTrigger(input: DeliverTriggerInput): Promise<TriggerDelivery>;
 }

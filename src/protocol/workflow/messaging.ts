@@ -39,6 +39,8 @@ import type { Urgency } from '../log/urgency.js';
 import type { ConversationKey } from '../values/ids.js';
 
 export const WORKFLOW_TYPE = 'conversation';
+/** Workflow type of the runs that the schedules of triggers start. */
+export const TRIGGER_WORKFLOW_TYPE = 'trigger';
 export const DEFAULT_TASK_QUEUE = 'colloquy';
 
 export const UPDATES = {

@@ -11,6 +11,7 @@ import { withSubAgents } from '../../tools/registry.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { ChildDriver, LocalChildren } from './local-children.js';
+import { LocalTriggers, type TriggerHost } from './local-triggers.js';
 import type { TestConversationOptions } from './test-options.js';
 
 export interface LocalDeps<Services> {
@@ -26,6 +27,7 @@ export interface LocalDeps<Services> {
   children?: Pick<LocalChildren<Services, ChildDriver>, 'start' | 'stop'>;
   /** Tools that plugins have added to model calls, the newest by name. */
   readonly added: Map<string, AnyTool>;
+  readonly triggers: LocalTriggers;
 }
 
 /** The agent of this name: the one that the conversation began with, or one that its tools name. */
@@ -76,8 +78,10 @@ export async function localTool<Services>(
 export function localDeps<Services>(
   agent: Agent<Services>,
   options: TestConversationOptions<Services>,
+  host: Omit<TriggerHost, 'idleCloseMs'>,
 ): LocalDeps<Services> {
   const { model = agent.model, services, logger = SILENT_LOGGER } = options;
+  const { idleCloseMs } = agent.settings;
   return {
     agent,
     model,
@@ -85,6 +89,7 @@ export function localDeps<Services>(
     logger,
     states: () => ({}),
     added: new Map(),
+    triggers: new LocalTriggers({ ...host, idleCloseMs: () => idleCloseMs }),
   };
 }
 

@@ -17,6 +17,7 @@ import type { ToolRun } from '../../tools/run/tool-run.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
+import { triggerIds } from '../../tools/shared/trigger-ids.js';
 import type { LocalActivities } from './local-activities.js';
 import { agentNamed, type LocalDeps, localTool, policyDepsOf } from './local-deps.js';
 import { LocalModel } from './local-model.js';
@@ -192,6 +193,11 @@ export class LocalWork<Services> implements LocalActivities {
         progress: () => undefined,
         services: this.#local.services as never,
         storedResults: this.#results,
+        triggers: this.#local.triggers.by({
+          madeBy: 'agent',
+          createdBy: input.requester,
+          nextId: triggerIds(input.idempotencyKey),
+        }),
         ...accessTo(states, only),
         logger: toolLogger(this.#local.logger, name, { conversationId, turnId, toolCallId }),
       },

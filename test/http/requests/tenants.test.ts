@@ -14,6 +14,8 @@ import { startHttpApp } from '../../support/servers/http-app.js';
 
 const CALL = '/v1/conversations/:id/tool-calls/:callId';
 const STEP = '/v1/conversations/:id/steps/:stepId';
+const TRIGGERS = '/v1/conversations/:id/triggers';
+const TRIGGER = { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } };
 type Route = readonly [method: string, path: string, body?: object];
 /** Every route that names a conversation, with a valid body. */
 const ROUTES: readonly Route[] = [
@@ -28,6 +30,13 @@ const ROUTES: readonly Route[] = [
   ['GET', '/v1/conversations/:id/blobs/:blobId'],
   ['GET', '/v1/conversations/:id/events'],
   ['POST', '/v1/conversations/:id/inbox', { eventId: 'e-1', kind: 'paid', payload: {} }],
+  ['GET', TRIGGERS],
+  ['POST', TRIGGERS, TRIGGER],
+  ['GET', `${TRIGGERS}/:triggerId`],
+  ['DELETE', `${TRIGGERS}/:triggerId`, {}],
+  ['POST', `${TRIGGERS}/:triggerId/pause`, {}],
+  ['POST', `${TRIGGERS}/:triggerId/resume`, {}],
+  ['POST', `${TRIGGERS}/:triggerId/note`, { note: 'n' }],
   ['GET', '/v1/conversations/:id/rules'],
   ['DELETE', '/v1/conversations/:id/rules/:ruleId', {}],
   ['GET', `${STEP}/tool-calls`],

@@ -64,6 +64,8 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
       getSystemInfo: () => Promise.resolve({}),
       deleteWorkflowExecution: () => Promise.resolve({}),
     },
+    /** The server of these tests has no schedules. */
+    schedule: { list: () => [] },
     workflow: {
       getHandle: handle,
       /** The server of these tests lists nothing. */

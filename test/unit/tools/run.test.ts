@@ -10,6 +10,7 @@ import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall } from '../../../src/tools/run/run.js';
 import { accessTo, StateView } from '../../../src/tools/shared/state-view.js';
 import { promise } from '../../support/promise.js';
+import { NO_TRIGGERS } from '../../support/samples/no-triggers.js';
 import { ended } from '../../support/samples/tool-ends.js';
 
 type Handler = (input: unknown, ctx: ToolContext<Readonly<Record<string, unknown>>>) => unknown;
@@ -31,6 +32,7 @@ const ctx: Omit<CallContext<never>, 'signal'> = {
   ...accessTo(new StateView([], {})),
   services: undefined as never,
   storedResults: { read: () => Promise.resolve(undefined) },
+  triggers: NO_TRIGGERS,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },
 };
 

@@ -5,13 +5,43 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
+import { defineAgent } from '../../../src/index.js';
+import { says, script } from '../../../src/model/scripted/scripted.js';
+import { startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
+import { runsOf, soon } from '../../support/engine/triggers.js';
 import { expectNeutral, neutralJson } from '../../support/histories/neutral-history.js';
 import { SCENARIOS } from '../../support/histories/scenarios/index.js';
 import { converse, historiesOf } from '../../support/histories/scenarios/scenario.js';
+import { until } from '../../support/until.js';
 
 /** Folder of the recorded histories. Absent: none is recorded. */
 const FOLDER = process.env['COLLOQUY_RECORD_HISTORIES'];
+
+/** Records a history unless it is kept already. */
+function keep(name: string, json: string): void {
+  const file = join(FOLDER ?? '', `${name}.json`);
+  if (FOLDER !== undefined && !existsSync(file)) writeFileSync(file, `${json}\n`);
+}
+
+test('a run of a trigger replays', async () => {
+  const id = 'recorded-trigger';
+  const model = script(says('hello'), says('done'));
+  const agent = defineAgent({ name: 'clerk', model, instructions: 'Help.' });
+  const engine = await startEngine({ agents: [agent], taskQueue: id });
+  const talk = engine.begin(id);
+  await engine.say(talk, 'hello');
+  const schedule = { type: 'once', value: soon() } as const;
+  await talk.triggers().create({ id: 'wake', title: 'Wake', goal: 'Look.', schedule });
+  const ended = await until('its run ends', () => runsOf(engine, talk), {
+    holds: (seen) => seen.some(({ status }) => status === 'COMPLETED'),
+  });
+  const handle = engine.temporal.workflow.getHandle(ended[0]?.workflowId ?? '');
+  const json = neutralJson(await handle.fetchHistory());
+  await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
+  expectNeutral(json);
+  keep('trigger', json);
+});
 
 test.each(SCENARIOS)('a conversation replays: $name', async (scenario) => {
   const { engine, talk } = await converse(scenario);
@@ -24,8 +54,6 @@ test.each(SCENARIOS)('a conversation replays: $name', async (scenario) => {
     const json = neutralJson(await handle.fetchHistory());
     await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
     expectNeutral(json);
-    if (FOLDER === undefined) continue;
-    const file = join(FOLDER, `${names[index] ?? ''}.json`);
-    if (!existsSync(file)) writeFileSync(file, `${json}\n`);
+    keep(names[index] ?? '', json);
   }
 });

@@ -1,0 +1,61 @@
+/** Triggers of a conversation: make, list, read, pause, resume, remove, and their note. */
+import type { Router } from 'express';
+import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
+import type { AppDeps } from '../request/deps.js';
+import { actorOf, parseBody, parseQuery, pathParameter } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import {
+  ConversationQuerySchema,
+  CreateTriggerSchema,
+  NoBodySchema,
+  TriggerNoteSchema,
+} from '../request/schemas.js';
+import { conversationOf } from '../request/tenants.js';
+
+const LIST = '/v1/conversations/:id/triggers';
+const ONE = `${LIST}/:triggerId`;
+
+/** A repeat of `POST …/triggers` with the same `id` and content answers as the first one did. */
+export function addTriggerRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, LIST, {
+    get: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const triggers = await conversationOf(deps, request).triggers().list();
+      response.json({ triggers });
+    },
+    post: async (request, response) => {
+      const { actor, ...spec } = parseBody(CreateTriggerSchema, request);
+      const triggers = conversationOf(deps, request).triggers({ actor: actorOf(actor) });
+      // The client refuses a body that is no declaration.
+      response.status(201).json(await triggers.create(spec as unknown as TriggerSpec));
+    },
+  });
+  addRoute(router, ONE, {
+    get: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const id = pathParameter(request, 'triggerId');
+      response.json(await conversationOf(deps, request).triggers().get(id));
+    },
+    delete: async (request, response) => {
+      parseBody(NoBodySchema, request);
+      const id = pathParameter(request, 'triggerId');
+      await conversationOf(deps, request).triggers().remove(id);
+      response.json({ removed: true, triggerId: id });
+    },
+  });
+  for (const change of ['pause', 'resume'] as const)
+    addRoute(router, `${ONE}/${change}`, {
+      post: async (request, response) => {
+        parseBody(NoBodySchema, request);
+        const id = pathParameter(request, 'triggerId');
+        response.json(await conversationOf(deps, request).triggers()[change](id));
+      },
+    });
+  addRoute(router, `${ONE}/note`, {
+    post: async (request, response) => {
+      const { note } = parseBody(TriggerNoteSchema, request);
+      const id = pathParameter(request, 'triggerId');
+      response.json(await conversationOf(deps, request).triggers().setNote(id, note));
+    },
+  });
+}
