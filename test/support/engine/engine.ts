@@ -39,6 +39,7 @@ import type {
   TurnResult,
 } from '../../../src/protocol/conversation/conversation.js';
 import type { ConversationStatus } from '../../../src/protocol/conversation/statuses.js';
+import { SWEEP_INTERVAL_MS } from '../../../src/protocol/limits/service-limits.js';
 import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events.js';
 import { workflowIdFor } from '../../../src/protocol/values/ids.js';
 import type { LogHead } from '../../../src/store/ports/log-head.js';
@@ -199,8 +200,10 @@ export class Engine {
     const key = { tenant: 'default', conversationId: talk.id };
     const { log } = this.opened;
     const caughtUp = (head: LogHead | undefined): boolean => (head?.lastSeq ?? 0) >= seq;
+    // Events of an imported run are found by the next sweep.
     await until(`the log has seq ${seq}`, () => log.head(key), {
       holds: caughtUp,
+      timeoutMs: 2 * SWEEP_INTERVAL_MS,
     });
     const events: CanonicalEvent[] = [];
     for (let more = true; more; ) {

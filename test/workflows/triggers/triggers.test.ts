@@ -204,6 +204,7 @@ test('the agent makes a trigger by a tool, and its run may be lost', {
 
 test('a closed conversation gets no event, and deleting it removes its triggers and their runs', {
   ...promise('G329'),
+  timeout: patient(180_000),
 }, async () => {
   const { engine, talk, triggers } = await begun();
   const beside = engine.begin(`${talk.id}-2`);
@@ -223,8 +224,10 @@ test('a closed conversation gets no event, and deleting it removes its triggers 
     holds: (ids) => ids.length === 0,
   });
   await engine.client.deleteConversation(talk.id);
+  // The server removes them within moments or a minute.
   await until('its runs are gone', () => runsOf(engine, talk), {
     holds: (runs) => runs.length === 0,
+    timeoutMs: 90_000,
   });
 });
 
