@@ -62,7 +62,7 @@ describe('a Temporal server that is killed while calls wait', () => {
     ...promise('G23'),
   }, async () => {
     const talk = world.talk('both-killed');
-    await talk.begin('support', 'second');
+    await talk.begin('support', 'second', { mayWait: true });
     await talk.waiting(3);
     await Promise.all([(restarted ?? world.server).kill(), world.stack.worker().kill()]);
     await restartServer();
@@ -77,7 +77,7 @@ describe('a Temporal server that is killed while calls wait', () => {
 describe('processes that receive SIGTERM while the server is down', () => {
   it('exit with code 0 and in time, despite their pending requests', async () => {
     const talk = world.talk('stop');
-    await talk.begin('support', 'third');
+    await talk.begin('support', 'third', { mayWait: true });
     const pending = await talk.waiting(3);
     await (restarted ?? world.server).kill();
     const toolCallId = pending.get('customer.ask')?.toolCallId ?? '';

@@ -21,10 +21,12 @@ export class Talk {
     this.#apiUrl = apiUrl;
   }
 
-  async begin(agent: string, message: string): Promise<Reply> {
+  /** `mayWait`: true just after a restart of Temporal, when the message may be queued until a worker has reconnected. */
+  async begin(agent: string, message: string, { mayWait = false } = {}): Promise<Reply> {
     const url = `${this.#apiUrl()}/v1/conversations`;
     const reply = await call(url, { body: { agent, id: this.id, message } });
-    if (reply.status !== 202 || reply.body['status'] !== 'admitted')
+    const taken = mayWait ? ['admitted', 'queued'] : ['admitted'];
+    if (reply.status !== 202 || !taken.includes(reply.body['status'] as string))
       throw new Error(`not admitted: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply;
   }
