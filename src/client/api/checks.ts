@@ -80,6 +80,26 @@ export function checkRequestId(requestId: string): string {
   return requestId;
 }
 
+const CANCEL_FIELDS: readonly string[] = ['turnId', 'reason', 'requestId', 'actor'];
+
+/**
+ * Refuses options of a stop that the workflow would ignore: it would then stop another turn than the named one, or none
+ * without a word.
+ * @throws {ConversationError} invalid_request naming the field
+ */
+export function checkCancel(options: unknown): void {
+  if (!isRecord(options)) throw invalidField('', 'must be an object');
+  const { turnId, reason, requestId } = options;
+  const unknown = Object.keys(options).find((field) => !CANCEL_FIELDS.includes(field));
+  if (unknown !== undefined) throw invalidField(`/${unknown}`, 'is not known here');
+  if (turnId !== undefined && (typeof turnId !== 'string' || turnId === ''))
+    throw invalidField('/turnId', 'must be a non-empty string');
+  if (reason !== undefined && typeof reason !== 'string')
+    throw invalidField('/reason', 'must be a string');
+  checkTexts({ turnId, reason, requestId });
+  if (requestId !== undefined) checkRequestId(requestId as string);
+}
+
 /** @throws {ConversationError} invalid_request naming the first text that UTF-8 cannot hold. */
 export function checkTexts(input: unknown): void {
   const [problem] = textProblems(input);

@@ -8,7 +8,7 @@ import type {
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { checkKey, checkRequestId } from '../api/checks.js';
+import { checkCancel, checkKey } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import type { CancelOptions, CancelOutcome } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -33,12 +33,14 @@ export class Control {
   /**
    * Stops the running turn, or only the named one. If there is none, the outcome is `cancelled: false`. Without a
    * worker the stop is left as a signal and the outcome is `queued`.
-   * @throws {ConversationError} unknown_conversation
+   * @throws {ConversationError} unknown_conversation; invalid_request for options that break a rule, of which nothing is
+   *   sent
    */
   async cancel(key: ConversationKey, options: CancelOptions = {}): Promise<CancelOutcome> {
     checkKey(key);
+    checkCancel(options);
     const { gateway, known, stamp } = this.#parts;
-    const requestId = checkRequestId(options.requestId ?? randomUUID());
+    const { requestId = randomUUID() } = options;
     const actor = stamp(options.actor);
     const input: CancelTurnInput = {
       requestId,

@@ -77,18 +77,12 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/cancel', {
     post: async (request, response) => {
-      const body = parseBody(CancelSchema, request);
-      const options = {
-        ...body,
-        ...requestIdOf(request, body.requestId),
-        actor: actorOf(body.actor),
-      };
-      const outcome = await deps.client.cancel(keyOf(deps, request), options);
-      response.status(outcome.status === 'queued' ? 202 : 200).json(outcome);
+      await cancel(deps, request, response);
     },
   });
   addRoute(router, '/v1/conversations/:id/close', {
     post: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
       const { actor } = parseBody(CloseSchema, request);
       response.json(await conversationOf(deps, request).close({ actor: actorOf(actor) }));
     },
@@ -279,4 +273,17 @@ async function sendText(path: TextPath, send: () => Promise<Sent>): Promise<Sent
 function mintedId(requestId: string | undefined): string {
   if (requestId === undefined) return `c-${randomUUID()}`;
   return `c-${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`;
+}
+
+async function cancel(deps: AppDeps, request: Request, response: Response): Promise<void> {
+  // A turn named in the query would otherwise be ignored, and the running one stopped.
+  parseQuery(ConversationQuerySchema, request);
+  const body = parseBody(CancelSchema, request);
+  const options = {
+    ...body,
+    ...requestIdOf(request, body.requestId),
+    actor: actorOf(body.actor),
+  };
+  const outcome = await deps.client.cancel(keyOf(deps, request), options);
+  response.status(outcome.status === 'queued' ? 202 : 200).json(outcome);
 }

@@ -146,6 +146,28 @@ describe('conversations', () => {
       seq: 8,
     });
   });
+
+  it.each(['cancel', 'close'])(
+    'are not stopped by a %s that says more than its body may',
+    promise('G332'),
+    async (verb) => {
+      const app = await startHttpApp({ update: () => ({ cancelled: true, turnId: TURN, seq: 7 }) });
+      const path = `/v1/conversations/c-1/${verb}`;
+      const statusOf = async (query: string, init: RequestInit = {}): Promise<number> =>
+        (await app.request(`${path}${query}`, { method: 'POST', ...init })).status;
+      const typed = { 'content-type': 'application/json' };
+      expect([
+        await statusOf('?turnId=turn_other'),
+        await statusOf('', { headers: typed, body: '{"turnId": ' }),
+        await statusOf('', { headers: typed, body: '"stop"' }),
+        await statusOf('', { headers: typed, body: 'null' }),
+        await statusOf('', { headers: typed, body: '{"turnID": "turn_other"}' }),
+        await statusOf('', { headers: { 'content-type': 'text/plain' }, body: 'stop' }),
+        await statusOf('', { body: new URLSearchParams({ turnId: 'turn_other' }) }),
+      ]).toEqual([422, 400, 422, 422, 422, 415, 415]);
+      expect(app.calls).toEqual([]);
+    },
+  );
 });
 
 describe('resolutions', () => {
