@@ -106,7 +106,8 @@ const FLOORS = {
     ['reads'],
   ],
   define: [
-    ['checks', 'schemas', 'services'],
+    ['checks', 'schemas'],
+    ['services'],
     ['tool'],
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
@@ -129,6 +130,7 @@ const FLOORS = {
   ],
   tools: [
     ['shared'],
+    ['scope'],
     ['http', 'mcp', 'model-input', 'results'],
     ['run'],
     ['definition', 'plugins'],

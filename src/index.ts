@@ -39,7 +39,7 @@ export type { StateChange } from './protocol/calls/plugin-state.js';
 export { type ModeSpec, type Modes, type ModesSpec, modes } from './define/modes.js';
 export { defineSkill, type Skill, type SkillSpec, skills } from './define/skills.js';
 
-// Services: an optional container for the dependencies of tools and plugins.
+// Services: an optional container for the dependencies of tools and plugins; secrets and connections by tenant and user.
 
 export {
   createServices,
@@ -52,6 +52,20 @@ export {
   Services,
   serviceName,
 } from './define/services/container.js';
+export {
+  type PerTenantOptions,
+  perTenant,
+  type TenantServices,
+} from './define/services/per-tenant.js';
+export {
+  type Connection,
+  type ConnectionOwner,
+  type ConnectionSpec,
+  defineConnection,
+  type SecretRequest,
+  type SecretResolver,
+  type SecretUser,
+} from './define/services/secrets.js';
 
 // Tools: their declarations, and the waiting calls of an agent in their types.
 

@@ -15,7 +15,7 @@ import { openaiModel } from 'colloquy';
 import { startStack } from 'colloquy/dev';
 import { openEventLog } from 'colloquy/log';
 import { OpenAI } from 'openai';
-import { ModelStream } from '#dist/activities/shared/model-stream.js';
+import { ModelStream } from '#dist/activities/model/model-stream.js';
 import { startDevServer } from '../../test/support/servers/dev-server.js';
 import { median } from '../shared/stats.js';
 import { type Asked, nowMs, stampIn } from './server.js';

@@ -5,10 +5,12 @@ import { wellFormedJson } from '../protocol/values/well-formed.js';
 import type { ConversationActivities } from '../protocol/workflow/activities.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
+import { Scopes } from '../tools/scope/scopes.js';
 import { reportToParent, startChild, stopChild } from './children/children.js';
 import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
+import { inScope } from './shared/in-scope.js';
 import { MadeTools } from './shared/made-tools.js';
 import { notedActivities, wrappedActivities } from './shared/noted.js';
 import { RememberedStates } from './shared/plugin-states.js';
@@ -28,12 +30,13 @@ import { deliverTrigger } from './triggers/deliver.js';
  */
 export function createActivities<Services>(deps: ActivityDeps<Services>): ConversationActivities {
   const { agents, services, ...rest } = deps;
+  const { logger } = deps;
+  const scopes = deps.scopes ?? new Scopes({ services, logger });
   const tools: ActivityTools = {
     ...rest,
-    // The types of the agents guarantee these services; the activities pass them on without reading them.
-    services: services as never,
+    scopes,
     registry: createAgentRegistry(agents),
-    mcp: deps.mcp ?? new McpServers({ services, logger: deps.logger }),
+    mcp: deps.mcp ?? new McpServers({ scopes, logger }),
     transcripts: new Transcripts({
       fetch:
         deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
@@ -47,19 +50,19 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     made: new MadeTools(),
   };
   const activities: ConversationActivities = {
-    callModel: (input) => callModel(tools, input),
-    planCall: (input) => planCall(tools, input),
+    callModel: (input) => inScope(tools, input, (scoped) => callModel(scoped, input)),
+    planCall: (input) => inScope(tools, input, (scoped) => planCall(scoped, input)),
     runTool: (input) => runTool(tools, input),
-    preflightTool: (input) => preflightTool(tools, input),
-    reconcileTool: (input) => reconcileTool(tools, input),
-    checkAnswer: (input) => checkAnswer(tools, input),
-    checkEdit: (input) => checkEdit(tools, input),
-    checkDefinition: (input) => checkDefinition(tools, input),
+    preflightTool: (input) => inScope(tools, input, (scoped) => preflightTool(scoped, input)),
+    reconcileTool: (input) => inScope(tools, input, (scoped) => reconcileTool(scoped, input)),
+    checkAnswer: (input) => inScope(tools, input, (scoped) => checkAnswer(scoped, input)),
+    checkEdit: (input) => inScope(tools, input, (scoped) => checkEdit(scoped, input)),
+    checkDefinition: (input) => inScope(tools, input, (scoped) => checkDefinition(scoped, input)),
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
     offloadTranscript: (input) => offloadTranscript(tools, input),
     restoreState: (input) => restoreState(tools, input),
-    startChild: (input) => startChild(tools, input),
+    startChild: (input) => inScope(tools, input, (scoped) => startChild(scoped, input)),
     stopChild: (input) => stopChild(tools, input),
     reportToParent: (input) => reportToParent(tools, input),
     deliverTrigger: (input) => deliverTrigger(tools, input),

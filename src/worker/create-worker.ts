@@ -44,6 +44,7 @@ import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { type StartedPlugins, startPlugins } from '../tools/plugins/lifecycle.js';
 import { withSubAgents } from '../tools/registry.js';
+import { Scopes } from '../tools/scope/scopes.js';
 import { createChildConversations } from './child-conversations.js';
 import { withSlots } from './load/slots.js';
 import type { ColloquyWorkerOptions } from './options.js';
@@ -100,8 +101,10 @@ export async function createColloquyWorker<Services>(
     if (options.searchAttributes !== false) await requireSearchAttributes(client);
     const connection = await connectNative(settings, policy);
     closers.push(() => connection.close());
+    const { services, secrets } = options;
+    const scopes = new Scopes({ services, secrets, logger });
     const plugins = await startPlugins(options.agents, {
-      services: options.services as never,
+      services: scopes.shared() as never,
       logger,
     });
     closers.push(() => plugins.dispose());
@@ -109,7 +112,7 @@ export async function createColloquyWorker<Services>(
     const { namespace, address } = settings;
     const storeId = await opened.log.storeId();
     const parts = {
-      ...{ client, connection, opened, plugins, logger },
+      ...{ client, connection, opened, plugins, scopes, logger },
       ...{ namespace, codecs, storeId, address },
     };
     return await assemble(options, parts);
@@ -126,6 +129,7 @@ interface Parts {
   readonly connection: NativeConnection;
   readonly opened: OpenLog;
   readonly plugins: StartedPlugins;
+  readonly scopes: Scopes;
   readonly logger: Logger;
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
@@ -154,7 +158,7 @@ async function assemble<Services>(
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  const servers = workerMcp({ services: options.services, logger, taskQueue, create });
+  const servers = workerMcp({ scopes: parts.scopes, logger, taskQueue, create });
   const activities: Activities = activitiesOf(options, parts, { ...servers, projector, source });
   const { worker, stuck } = await createWatchedWorker(
     {
@@ -197,8 +201,10 @@ async function assemble<Services>(
   };
 }
 
-async function closeAll({ opened, plugins, connection, client }: Parts): Promise<void> {
+async function closeAll(parts: Parts): Promise<void> {
+  const { opened, plugins, scopes, connection, client } = parts;
   await plugins.dispose();
+  await scopes.close();
   await opened.close();
   await connection.close();
   await client.connection.close();
@@ -287,7 +293,7 @@ function keeping<Services>(
 
 function activitiesOf<Services>(
   options: ColloquyWorkerOptions<Services>,
-  { client, opened, logger }: Parts,
+  { client, opened, scopes, logger }: Parts,
   served: {
     readonly projector: Projector;
     readonly source: WorkflowSource;
@@ -300,6 +306,7 @@ function activitiesOf<Services>(
   return createActivities({
     agents,
     services: options.services,
+    scopes,
     mcp,
     logger,
     children: createChildConversations(client, {

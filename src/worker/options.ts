@@ -3,6 +3,8 @@ import type { WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/shared/deps.js';
 import type { TemporalSettings } from '../client/temporal/connection.js';
 import type { Agent } from '../define/define-agent.js';
+import type { TenantServices } from '../define/services/per-tenant.js';
+import type { SecretResolver } from '../define/services/secrets.js';
 import type { Logger } from '../define/tool/context.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
@@ -10,8 +12,10 @@ import { type Duration, durationMs, durationProblem } from '../protocol/values/d
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
-  /** Handed to every tool as `ctx.services`; never enters history. */
-  readonly services: Services;
+  /** Handed to every tool as `ctx.services`; never enters history. `perTenant(...)`: each tenant has its own. */
+  readonly services: Services | TenantServices<Services>;
+  /** Finds the secrets of tenants and users for `ctx.secret(name)`. @defaultValue there are none */
+  readonly secrets?: SecretResolver | undefined;
   /** Event log file, address of a Postgres database (or `{url, schema, maxConnections}`), or adapters. */
   readonly eventLog: EventLogChoice;
   /**

@@ -11,7 +11,7 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
   checkAgents(given['agents']);
-  const { eventLog, audit, sdkGuards } = given;
+  const { eventLog, audit, sdkGuards, secrets } = given;
   if (eventLog === undefined || eventLog === null || eventLog === '')
     throw new TypeError(
       'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
@@ -19,6 +19,8 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   retentionMs(options.retention);
   if (audit !== undefined && audit !== 'off' && audit !== 'records' && audit !== 'full')
     throw new TypeError(`audit must be "off", "records" or "full", got ${JSON.stringify(audit)}`);
+  if (secrets !== undefined && typeof secrets !== 'function')
+    throw new TypeError('secrets must be a function that finds a secret by {name, tenant, user}');
   if (sdkGuards !== undefined && typeof sdkGuards !== 'boolean')
     throw new TypeError(`sdkGuards must be true or false, got ${JSON.stringify(sdkGuards)}`);
 }

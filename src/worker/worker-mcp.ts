@@ -1,10 +1,11 @@
 /** The MCP servers of a worker, with the task queue for runs that continue calls which this worker holds open. */
 import type { Logger } from '../define/tool/context.js';
 import { McpServers } from '../tools/mcp/servers.js';
+import type { Scopes } from '../tools/scope/scopes.js';
 import { type QueueWorker, WorkerQueue } from './worker-queue.js';
 
 interface WorkerMcpOptions {
-  readonly services: unknown;
+  readonly scopes: Scopes;
   readonly logger: Logger;
   /** The task queue of all workers. */
   readonly taskQueue: string;
@@ -19,9 +20,9 @@ export interface WorkerMcp {
 }
 
 /** Opens no connection yet. */
-export function workerMcp({ services, logger, taskQueue, create }: WorkerMcpOptions): WorkerMcp {
+export function workerMcp({ scopes, logger, taskQueue, create }: WorkerMcpOptions): WorkerMcp {
   const own = new WorkerQueue(taskQueue, { create, logger });
-  const mcp = new McpServers({ services, logger, ownQueue: () => own.poll() });
+  const mcp = new McpServers({ scopes, logger, ownQueue: () => own.poll() });
   return {
     mcp,
     close: async () => {

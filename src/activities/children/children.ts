@@ -11,7 +11,7 @@ import type {
   StopChildResult,
 } from '../../protocol/workflow/activities.js';
 import { boundedManifest, firstMessage, notStarted } from '../../tools/run/sub-agent.js';
-import type { ActivityTools, ChildConversations } from '../shared/deps.js';
+import type { ActivityTools, ChildConversations, ScopedTools } from '../shared/deps.js';
 import { agentOf, failureOf, reasonOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool } from '../shared/listed-tools.js';
@@ -24,7 +24,7 @@ const FLUSH_MS = 2_000;
  * `unknown_agent`, retried; so is everything of Temporal.
  */
 export async function startChild(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: StartChildInput,
 ): Promise<StartChildResult> {
   const { tenant, childId, childAgent, name, unwanted, parent, granted } = input;

@@ -39,7 +39,7 @@ import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
 import { contextMessages, type Prepared } from '../../tools/plugins/prepare.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
-import { type ActivityTools, policyDeps } from '../shared/deps.js';
+import { policyDeps, type ScopedTools } from '../shared/deps.js';
 import {
   agentOf,
   failureOf,
@@ -51,13 +51,13 @@ import {
 } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { withListedTools } from '../shared/listed-tools.js';
-import { type LiveOutputFields, liveOutputFields } from '../shared/live-output.js';
-import type { ModelStream } from '../shared/model-stream.js';
 import { awaitedAgent } from '../shared/other-workers.js';
 import { preparedStep } from '../shared/prepared.js';
 import { runOf } from '../shared/transcripts.js';
 import { modelFiles } from '../transcript/stored-results.js';
 import { type AuditedCall, audited } from './audit.js';
+import { type LiveOutputFields, liveOutputFields } from './live-output.js';
+import type { ModelStream } from './model-stream.js';
 import type { RequestMeter } from './request-meter.js';
 import { answerWithReads } from './run-reads.js';
 import { Spending } from './spending.js';
@@ -80,7 +80,7 @@ import { Spending } from './spending.js';
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: CallModelInput,
 ): Promise<CallModelResult> {
   const defined = awaitedAgent(tools, input.agent);
@@ -176,7 +176,7 @@ function unprepared(agent: AnyAgent): Prepared {
 
 /** Returns the answer of the model, with the agent and the messages of the request. */
 async function asked(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: CallModelInput,
   { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
 ): Promise<FormAnswer & Asked> {

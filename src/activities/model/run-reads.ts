@@ -20,10 +20,10 @@ import { withReads } from '../../tools/model-input/model-answer.js';
 import type { LargeResults } from '../../tools/results/large-results.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
-import { type ActivityTools, publishLive } from '../shared/deps.js';
+import { publishLive, type ScopedTools } from '../shared/deps.js';
 import { isCancelRequested, reasonOf } from '../shared/failure.js';
-import type { ModelStream } from '../shared/model-stream.js';
 import { contextOf, progressOf } from '../tools/tool-context.js';
+import type { ModelStream } from './model-stream.js';
 
 /** Most reads have ended by then; a heartbeat costs the server about as much as a read saves. */
 const HEARTBEAT_AFTER_MS = 100;
@@ -56,7 +56,7 @@ export interface Answered {
  * @throws the cancellation, when a cancel was requested
  */
 export async function answerWithReads(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: CallModelInput,
   answered: Answered,
 ): Promise<CallModelResult> {
@@ -115,7 +115,7 @@ async function inTime(
 }
 
 interface ReadDeps {
-  readonly tools: ActivityTools;
+  readonly tools: ScopedTools;
   readonly agent: AnyAgent;
   readonly states: PluginStates;
   readonly signal: AbortSignal;
@@ -160,6 +160,7 @@ async function run(
         ...accessTo(view),
       }),
       states: view,
+      redactor: tools.scope.redactor,
       ...(tools.blobs === undefined ? {} : { large: LEAVES }),
       signal,
       timeoutMs: timeouts.runMs,

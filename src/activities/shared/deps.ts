@@ -1,5 +1,6 @@
 /** The dependencies that a worker's composition root passes to the activities. */
 import type { Agent } from '../../define/define-agent.js';
+import type { TenantServices } from '../../define/services/per-tenant.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { BlobStore } from '../../projection/index.js';
 import type { TranscriptChunks } from '../../projection/reading/transcript-chunks.js';
@@ -23,6 +24,8 @@ import type {
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
+import type { CallScope } from '../../tools/scope/call-scope.js';
+import type { Scopes } from '../../tools/scope/scopes.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
 import type { MadeTools } from './made-tools.js';
@@ -68,7 +71,9 @@ export interface TriggerMakerCall extends ConversationKey {
 export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];
   /** Handed to tools as `ctx.services`; never goes into history. */
-  readonly services: Services;
+  readonly services: Services | TenantServices<Services>;
+  /** The services by tenant, secrets and connections; the caller closes them. Absent: the services alone. */
+  readonly scopes?: Scopes;
   /** Ensures that the store has the log up to a sequence number; throws when it cannot. */
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
   /** Restores the state of a closed conversation from its log; throws when it cannot. */
@@ -111,7 +116,8 @@ export interface ActivityDeps<Services> {
 }
 
 /** The same for the single activities: indexed, and without the type of the services. */
-export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
+export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents' | 'services'> {
+  readonly scopes: Scopes;
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
   readonly states: RememberedStates;
@@ -119,9 +125,15 @@ export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly mcp: McpServers;
 }
 
+/** The same in the scope of one call: services of its tenant, and outputs without secrets. */
+export interface ScopedTools extends ActivityTools {
+  readonly services: never;
+  readonly scope: CallScope;
+}
+
 /** The input of a step's policies: requester, call and the worker's services. */
 export function policyDeps(
-  tools: ActivityTools,
+  tools: ScopedTools,
   step: Pick<
     CallModelInput,
     'agent' | 'tenant' | 'conversationId' | 'turnId' | 'step' | 'requester'

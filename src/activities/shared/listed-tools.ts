@@ -9,14 +9,14 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
-import type { ActivityTools } from './deps.js';
+import type { ScopedTools } from './deps.js';
 import { reasonOf } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { preparedStep } from './prepared.js';
 import { runOf } from './transcripts.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
-export async function withListedTools(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
+export async function withListedTools(tools: ScopedTools, agent: AnyAgent): Promise<AnyAgent> {
   if (agent.mcpServers === undefined) return agent;
   return await Promise.race([tools.mcp.equip(agent), Context.current().cancelled]);
 }
@@ -42,7 +42,7 @@ export interface MissingTool {
  * @throws when the activity is cancelled meanwhile; failure `plugin_failed` when a tool cannot be made now
  */
 export async function calledTool(
-  tools: ActivityTools,
+  tools: ScopedTools,
   agentName: string,
   call: Called,
 ): Promise<AnyTool | MissingTool> {
@@ -62,7 +62,7 @@ export async function calledTool(
 }
 
 async function madeOrMissing(
-  tools: ActivityTools,
+  tools: ScopedTools,
   agentName: string,
   call: CallOfMade,
 ): Promise<AnyTool | MissingTool> {
@@ -81,7 +81,7 @@ async function madeOrMissing(
 
 /** The same for a preflight or a reconciliation, with heartbeats. */
 export function toolOfCall(
-  tools: ActivityTools,
+  tools: ScopedTools,
   { agent, call, made, tenant, conversationId }: RunToolInput,
 ): Promise<AnyTool | MissingTool> {
   const about = { ...call, made, tenant, conversationId, isNew: true };
@@ -99,7 +99,7 @@ interface CallOfMade extends ConversationKey {
  * cancellation
  */
 async function madeTool(
-  tools: ActivityTools,
+  tools: ScopedTools,
   agent: AnyAgent,
   { name, made: { ref, at }, tenant, conversationId }: CallOfMade,
 ): Promise<AnyTool | undefined> {

@@ -5,7 +5,7 @@ import type { StepOfMade } from '../../protocol/calls/plan.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
-import type { ActivityTools } from './deps.js';
+import type { ScopedTools } from './deps.js';
 import { toFailure } from './failure.js';
 import { runOf } from './transcripts.js';
 
@@ -13,7 +13,7 @@ import { runOf } from './transcripts.js';
  * @throws {ApplicationFailure} `plugin_failed`, also when the states cannot be had; the reason of a cancellation
  */
 export async function preparedStep(
-  tools: ActivityTools,
+  tools: ScopedTools,
   agent: AnyAgent,
   {
     tenant,

@@ -27,7 +27,7 @@ import { definitionOf } from '../../tools/definition/digest.js';
 import { checkEdit as checkOfEdit } from '../../tools/definition/edits.js';
 import { goneCall, planCalls } from '../../tools/plan/plan.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
-import { type ActivityTools, policyDeps } from '../shared/deps.js';
+import { policyDeps, type ScopedTools } from '../shared/deps.js';
 import { agentOf, interruption } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool, type MissingTool, withListedTools } from '../shared/listed-tools.js';
@@ -37,7 +37,7 @@ import { leaveToOthers } from '../shared/other-workers.js';
  * See `checkCall`. Ends calls of a tool that no longer exists; an unknown agent is failure `unknown_agent`, retried.
  */
 export async function checkDefinition(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: CheckDefinitionInput,
 ): Promise<CheckDefinitionResult> {
   const agent = agentOf(tools, input.agent);
@@ -70,7 +70,7 @@ export async function checkDefinition(
  * own definition judges.
  */
 export async function checkAnswer(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: CheckAnswerInput,
 ): Promise<CheckAnswerResult> {
   const { form } = input;
@@ -89,7 +89,7 @@ export async function checkAnswer(
 
 /** Ends calls of a tool that no longer exists. An unknown agent is failure `unknown_agent`, retried. */
 export async function checkEdit(
-  tools: ActivityTools,
+  tools: ScopedTools,
   edit: CheckEditInput,
 ): Promise<CheckEditResult> {
   const agent = agentOf(tools, edit.agent);
@@ -107,7 +107,7 @@ export async function checkEdit(
 }
 
 /** An unknown agent is failure `unknown_agent`, retried; problems of the call are in its plan. */
-export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
+export async function planCall(tools: ScopedTools, input: PlanCallInput): Promise<PlannedCall> {
   const agent = agentOf(tools, input.agent);
   const { toolCallId, name, argumentsJson } = input.call;
   const calls = [{ id: toolCallId, name, argumentsJson }];
@@ -124,7 +124,7 @@ export async function planCall(tools: ActivityTools, input: PlanCallInput): Prom
 
 /** The agent with the tool of the call, if that was made at run time. */
 async function withMadeTool(
-  tools: ActivityTools,
+  tools: ScopedTools,
   agent: AnyAgent,
   input: PlanCallInput,
 ): Promise<AnyAgent | MissingTool> {

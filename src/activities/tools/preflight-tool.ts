@@ -7,7 +7,7 @@ import type {
 import { judgeInput } from '../../tools/definition/judge.js';
 import { preflightToolCall } from '../../tools/run/preflight.js';
 import { accessTo } from '../../tools/shared/state-view.js';
-import type { ActivityTools } from '../shared/deps.js';
+import type { ScopedTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { toolOfCall } from '../shared/listed-tools.js';
@@ -18,7 +18,7 @@ import { contextOf, statesFor } from './tool-context.js';
  * call's result; only infrastructure fails this activity, and an unknown agent, both retried.
  */
 export async function preflightTool(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: PreflightToolInput,
 ): Promise<PreflightToolResult> {
   const { call } = input;

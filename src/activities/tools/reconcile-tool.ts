@@ -8,7 +8,7 @@ import type {
 import { judgeInput } from '../../tools/definition/judge.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
 import { accessTo } from '../../tools/shared/state-view.js';
-import type { ActivityTools } from '../shared/deps.js';
+import type { ScopedTools } from '../shared/deps.js';
 import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { toolOfCall } from '../shared/listed-tools.js';
@@ -20,7 +20,7 @@ import { contextOf, statesFor } from './tool-context.js';
  * moment. An unknown agent is failure `unknown_agent`, retried.
  */
 export async function reconcileTool(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: ReconcileToolInput,
 ): Promise<ReconcileToolResult> {
   const { call } = input;
@@ -42,6 +42,7 @@ export async function reconcileTool(
         tool,
         input: call.input,
         ctx,
+        redactor: tools.scope.redactor,
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: call.timeouts.runMs,

@@ -17,9 +17,10 @@ import { judgeInput } from '../../tools/definition/judge.js';
 import { heldAt } from '../../tools/mcp/session/questions.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
-import { type ActivityTools, publishLive } from '../shared/deps.js';
+import { type ActivityTools, publishLive, type ScopedTools } from '../shared/deps.js';
 import { agentOf, failureOf, interruption, reasonOf, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
+import { inScopeOr } from '../shared/in-scope.js';
 import { calledTool, type MissingTool } from '../shared/listed-tools.js';
 import { largeResults } from '../transcript/stored-results.js';
 import { contextOf, progressOf, statesFor } from './tool-context.js';
@@ -41,10 +42,21 @@ const LISTING_SLACK_MS = 1_000;
  */
 export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
   const { call } = input;
+  if (call.effects === 'once' && Context.current().info.attempt > 1)
+    return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
+  return await inScopeOr(tools, input, {
+    run: (scoped) => runInScope(scoped, input),
+    notOpened: (reason) => {
+      if (call.effects !== 'once') throw failureOf('tool_lost', reason, { retryable: true });
+      return failedBefore('not_available', TEXTS.servicesNotMade(call.name));
+    },
+  });
+}
+
+async function runInScope(tools: ScopedTools, input: RunToolInput): Promise<RunToolResult> {
+  const { call } = input;
   const context = Context.current();
   const { attempt } = context.info;
-  if (call.effects === 'once' && attempt > 1)
-    return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   const startedAt = performance.now();
   const tool = await toolOf(tools, input);
   if ('missing' in tool) return failedBefore(tool.code ?? 'not_available', tool.missing);
@@ -73,6 +85,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
           ...accessTo(states),
         }),
         states,
+        redactor: tools.scope.redactor,
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: timeLeft(input, startedAt),
@@ -97,7 +110,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
  * result says that it has not run.
  */
 async function statesOrResult(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: RunToolInput,
 ): Promise<StateView | RunToolResult> {
   try {
@@ -126,7 +139,7 @@ function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
 }
 
 async function toolOf(
-  tools: ActivityTools,
+  tools: ScopedTools,
   { agent, call, asked, made, tenant, conversationId }: RunToolInput,
 ): Promise<AnyTool | MissingTool> {
   // A call that may run only once has only one attempt: failing it would report an unknown outcome, although it has not

@@ -11,12 +11,12 @@ import { rerunContext } from '../../tools/shared/entry.js';
 import { boundedJson, toJson } from '../../tools/shared/normalise.js';
 import { StateView } from '../../tools/shared/state-view.js';
 import { toolLogger, withFields } from '../../tools/shared/tool-logger.js';
-import type { ActivityTools, TriggerMakerCall } from '../shared/deps.js';
+import type { ActivityTools, ScopedTools, TriggerMakerCall } from '../shared/deps.js';
 import { runOf } from '../shared/transcripts.js';
 import { storedResultsOf } from '../transcript/stored-results.js';
 
 export function contextOf(
-  tools: ActivityTools,
+  tools: ScopedTools,
   input: RunToolInput,
   run: Pick<CallContext, 'attempt' | 'progress'> & StateAccess,
 ): Omit<CallContext<never>, 'signal'> {
@@ -38,6 +38,8 @@ export function contextOf(
     ...rerunContext(input),
     ...run,
     services: tools.services,
+    secret: tools.scope.secret,
+    connection: tools.scope.connection,
     storedResults: storedResultsOf(tools, { tenant, conversationId }),
     triggers: triggersOf(tools, { agent, tenant, conversationId, requester, idempotencyKey }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),

@@ -1,12 +1,14 @@
-/** Loads an application's agents: a module that exports agents or arrays of them, and optionally `services`. */
+/** Loads an application's agents: a module that exports agents or arrays of them, and optionally `services` and `secrets`. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from '../../define/define-agent.js';
+import type { SecretResolver } from '../../define/services/secrets.js';
 import { isRecord } from '../../protocol/values/json.js';
 
 export interface AgentsModule {
   readonly agents: readonly Agent[];
   readonly services: unknown;
+  readonly secrets: SecretResolver | undefined;
 }
 
 export class AgentsModuleError extends Error {
@@ -16,7 +18,8 @@ export class AgentsModuleError extends Error {
 /**
  * Serves every export made by `defineAgent`, and the members of every exported array of agents (`export const agents =
  * [support, sales]`, `export default [...]`). An export named `services` (a value, or a function that makes one) is
- * handed to the tools; `services: false` does not make them, for commands that only read definitions.
+ * handed to the tools, one named `secrets` finds their secrets; `services: false` makes none, for commands that only
+ * read definitions.
  * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds
  * something else, or when its `services` fail.
  */
@@ -44,8 +47,9 @@ export async function loadAgents(
     throw new AgentsModuleError(
       `${file} exports two agents named "${twice}"; names must be unique`,
     );
-  if (!services) return { agents, services: undefined };
-  return { agents, services: await servicesOf(file, exported['services']) };
+  if (!services) return { agents, services: undefined, secrets: undefined };
+  const secrets = secretsOf(file, exported['secrets']);
+  return { agents, services: await servicesOf(file, exported['services']), secrets };
 }
 
 async function servicesOf(file: string, services: unknown): Promise<unknown> {
@@ -58,13 +62,21 @@ async function servicesOf(file: string, services: unknown): Promise<unknown> {
   }
 }
 
+function secretsOf(file: string, secrets: unknown): SecretResolver | undefined {
+  if (secrets === undefined || typeof secrets === 'function')
+    return secrets as SecretResolver | undefined;
+  throw new AgentsModuleError(
+    `secrets of ${file} must be a function that finds a secret by {name, tenant, user}`,
+  );
+}
+
 /**
  * An array without any agent is ignored; one with agents beside something else is a mistake, such as a cycle of
  * imports.
  */
 function agentsIn(file: string, [name, value]: readonly [string, unknown]): readonly Agent[] {
-  // `services` may hold anything.
-  if (name === 'services') return [];
+  // These may hold anything.
+  if (name === 'services' || name === 'secrets') return [];
   if (isAgent(value)) return [value];
   if (!Array.isArray(value) || !value.some(isAgent)) return [];
   const members: readonly unknown[] = value;

@@ -23,12 +23,13 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
   const log = createPino(config, 'colloquy-worker');
   installRuntimeLogging(log);
   const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });
-  const { agents, services } = await loadAgents(flags.agents);
+  const { agents, services, secrets } = await loadAgents(flags.agents);
   await mkdir(config.dataDir, { recursive: true });
   const temporal = temporalSettings();
   const worker = await createColloquyWorker({
     agents,
     services,
+    secrets,
     temporal,
     eventLog: config.eventLog,
     blobs: config.blobs,

@@ -11,6 +11,8 @@ import type { ApprovalRequest, ToolPolicy } from '../tool/policy.js';
 /** Arguments of resolvers of secrets. Called in the worker; the return values go to the server and nowhere else. */
 export interface McpDeps<Services = UntypedServices> {
   readonly services: Services;
+  /** A secret of the caller, by the worker's `secrets`. @throws when there is none, and where there is no caller */
+  readonly secret: (name: string) => Promise<string>;
   /** The server refused the value given last: return a newer one than a cached token. */
   readonly refused: boolean;
   /** The server's `WWW-Authenticate` when it refused: what is missing and where to get it. */

@@ -9,6 +9,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { BlobType } from '../../protocol/values/blobs.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { ParsedOf, Schema } from '../schemas/schema.js';
+import type { Connection } from '../services/secrets.js';
 import type { AskSpec, Declined } from './ask.js';
 import type { StateAccess } from './state-access.js';
 
@@ -112,6 +113,14 @@ export interface CallContext<Services = UntypedServices> extends StateAccess {
    */
   progress(payload: unknown): void;
   readonly services: Services;
+  /**
+   * Finds a secret of the tenant, or of the requester, by the worker's `secrets`. `[redacted]` replaces its value in
+   * everything that the call leaves: results, errors, progress, states, log lines. At least 4 characters.
+   * @throws when there is none; a `ToolRetry` when it cannot be looked up now
+   */
+  secret(name: string): Promise<string>;
+  /** The connection of the tenant, or of the requester: opened for the first call, then shared. @throws the error of `open` */
+  connection<Opened>(connection: Connection<Opened>): Promise<Opened>;
   readonly storedResults: StoredResults;
   /**
    * The triggers of the conversation. One that the call makes without an id gets one of the call's key, so that a repeated

@@ -57,6 +57,8 @@ export const TEXTS = {
     `Tool "${name}" rejected the answer, but its error is not a valid problem list`,
   statesNotRead: (name: string): string =>
     `The states that tool "${name}" may need cannot be read now; the tool did not run`,
+  servicesNotMade: (name: string): string =>
+    `The services that tool "${name}" needs cannot be made now; the tool did not run`,
   notMade: (name: string, problem: string): string =>
     `Tool "${name}" cannot be made again now, and did not run: ${problem}`,
   pluginFailed: (id: string, hook: string, problem: string): string =>

@@ -1,5 +1,6 @@
 /** The dependencies of a test conversation. */
 import type { Agent, AnyAgent } from '../../define/define-agent.js';
+import type { SecretResolver } from '../../define/services/secrets.js';
 import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { MadeTool } from '../../protocol/calls/plan.js';
@@ -8,6 +9,7 @@ import type { Model } from '../../protocol/model/model.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { prepareAgent } from '../../tools/plugins/prepare.js';
 import { withSubAgents } from '../../tools/registry.js';
+import { Scopes } from '../../tools/scope/scopes.js';
 import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { ChildDriver, LocalChildren } from './local-children.js';
@@ -20,6 +22,7 @@ export interface LocalDeps<Services> {
   /** Plays the model of the agent that the conversation began with, also after a deploy. */
   readonly model: Model;
   readonly services: Services;
+  readonly scopes: Scopes;
   readonly logger: Logger;
   /** The states of plugins now. */
   states: () => PluginStates;
@@ -80,17 +83,23 @@ export function localDeps<Services>(
   options: TestConversationOptions<Services>,
   host: Omit<TriggerHost, 'idleCloseMs'>,
 ): LocalDeps<Services> {
-  const { model = agent.model, services, logger = SILENT_LOGGER } = options;
+  const { model = agent.model, services, secrets = {}, logger = SILENT_LOGGER } = options;
+  const find = typeof secrets === 'function' ? secrets : ofRecord(secrets);
   const { idleCloseMs } = agent.settings;
   return {
     agent,
     model,
     services: services as Services,
+    scopes: new Scopes({ services, secrets: find, logger }),
     logger,
     states: () => ({}),
     added: new Map(),
     triggers: new LocalTriggers({ ...host, idleCloseMs: () => idleCloseMs }),
   };
+}
+
+function ofRecord(secrets: Readonly<Record<string, string>>): SecretResolver {
+  return ({ name }) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined);
 }
 
 /** The context of policies, from the input of the activity that runs them. */

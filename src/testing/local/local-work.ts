@@ -14,6 +14,7 @@ import { preflightToolCall } from '../../tools/run/preflight.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
 import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
+import type { CallScope } from '../../tools/scope/call-scope.js';
 import { rerunContext } from '../../tools/shared/entry.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
@@ -25,6 +26,12 @@ import { LocalResults } from './local-results.js';
 
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
+
+interface LocalRun {
+  readonly attempt: number;
+  readonly scope: CallScope;
+  readonly only?: 'preflight' | 'reconcile';
+}
 
 export class LocalWork<Services> implements LocalActivities {
   readonly callModel: LocalActivities['callModel'];
@@ -71,7 +78,9 @@ export class LocalWork<Services> implements LocalActivities {
       return { envelope: { ok: false, error }, executionMs: 0 };
     }
     for (let attempt = 1; ; attempt += 1) {
-      const end = await runToolCall({ ...this.#runOf(input, attempt), tool, signal });
+      const end = await this.#inScope(input, (scope) =>
+        runToolCall({ ...this.#runOf(input, { attempt, scope }), tool, signal }),
+      );
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry, patches } = end;
       // The pauses that a tool requests are skipped, and no real milliseconds recorded, which would make logs differ
@@ -79,6 +88,21 @@ export class LocalWork<Services> implements LocalActivities {
       const { effects, maxAttempts } = call;
       if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
         return { envelope, executionMs: 0, ...(patches === undefined ? {} : { patches }) };
+    }
+  }
+
+  /** A scope for one run of a tool's code, as workers give it. */
+  async #inScope<Result>(
+    { tenant, requester }: RunToolInput,
+    run: (scope: CallScope) => Promise<Result>,
+  ): Promise<Result> {
+    const scope = await this.#local.scopes.open({ tenant, user: requester });
+    try {
+      return scope.clean(await run(scope));
+    } catch (error) {
+      throw scope.cleanError(error);
+    } finally {
+      scope.release();
     }
   }
 
@@ -101,7 +125,9 @@ export class LocalWork<Services> implements LocalActivities {
     }
     const judged = await judgeInput(tool, { ...call, executor: 'client' });
     if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
-    return preflightToolCall({ ...this.#runOf(input, 1, 'preflight'), tool });
+    return await this.#inScope(input, (scope) =>
+      preflightToolCall({ ...this.#runOf(input, { attempt: 1, scope, only: 'preflight' }), tool }),
+    );
   }
 
   async reconcileTool(input: RunToolInput): Promise<ResultOf<'reconcileTool'>> {
@@ -114,7 +140,9 @@ export class LocalWork<Services> implements LocalActivities {
       return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await reconcileToolCall({ ...this.#runOf(input, attempt, 'reconcile'), tool });
+        return await this.#inScope(input, (scope) =>
+          reconcileToolCall({ ...this.#runOf(input, { attempt, scope, only: 'reconcile' }), tool }),
+        );
       } catch (error) {
         if (attempt < MAX_RECONCILE_ATTEMPTS) continue;
         return { outcome: 'unknown', reason: String(error) };
@@ -165,11 +193,7 @@ export class LocalWork<Services> implements LocalActivities {
     return tool === undefined ? undefined : offerOf(tool);
   }
 
-  #runOf(
-    input: RunToolInput,
-    attempt: number,
-    only?: 'preflight' | 'reconcile',
-  ): Omit<ToolRun, 'tool'> {
+  #runOf(input: RunToolInput, { attempt, scope, only }: LocalRun): Omit<ToolRun, 'tool'> {
     const { tenant, conversationId, agent, turnId, step, call, approver } = input;
     const { toolCallId, name } = call;
     const states = new StateView(
@@ -179,6 +203,7 @@ export class LocalWork<Services> implements LocalActivities {
     return {
       large: this.#results,
       states,
+      redactor: scope.redactor,
       answer: input.asked?.answer,
       input: call.input,
       signal: new AbortController().signal,
@@ -192,6 +217,8 @@ export class LocalWork<Services> implements LocalActivities {
         attempt,
         progress: () => undefined,
         services: this.#local.services as never,
+        secret: scope.secret,
+        connection: scope.connection,
         storedResults: this.#results,
         triggers: this.#local.triggers.by({
           madeBy: 'agent',
@@ -199,7 +226,11 @@ export class LocalWork<Services> implements LocalActivities {
           nextId: triggerIds(input.idempotencyKey),
         }),
         ...accessTo(states, only),
-        logger: toolLogger(this.#local.logger, name, { conversationId, turnId, toolCallId }),
+        logger: toolLogger(scope.cleanLogger(this.#local.logger), name, {
+          conversationId,
+          turnId,
+          toolCallId,
+        }),
       },
     };
   }

@@ -1,5 +1,6 @@
 /** Options and errors of `testConversation`. */
 import type { Refusal } from '../../core/judge/judged.js';
+import type { SecretResolver } from '../../define/services/secrets.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { OutputGiven } from '../../json-schema/output-format.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
@@ -14,6 +15,8 @@ export interface TestConversationOptions<Services> {
   /** Plays the agent's model. @defaultValue the agent's own */
   readonly model?: Model;
   readonly services?: Services;
+  /** The secrets by name, or a function that finds them. @defaultValue there are none */
+  readonly secrets?: Readonly<Record<string, string>> | SecretResolver;
   /** Gets the log lines of tools and policies. @defaultValue none does */
   readonly logger?: Logger;
   /** Start of the virtual clock. @defaultValue 2026-01-01T00:00:00Z */

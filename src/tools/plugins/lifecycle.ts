@@ -4,7 +4,7 @@ import type { AnyPlugin, PluginContext } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
-import { messageOf } from '../run/tool-run.js';
+import { messageOf } from '../shared/message-of.js';
 import { withFields } from '../shared/tool-logger.js';
 
 /** A plugin's function failed. `message` names plugin and function, and the error that it threw. */

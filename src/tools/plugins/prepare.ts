@@ -14,7 +14,7 @@ import {
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import { timed } from '../run/timed.js';
-import { messageOf } from '../run/tool-run.js';
+import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
 import { contextFor, PluginFailed } from './lifecycle.js';
 import { StepTools } from './step-tools.js';

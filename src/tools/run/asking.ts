@@ -18,10 +18,11 @@ import { durationMs, durationProblem } from '../../protocol/values/durations.js'
 import { type Json, utf8Bytes } from '../../protocol/values/json.js';
 import type { AnswerRefused } from '../../protocol/workflow/activities.js';
 import { keptState } from '../results/stored-state.js';
+import { messageOf } from '../shared/message-of.js';
 import { toJson } from '../shared/normalise.js';
 import { validate } from '../shared/validate.js';
 import type { TimedEnd } from './timed.js';
-import { messageOf, type ToolRun } from './tool-run.js';
+import type { ToolRun } from './tool-run.js';
 
 /**
  * Ends the run of a tool that has asked, or has rejected an answer. This is not a failure: code that catches it must

@@ -6,11 +6,12 @@ import { MAX_PREPARED_BYTES } from '../../protocol/limits/service-limits.js';
 import { type Json, utf8Bytes } from '../../protocol/values/json.js';
 import type { PreflightToolResult } from '../../protocol/workflow/activities.js';
 import { argsDigest } from '../shared/arguments.js';
+import { messageOf } from '../shared/message-of.js';
 import { toJson } from '../shared/normalise.js';
 import { logException } from '../shared/tool-logger.js';
 import { thrownError } from './run.js';
 import { timed } from './timed.js';
-import { messageOf, type ToolRun } from './tool-run.js';
+import type { ToolRun } from './tool-run.js';
 
 /**
  * | the tool's preflight | outcome |

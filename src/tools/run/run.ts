@@ -22,13 +22,13 @@ import { ConnectionLost } from '../mcp/session/failures.js';
 import { boundedResult } from '../results/large-results.js';
 import { shownFiles } from '../results/shown-files.js';
 import { withWholeState } from '../results/stored-state.js';
+import { messageOf } from '../shared/message-of.js';
 import { toJson } from '../shared/normalise.js';
 import { logException } from '../shared/tool-logger.js';
 import { problemText, validate } from '../shared/validate.js';
 import { Asking } from './asking.js';
 import { timed } from './timed.js';
 import type { ToolRun } from './tool-run.js';
-import { messageOf } from './tool-run.js';
 
 /**
  * Runs the tool's code once and returns how it ended:
@@ -121,7 +121,9 @@ export function handlerOf(tool: AnyTool): AnyTool['run'] {
 
 /** Converts the returned value to the tool's result. */
 export async function outputEnvelope(
-  run: Pick<ToolRun, 'tool' | 'large'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
+  run: Pick<ToolRun, 'tool' | 'large' | 'redactor'> & {
+    readonly ctx: Pick<ToolRun['ctx'], 'logger'>;
+  },
   returned: unknown,
 ): Promise<ToolResultEnvelope> {
   const { tool } = run;
@@ -132,7 +134,9 @@ export async function outputEnvelope(
   const shown = shows ? await shownFiles(returned.files, run.large) : undefined;
   if (shown !== undefined && 'problem' in shown) return invalidOutput(run, shown.problem);
   const maxBytes = tool.maxResultBytes ?? MAX_TOOL_RESULT_BYTES;
-  return { ok: true, ...(await boundedResult(output.value, maxBytes, run.large)), ...shown };
+  // Before it is cut, which might leave a part of a secret.
+  const value = run.redactor?.json(output.value) ?? output.value;
+  return { ok: true, ...(await boundedResult(value, maxBytes, run.large)), ...shown };
 }
 
 function invalidOutput(

@@ -9,7 +9,7 @@ import type { SendMessageInput } from '../../protocol/conversation/conversation.
 import type { TurnBudgets } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StartChildInput, StartChildResult } from '../../protocol/workflow/activities.js';
-import { messageOf } from './tool-run.js';
+import { messageOf } from '../shared/message-of.js';
 
 export type FirstMessage =
   | { readonly input: SendMessageInput }

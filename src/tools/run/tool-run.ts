@@ -1,9 +1,9 @@
-/** One run of a tool as the runner sees it, and the message of an error that it threw. Runs in the worker. */
+/** One run of a tool as the runner sees it. Runs in the worker. */
 import type { CallContext } from '../../define/tool/context.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { LargeResults } from '../results/large-results.js';
-import { toJson } from '../shared/normalise.js';
+import type { Redactor } from '../shared/redact.js';
 import type { StateView } from '../shared/state-view.js';
 
 export interface ToolRun {
@@ -21,21 +21,10 @@ export interface ToolRun {
   readonly answer?: { readonly value: Json } | undefined;
   /** Stops the run from outside: a cancel, or the end of the worker. */
   readonly signal: AbortSignal;
+  /** Removes the secrets that the run has looked up from its results. Absent: it can look up none. */
+  readonly redactor?: Pick<Redactor, 'text' | 'json'>;
   /** Stores results that are too large. Absent: they are cut. */
   readonly large?: LargeResults;
   /** The timeout pinned in the call's plan, in milliseconds. @defaultValue the tool's own */
   readonly timeoutMs?: number;
-}
-
-/**
- * The message of an error. Never a stack: it names files and sometimes arguments, and the model has no use for them.
- */
-export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  if (typeof error === 'string') return error;
-  try {
-    return JSON.stringify(toJson(error));
-  } catch {
-    return 'an unknown error';
-  }
 }

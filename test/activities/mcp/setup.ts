@@ -1,4 +1,5 @@
 /** Workers of a test whose agent has MCP servers; each has connections of its own, like a process. */
+
 import { onTestFinished } from 'vitest';
 import { createActivities } from '../../../src/activities/index.js';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
@@ -17,6 +18,7 @@ import type {
   RunToolResult,
 } from '../../../src/protocol/workflow/activities.js';
 import { McpServers } from '../../../src/tools/mcp/servers.js';
+import { scopesOf } from '../../support/builders/scopes.js';
 import { answer, environment, modelInput, modelOf, toolInput } from '../tools/fixtures.js';
 import { MemoryBlobs } from '../transcripts/memory-blobs.js';
 
@@ -67,7 +69,11 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
     instructions: 'Help.',
     ...agentFields,
   });
-  const mcp = new McpServers({ services, logger, ...(ownQueue === undefined ? {} : { ownQueue }) });
+  const mcp = new McpServers({
+    scopes: scopesOf(services),
+    logger,
+    ...(ownQueue === undefined ? {} : { ownQueue }),
+  });
   onTestFinished(() => mcp.close());
   const activities = createActivities({
     agents: [agent],

@@ -1,6 +1,6 @@
 /** The stream of a model call, with fake timers. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ModelStream } from '../../../src/activities/shared/model-stream.js';
+import { ModelStream } from '../../../src/activities/model/model-stream.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import { promise } from '../../support/promise.js';
 

@@ -1,12 +1,14 @@
 /** Model calls whose answers request reads. */
+
 import { z } from 'zod';
 import { answerWithReads } from '../../../src/activities/model/run-reads.js';
-import type { ActivityTools } from '../../../src/activities/shared/deps.js';
+import type { ScopedTools } from '../../../src/activities/shared/deps.js';
 import type { ToolContext } from '../../../src/define/tool/context.js';
 import { defineAgent, defineTool, type Tool } from '../../../src/index.js';
 import type { ModelResponse } from '../../../src/protocol/model/model.js';
 import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import { CORE_REVISION } from '../../../src/protocol/workflow/revisions.js';
+import { NO_SECRETS } from '../../support/builders/scopes.js';
 import { answer, environment, modelInput, modelOf, type Setup, setUp } from '../tools/fixtures.js';
 
 export const BOUNDS = { coreRevision: CORE_REVISION };
@@ -90,8 +92,9 @@ export async function answeredWith(
       return services();
     },
     publish: quiet,
+    scope: { ...NO_SECRETS },
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-  } as unknown as ActivityTools;
+  } as unknown as ScopedTools;
   const input = modelInput({ reads: BOUNDS });
   const messages = 'append' in input.transcript ? input.transcript.append : [];
   const finished = { agent, messages, outcome, details: quiet, stream: { flush: quiet } };

@@ -7,6 +7,8 @@ import type { ContextSpec } from '../../../src/define/agent/context.js';
 import type { Agent } from '../../../src/define/define-agent.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
 import type { Plugin } from '../../../src/define/plugin/types.js';
+import type { SecretResolver } from '../../../src/define/services/secrets.js';
+import type { Logger } from '../../../src/define/tool/context.js';
 import type { Tool } from '../../../src/define/tool/types.js';
 import type { Effects } from '../../../src/protocol/calls/executors.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
@@ -21,6 +23,7 @@ import type {
   FlushLogResult,
   RunToolInput,
 } from '../../../src/protocol/workflow/activities.js';
+import { Scopes } from '../../../src/tools/scope/scopes.js';
 
 export const key = { tenant: 'default', conversationId: 'c-1' };
 const requester = { id: 'ann', verified: true, channel: 'api' } as const;
@@ -49,6 +52,10 @@ export interface Setup {
   readonly plugins?: readonly Plugin<{ readonly rate: number }>[];
   readonly context?: ContextSpec;
   readonly watched?: boolean;
+  /** @defaultValue `{rate: 7}` */
+  readonly services?: ActivityDeps<{ readonly rate: number }>['services'];
+  readonly secrets?: SecretResolver;
+  readonly log?: (line: string) => void;
   readonly publish?: (event: LiveEvent) => void;
   readonly repeat?: (event: LiveEvent) => void;
   readonly onJoin?: ActivityDeps<never>['onJoin'];
@@ -70,9 +77,15 @@ export function setUp(setup: Setup = {}) {
     ...(setup.plugins === undefined ? {} : { plugins: setup.plugins }),
     ...(setup.context === undefined ? {} : { context: setup.context }),
   });
+  const { services = { rate: 7 }, secrets, log = quiet } = setup;
+  const line: Logger['info'] = (message, fields) => {
+    log(`${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  const logger = { debug: line, info: line, warn: line, error: line };
   const activities = createActivities({
     agents: [agent],
-    services: { rate: 7 },
+    services,
+    scopes: new Scopes({ services, secrets, logger }),
     flush: (about, throughSeq) =>
       about.conversationId === key.conversationId && setup.flush !== undefined
         ? setup.flush(throughSeq)
@@ -92,7 +105,7 @@ export function setUp(setup: Setup = {}) {
     ...(setup.chunks === undefined ? {} : { chunks: setup.chunks }),
     ...(setup.fetchTranscript === undefined ? {} : { fetchTranscript: setup.fetchTranscript }),
     ...(setup.watched === undefined ? {} : { watched: () => setup.watched === true }),
-    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    logger,
   });
   return { activities, live };
 }

@@ -27,6 +27,8 @@ import { CompressionCodec, ConversationClient } from '../../../src/client/index.
 import type { TemporalSettings } from '../../../src/client/temporal/connection.js';
 import { retryQuery } from '../../../src/client/temporal/query-retry.js';
 import { type Agent, manifestOf } from '../../../src/define/define-agent.js';
+import type { TenantServices } from '../../../src/define/services/per-tenant.js';
+import type { SecretResolver } from '../../../src/define/services/secrets.js';
 import type { Logger } from '../../../src/define/tool/context.js';
 import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import { createLeases } from '../../../src/projection/duties/leases.js';
@@ -52,7 +54,8 @@ import { until } from '../until.js';
 
 export interface EngineOptions<Services> {
   readonly agents: readonly Agent<Services>[];
-  readonly services?: Services;
+  readonly services?: Services | TenantServices<Services>;
+  readonly secrets?: SecretResolver;
   /** @defaultValue the dev server of the project of tests */
   readonly address?: string;
   /** @defaultValue a sqlite file of its own */
@@ -333,6 +336,7 @@ async function makeWorker<Services>(
   return await createColloquyWorker({
     agents,
     services: services as Services,
+    secrets: options.secrets,
     eventLog: workerLog ?? parts.choice,
     temporal: { address: parts.address, namespace: 'default', options: connection },
     taskQueue: parts.taskQueue,

@@ -2,6 +2,7 @@
  * The client of the conformance scenarios: runs every tool of a server as a worker does, and answers questions by
  * accepting the defaults of the form.
  */
+
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import type { CallContext } from '../../../src/define/tool/context.js';
@@ -11,6 +12,7 @@ import { isRecord, type Json } from '../../../src/protocol/values/json.js';
 import { McpServers } from '../../../src/tools/mcp/servers.js';
 import { runToolCall } from '../../../src/tools/run/run.js';
 import { toolLogger } from '../../../src/tools/shared/tool-logger.js';
+import { NO_SECRETS, scopesOf } from '../builders/scopes.js';
 import { type Context, tokenResolver } from './conformance-oauth.js';
 
 const quiet = () => undefined;
@@ -47,7 +49,7 @@ export async function runClient({ scenario, url, context }: Scenario): Promise<b
     instructions: 'Call.',
     mcpServers: [server],
   });
-  const mcp = new McpServers({ services: undefined, logger });
+  const mcp = new McpServers({ scopes: scopesOf(), logger });
   try {
     const { tools } = await mcp.equip(agent);
     for (const tool of tools) await call(tool);
@@ -98,6 +100,7 @@ function contextOf({ name }: AnyTool): object {
     attempt: 1,
     progress: quiet,
     services: undefined,
+    ...NO_SECRETS,
     storedResults: { read: () => Promise.resolve(undefined) },
     logger: toolLogger(logger, name, {}),
   };

@@ -2,10 +2,12 @@
  * A process with one MCP server of its own, whose end the test observes from outside. Arguments: the server's
  * program, its arguments. Commands on its input: `exit`, or `throw`; SIGTERM stops it as a worker is stopped.
  */
+
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import { script } from '../../../src/model/scripted/scripted.js';
 import { McpServers } from '../../../src/tools/mcp/servers.js';
+import { scopesOf } from '../builders/scopes.js';
 
 const quiet = () => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
@@ -18,7 +20,7 @@ const agent = defineAgent({
   mcpServers: [server],
 });
 
-const mcp = new McpServers({ services: undefined, logger });
+const mcp = new McpServers({ scopes: scopesOf(), logger });
 process.on('SIGTERM', () => void mcp.close().then(() => process.exit(0)));
 process.stdin.on('data', (how: Buffer) => {
   if (how.toString() === 'exit') process.exit(3);

@@ -7,6 +7,7 @@ import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall, type ToolRunEnd } from '../../../src/tools/run/run.js';
 import { accessTo, StateView } from '../../../src/tools/shared/state-view.js';
+import { NO_SECRETS } from '../builders/scopes.js';
 import { NO_TRIGGERS } from '../samples/no-triggers.js';
 import { ended } from '../samples/tool-ends.js';
 
@@ -134,6 +135,7 @@ const CONTEXT: Omit<CallContext<never>, 'signal' | 'logger'> = {
   progress: () => undefined,
   ...accessTo(new StateView([], {})),
   services: undefined as never,
+  ...NO_SECRETS,
   storedResults: { read: () => Promise.resolve(undefined) },
   triggers: NO_TRIGGERS,
 };

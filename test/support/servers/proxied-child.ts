@@ -2,6 +2,7 @@
  * A process that reaches an HTTP tool's service, an MCP server and a model as a worker does, at the origin of its
  * argument, and prints the outcomes as one line of JSON. Its environment sets proxy and certificate.
  */
+
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import { httpTool, jsonSchema } from '../../../src/index.js';
@@ -9,6 +10,7 @@ import { openaiModel } from '../../../src/model/openai/adapter.js';
 import { script } from '../../../src/model/scripted/scripted.js';
 import { textOf } from '../../../src/protocol/conversation/messages.js';
 import { McpServers } from '../../../src/tools/mcp/servers.js';
+import { scopesOf } from '../builders/scopes.js';
 import { envelopeOf } from './http-peer.js';
 
 const [origin = ''] = process.argv.slice(2);
@@ -26,7 +28,7 @@ const http = await envelopeOf(
   }),
 );
 
-const mcp = new McpServers({ services: undefined, logger });
+const mcp = new McpServers({ scopes: scopesOf(), logger });
 const agent = defineAgent({
   name: 'client',
   model: script(),

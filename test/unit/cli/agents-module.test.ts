@@ -48,6 +48,18 @@ describe('a module of agents', () => {
     expect(await namesIn(text)).toEqual(['support']);
   });
 
+  it('may export a function that finds secrets, and nothing else under that name', async () => {
+    const given = await moduleWith(
+      'export { support }; export const secrets = ({ name }) => name;',
+    );
+    const { secrets } = await loadAgents(given);
+    expect(await secrets?.({ name: 'token', tenant: 'a' })).toBe('token');
+    const file = await moduleWith('export { support }; export const secrets = { token: "x" };');
+    await expect(loadAgents(file)).rejects.toThrow(
+      `secrets of ${file} must be a function that finds a secret by {name, tenant, user}`,
+    );
+  });
+
   it('is refused where an array of agents holds another value, by its name and place', {
     ...promise('G293'),
   }, async () => {

@@ -9,6 +9,7 @@ import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js'
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall } from '../../../src/tools/run/run.js';
 import { accessTo, StateView } from '../../../src/tools/shared/state-view.js';
+import { NO_SECRETS } from '../../support/builders/scopes.js';
 import { promise } from '../../support/promise.js';
 import { NO_TRIGGERS } from '../../support/samples/no-triggers.js';
 import { ended } from '../../support/samples/tool-ends.js';
@@ -31,6 +32,7 @@ const ctx: Omit<CallContext<never>, 'signal'> = {
   progress: quiet,
   ...accessTo(new StateView([], {})),
   services: undefined as never,
+  ...NO_SECRETS,
   storedResults: { read: () => Promise.resolve(undefined) },
   triggers: NO_TRIGGERS,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },

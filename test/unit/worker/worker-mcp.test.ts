@@ -1,7 +1,9 @@
 /** The means by which a worker holds calls of MCP servers open: a queue of its own, and the connections. */
+
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { workerMcp } from '../../../src/worker/worker-mcp.js';
 import { type QueueWorker, WorkerQueue } from '../../../src/worker/worker-queue.js';
+import { scopesOf } from '../../support/builders/scopes.js';
 import { promise } from '../../support/promise.js';
 
 /** A worker whose run ends when the test says so. */
@@ -127,7 +129,7 @@ describe('a worker that stops', () => {
     ...promise('G151'),
   }, async () => {
     const order: string[] = [];
-    const { close, mcp } = workerMcp({ ...setUp(), services: undefined });
+    const { close, mcp } = workerMcp({ ...setUp(), scopes: scopesOf() });
     vi.spyOn(WorkerQueue.prototype, 'stop').mockImplementation(async () => {
       order.push('draining');
       await TURN();

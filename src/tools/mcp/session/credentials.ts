@@ -8,13 +8,14 @@ import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
 import type { McpCaller, McpDeps, Resolved } from '../../../define/mcp/spec.js';
 import type { AnyMcpServer } from '../../../define/mcp-server.js';
 import type { Logger } from '../../../define/tool/context.js';
+import type { Scopes } from '../../scope/scopes.js';
 import type { Redactor } from '../../shared/redact.js';
 import { NoCredentials } from './failures.js';
 
 export interface CredentialsNeeds {
   readonly server: AnyMcpServer;
-  /** Handed to the resolvers. */
-  readonly services: unknown;
+  /** The services and secrets of the resolvers. */
+  readonly scopes: Scopes;
   readonly logger: Logger;
   /** The caller of the connection; absent: the worker itself. */
   readonly caller?: McpCaller | undefined;
@@ -57,24 +58,33 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
 
 /** The value itself, or the result of its resolver. @throws {NoCredentials} */
 export async function resolved<Value>(
-  { server, services, logger, caller }: CredentialsNeeds,
+  { server, scopes, logger, caller }: CredentialsNeeds,
   value: Resolved<Value, never> | undefined,
   why: Why,
 ): Promise<Value | undefined> {
   if (typeof value !== 'function') return value;
-  const deps = {
-    // The type of the agent guarantees these services; they are only passed on.
-    services: services as never,
-    ...why,
-    ...(caller === undefined ? {} : { caller }),
-  } satisfies McpDeps<never>;
+  const resolve = value as (deps: McpDeps<never>) => Value | Promise<Value>;
   try {
-    return await (value as (deps: McpDeps<never>) => Value | Promise<Value>)(deps);
+    if (caller === undefined)
+      return await resolve({ services: scopes.shared() as never, secret: noCaller, ...why });
+    const { tenant, requester } = caller;
+    const scope = await scopes.open({ tenant, user: requester });
+    try {
+      // The type of the agent guarantees these services; they are only passed on.
+      const services = scope.services as never;
+      return await resolve({ services, secret: scope.secret, ...why, caller });
+    } finally {
+      scope.release();
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     logger.warn('MCP credentials not given', { mcpServer: server.name, reason });
     throw new NoCredentials();
   }
+}
+
+function noCaller(): Promise<never> {
+  return Promise.reject(new Error('there is no caller here, whose secret it could be'));
 }
 
 /**

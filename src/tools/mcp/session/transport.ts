@@ -12,6 +12,7 @@ import {
   MIN_MCP_RECONNECT_MS,
 } from '../../../define/mcp/limits.js';
 import type { Logger } from '../../../define/tool/context.js';
+import type { Scopes } from '../../scope/scopes.js';
 import type { Redactor } from '../../shared/redact.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { type CredentialsNeeds, fetchWithCredentials, resolved } from './credentials.js';
@@ -19,8 +20,8 @@ import { endsWithWorker } from './processes.js';
 
 /** The worker's parts that a transport needs. */
 export interface McpWorker {
-  /** Handed to the resolvers of secrets. */
-  readonly services: unknown;
+  /** The services and secrets of the resolvers. */
+  readonly scopes: Scopes;
   readonly logger: Logger;
   /**
    * A task queue that only this worker polls, from the first call on: a held call continues there. Absent: no call is

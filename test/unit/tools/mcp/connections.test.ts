@@ -1,8 +1,10 @@
 /** Connections of one worker to one MCP server, by the calls that share them; the tests open none. */
+
 import { afterEach, expect, it, vi } from 'vitest';
 import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/define/mcp/limits.js';
 import { mcpServer } from '../../../../src/define/mcp-server.js';
 import { McpConnections } from '../../../../src/tools/mcp/session/connections.js';
+import { scopesOf } from '../../../support/builders/scopes.js';
 import { promise } from '../../../support/promise.js';
 
 const quiet = () => undefined;
@@ -14,7 +16,7 @@ afterEach(() => {
 function connections(identity: 'worker' | 'tenant' | 'requester') {
   const url = 'https://mcp.example.com';
   const server = mcpServer({ name: 'kit', url, token: () => 'tok_1', identity });
-  const all = new McpConnections(server, { services: undefined, logger }, quiet);
+  const all = new McpConnections(server, { scopes: scopesOf(), logger }, quiet);
   const lease = (id: string, tenant = 'default') =>
     all.lease({ tenant, requester: { id, verified: true, channel: 'api' } });
   return { all, lease };

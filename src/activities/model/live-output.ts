@@ -3,7 +3,7 @@
 import type { FailedAttempt } from '../../protocol/conversation/attempts.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { type ActivityTools, publishLive, repeatLive } from './deps.js';
+import { type ActivityTools, publishLive, repeatLive } from '../shared/deps.js';
 import { ModelStream, type StreamOrigin } from './model-stream.js';
 
 /** The live output of one attempt: its stream, which late watchers receive from the beginning, and its failure. */

@@ -1,0 +1,69 @@
+/** Gives an activity the services of its tenant, and keeps the secrets of its code out of all that it leaves. */
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { CallScope, ScopeOwner } from '../../tools/scope/call-scope.js';
+import type { ActivityTools, ScopedTools } from './deps.js';
+import { failureOf, reasonOf } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+
+type Scoped = ConversationKey & { readonly requester?: ScopeOwner['user'] };
+
+interface Run<Result> {
+  readonly run: (tools: ScopedTools) => Promise<Result>;
+  /** The outcome when the services of the tenant cannot be made. */
+  readonly notOpened: (reason: string) => Result;
+}
+
+/** Runs an activity in a scope of its own. Services that cannot be made are a failure, which is retried. */
+export function inScope<Result>(
+  tools: ActivityTools,
+  input: Scoped,
+  run: (tools: ScopedTools) => Promise<Result>,
+): Promise<Result> {
+  const notOpened = (reason: string): never => {
+    throw failureOf('internal', reason, { retryable: true });
+  };
+  return inScopeOr(tools, input, { run, notOpened });
+}
+
+export async function inScopeOr<Result>(
+  tools: ActivityTools,
+  { tenant, requester }: Scoped,
+  { run, notOpened }: Run<Result>,
+): Promise<Result> {
+  let scope: CallScope;
+  try {
+    scope = await withHeartbeat(() => tools.scopes.open({ tenant, user: requester }));
+  } catch (error) {
+    const reason = reasonOf(error);
+    tools.logger.error('services not made', { tenant, reason });
+    return notOpened(reason);
+  }
+  try {
+    return scope.clean(await run(scopedTools(tools, scope)));
+  } catch (error) {
+    throw scope.cleanError(error);
+  } finally {
+    scope.release();
+  }
+}
+
+function scopedTools(tools: ActivityTools, scope: CallScope): ScopedTools {
+  const { publish, repeat } = tools;
+  return {
+    ...tools,
+    scope,
+    // The types of the agents guarantee these services; the activities pass them on without reading them.
+    services: scope.services as never,
+    logger: scope.cleanLogger(tools.logger),
+    publish: (key, event) => {
+      publish(key, scope.clean(event));
+    },
+    ...(repeat === undefined
+      ? {}
+      : {
+          repeat: (key, event) => {
+            repeat(key, scope.clean(event));
+          },
+        }),
+  };
+}
