@@ -4,8 +4,8 @@
  * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
  * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs included. It does so
- * in the background, within moments or a minute; once it has accepted every request, the tombstone is marked as
- * finished, and hides the remaining histories until then.
+ * in the background, within a minute, and forgets some requests for runs that have only just ended. So the tombstone,
+ * which hides the histories, is marked as finished once they are gone; from a minute on workers ask again until then.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
  * meanwhile under the same id is another one.
@@ -24,7 +24,7 @@ import type { TriggerSchedules } from '../triggers/schedules.js';
 export interface DeleteParts {
   readonly gateway: Pick<TemporalGateway, 'confirm' | 'toConversationError'>;
   readonly executions: Executions;
-  readonly schedules: Pick<TriggerSchedules, 'removeAll'>;
+  readonly schedules: Pick<TriggerSchedules, 'removeAll' | 'hasAny'>;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
 }
@@ -70,10 +70,15 @@ async function deleteParts(
   // Includes runs that the current run rolled over to while it was asked to close.
   const runIds = meant.add(meant.of(await executions.all(key)));
   await deletions.extend({ tenant, conversationId, runIds });
-  // Only now, because a turn of the current run might have made more of them.
-  await schedules.removeAll(key);
+  // Only now, because a turn of the current run might have made more of them. Those of another conversation that has
+  // begun under the id since are its own.
+  const hasTriggers = request.resumes === undefined || (await deletions.isDeleted(key));
+  if (hasTriggers) await schedules.removeAll(key);
   for (const runId of runIds) await executions.remove(key, runId);
-  await deletions.finish(key);
+  const isGone =
+    meant.of(await executions.all(key)).length === 0 &&
+    !(hasTriggers && (await schedules.hasAny(key)));
+  if (isGone) await deletions.finish(key);
   return { deleted: true, conversationId };
 }
 
@@ -167,24 +172,31 @@ export async function deleteTenant(
   const { deletions } = parts;
   let deleted = 0;
   const seen = new Set<string>();
-  const work = async (key: ConversationKey): Promise<void> => {
+  const work = async (key: ConversationKey, isCounted: () => Promise<boolean>): Promise<void> => {
+    const counts = await isCounted();
     const outcome = await deleteConversation(parts, key).catch(unlessUnknown);
-    if (outcome !== undefined) deleted += 1;
+    if (outcome !== undefined && counts) deleted += 1;
   };
-  for (const keys of [deletions.ofTenant(tenant), leftOf(parts, tenant)]) {
-    try {
-      let chunk: ConversationKey[] = [];
-      for await (const key of keys) {
-        if (seen.has(key.conversationId)) continue;
-        seen.add(key.conversationId);
-        if (chunk.push(key) < AT_ONCE) continue;
-        await Promise.all(chunk.map(work));
-        chunk = [];
-      }
-      await Promise.all(chunk.map(work));
-    } catch (error) {
-      throw parts.gateway.toConversationError(error);
+  const all = async (
+    keys: AsyncIterable<ConversationKey>,
+    isCounted: (key: ConversationKey) => Promise<boolean>,
+  ): Promise<void> => {
+    let chunk: Promise<void>[] = [];
+    for await (const key of keys) {
+      if (seen.has(key.conversationId)) continue;
+      seen.add(key.conversationId);
+      if (chunk.push(work(key, () => isCounted(key))) < AT_ONCE) continue;
+      await Promise.all(chunk);
+      chunk = [];
     }
+    await Promise.all(chunk);
+  };
+  try {
+    // A deletion that is not finished has been counted before.
+    await all(deletions.ofTenant(tenant), async (key) => !(await deletions.isDeleted(key)));
+    await all(leftOf(parts, tenant), () => Promise.resolve(true));
+  } catch (error) {
+    throw parts.gateway.toConversationError(error);
   }
   try {
     // Triggers whose conversation was deleted while the server did not list them yet.

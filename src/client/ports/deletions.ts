@@ -14,6 +14,8 @@ export interface StoredAt {
 export interface DeletionsPort {
   /** Whether the store has any data or a tombstone of the conversation. */
   isKnown(key: ConversationKey): Promise<boolean>;
+  /** Whether the conversation was deleted, and no other one has begun under its id. */
+  isDeleted(key: ConversationKey): Promise<boolean>;
   /** Whether a run is of a conversation that was deleted. */
   isDeletedRun(key: ConversationKey, runId: string): Promise<boolean>;
   /**
@@ -26,7 +28,7 @@ export interface DeletionsPort {
       readonly unlessMoved?: StoredAt;
     },
   ): Promise<readonly string[] | undefined>;
-  /** Adds runs to the tombstone. Safe to repeat. */
+  /** Adds runs to the tombstone, once they have ended, and removes what they stored meanwhile. Safe to repeat. */
   extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finish(key: ConversationKey): Promise<void>;

@@ -120,9 +120,22 @@ export class TriggerSchedules {
       // Visibility may not have the newest of them yet.
       for (const { action } of recent ?? []) await this.#removeRun(action.workflow.workflowId);
     }
+    for await (const { workflowId, runId } of this.#runs(prefix))
+      await this.#removeRun(workflowId, runId);
+  }
+
+  /** Whether a trigger or a run of one is left. By visibility, which may lag behind by a moment. */
+  async hasAny(of: Parameters<typeof triggerPrefixOf>[0]): Promise<boolean> {
+    const prefix = triggerPrefixOf(of);
+    if ((await this.#ids(prefix)).length > 0) return true;
+    for await (const _run of this.#runs(prefix)) return true;
+    return false;
+  }
+
+  async *#runs(prefix: string): AsyncGenerator<{ workflowId: string; runId: string }> {
     const query = `WorkflowType = '${TRIGGER_WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${prefix}'`;
     for await (const { workflowId, runId } of this.#temporal.workflow.list({ query }))
-      if (workflowId.startsWith(prefix)) await this.#removeRun(workflowId, runId);
+      if (workflowId.startsWith(prefix)) yield { workflowId, runId };
   }
 
   async #ids(prefix: string): Promise<readonly string[]> {

@@ -26,6 +26,8 @@ export function createDeletions(deps: {
   return {
     isKnown: async (key) =>
       (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
+    isDeleted: async (key) =>
+      (await log.head(key)) === undefined && (await log.deletion(key)) !== undefined,
     isDeletedRun: async (key, runId) => (await log.deletion(key))?.runIds.includes(runId) === true,
     begin: async ({ unlessMoved, ...request }) => {
       const onlyAt = unlessMoved === undefined ? {} : { onlyAt: unlessMoved };
@@ -33,13 +35,13 @@ export function createDeletions(deps: {
       if (begun !== undefined) await blobs?.delete(request);
       return begun?.runIds;
     },
-    extend: (request) => log.extendDeletion(request),
-    finish: async (key) => {
+    extend: async (request) => {
+      await log.extendDeletion(request);
       // Deleted again, because the tools of its runs could store more until the runs had ended. Not if another
       // conversation has begun under the id.
-      if ((await log.head(key)) === undefined) await blobs?.delete(key);
-      await log.finishDeletion(key);
+      if ((await log.head(request)) === undefined) await blobs?.delete(request);
     },
+    finish: (key) => log.finishDeletion(key),
     ofTenant: async function* (tenant) {
       for (let after: string | undefined; ; ) {
         const page = await log.keysOfTenant({

@@ -58,6 +58,8 @@ export interface HousekeepingReport {
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
   readonly #limited = pLimit(DELETIONS_AT_ONCE);
+  /** When deletions were continued here, by conversation: the server takes its time, and more requests make it slower. */
+  readonly #resumedAt = new Map<string, number>();
 
   constructor(deps: HousekeepingDeps) {
     this.#deps = deps;
@@ -69,7 +71,8 @@ export class Housekeeping {
     const limit = DELETIONS_PER_PASS;
     const forMs = resumeAfterMs ?? RESUME_DELETION_AFTER_MS;
     const unfinished = await log.unfinishedDeletions({ limit, forMs });
-    const resumed = await this.#all(unfinished, ({ runIds }) => ({ resumes: runIds }));
+    const due = this.#due(unfinished, now() - forMs);
+    const resumed = await this.#all(due, ({ runIds }) => ({ resumes: runIds }));
     const closed =
       closedAfterMs === undefined
         ? []
@@ -83,6 +86,18 @@ export class Housekeeping {
       expired: expired.done,
       failed: resumed.failed + expired.failed,
     };
+  }
+
+  /** Those that were not continued since, noted as continued now. */
+  #due<Key extends ConversationKey>(unfinished: readonly Key[], sinceMs: number): readonly Key[] {
+    const keys = new Set(unfinished.map(conversationKey));
+    for (const known of this.#resumedAt.keys()) if (!keys.has(known)) this.#resumedAt.delete(known);
+    const due = unfinished.filter(
+      (key) => (this.#resumedAt.get(conversationKey(key)) ?? 0) <= sinceMs,
+    );
+    const { now = Date.now } = this.#deps;
+    for (const key of due) this.#resumedAt.set(conversationKey(key), now());
+    return due;
   }
 
   async #all<Key extends ConversationKey>(

@@ -90,6 +90,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
       leases: recorded({ renew: () => none, show: () => undefined }),
       deletions: recorded({
         isKnown: () => Promise.resolve(true),
+        isDeleted: () => Promise.resolve(false),
         isDeletedRun: () => Promise.resolve(false),
         begin: () => none,
         extend: () => none,

@@ -131,6 +131,17 @@ test('workers finish a deletion that was killed after its first step, and nothin
 
   expect(await housekeeping(engine).pass()).toMatchObject({ resumed: 1, failed: 0 });
   await expectGone(engine, talk);
+  // The deletion is finished once the server has removed the history, which takes it up to a minute.
+  const has = () =>
+    engine
+      .handle(talk)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+  await until('the history is removed', has, { holds: (is) => !is, timeoutMs: 90_000 });
+  expect(await housekeeping(engine).pass()).toEqual({ resumed: 1, expired: 0, failed: 0 });
   expect(await housekeeping(engine).pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
 });
 
@@ -214,7 +225,7 @@ test.each(STORES)(
     expect(await keeper.pass()).toEqual({ resumed: 0, expired: 1, failed: 0 });
     await expectGone(engine, closed);
     expect((await open.snapshot()).status).toBe('idle');
-    expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
+    expect(await keeper.pass()).toMatchObject({ expired: 0, failed: 0 });
   },
 );
 

@@ -1,0 +1,89 @@
+/** A deletion is finished only when the server has nothing of the conversation any more. */
+import { describe, expect, it } from 'vitest';
+import { type DeleteParts, deleteConversation } from '../../../../src/client/deletion/delete.js';
+import { Housekeeping } from '../../../../src/projection/duties/housekeeping.js';
+import { promise } from '../../../support/promise.js';
+
+const KEY = { tenant: 'default', conversationId: 'c-1' };
+const RUN = { runId: 'run-1', firstRunId: 'run-1', isRunning: false };
+
+/** A server that has a run and triggers, and forgets as many requests to remove them as the test says. */
+function server({ forgets = 0, isDeleted = true }) {
+  const asked: string[] = [];
+  let left = forgets + 1;
+  const parts = {
+    gateway: { toConversationError: (error: unknown) => error },
+    executions: {
+      all: () => Promise.resolve(left > 0 ? [RUN] : []),
+      newest: () => Promise.resolve(left > 0 ? RUN : undefined),
+      remove: (_: unknown, runId: string) => {
+        asked.push(runId);
+        left -= 1;
+        return Promise.resolve();
+      },
+    },
+    schedules: {
+      removeAll: () => {
+        asked.push('triggers');
+        return Promise.resolve();
+      },
+      hasAny: () => Promise.resolve(false),
+    },
+    deletions: {
+      isKnown: () => Promise.resolve(true),
+      isDeleted: () => Promise.resolve(isDeleted),
+      begin: () => Promise.resolve([RUN.runId]),
+      extend: () => Promise.resolve(),
+      finish: () => {
+        asked.push('finish');
+        return Promise.resolve();
+      },
+    },
+    actor: { id: 'ops', verified: true, channel: 'api' },
+  };
+  return { asked, parts: parts as unknown as DeleteParts };
+}
+
+describe('a deletion', promise('G253'), () => {
+  it('is not finished while the server has a run, and finished by the repeat that finds none', async () => {
+    const { asked, parts } = server({ forgets: 1 });
+    expect(await deleteConversation(parts, KEY)).toMatchObject({ deleted: true });
+    expect(asked).toEqual(['triggers', 'run-1']);
+    await deleteConversation(parts, KEY, { resumes: ['run-1'] });
+    expect(asked).toEqual(['triggers', 'run-1', 'triggers', 'run-1', 'finish']);
+  });
+
+  it('that is continued leaves the triggers of a conversation that has begun under the id since', async () => {
+    const { asked, parts } = server({ isDeleted: false });
+    await deleteConversation(parts, KEY, { resumes: ['run-1'] });
+    expect(asked).toEqual(['run-1', 'finish']);
+  });
+
+  it('is continued once a minute at most, because requests slow the server down', async () => {
+    let now = 1_000_000;
+    const resumed: unknown[] = [];
+    let unfinished = [{ ...KEY, runIds: ['run-1'] }];
+    const duties = new Housekeeping({
+      log: {
+        closedBefore: () => Promise.resolve([]),
+        unfinishedDeletions: () => Promise.resolve(unfinished),
+        forgetDeletions: () => Promise.resolve(0),
+      } as never,
+      delete: (_, request) => {
+        resumed.push(request);
+        return Promise.resolve({ deleted: true, conversationId: KEY.conversationId });
+      },
+      now: () => now,
+    });
+    for (const pauseMs of [0, 5_000, 54_000, 1_000, 59_000]) {
+      now += pauseMs;
+      await duties.pass();
+    }
+    expect(resumed).toEqual([{ resumes: ['run-1'] }, { resumes: ['run-1'] }]);
+    unfinished = [];
+    await duties.pass();
+    unfinished = [{ ...KEY, runIds: ['run-2'] }];
+    await duties.pass();
+    expect(resumed.at(-1)).toEqual({ resumes: ['run-2'] });
+  });
+});
