@@ -61,6 +61,7 @@ import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
 import { type NestedPendingCall, nestedPending } from './reading/nested-pending.js';
 import { readPluginStates } from './reading/plugin-states.js';
+import { watchNested } from './reading/watch-nested.js';
 import { isOpenRun } from './temporal/executions.js';
 import type { TriggerSchedules } from './triggers/schedules.js';
 import { ConversationTriggers } from './triggers/triggers.js';
@@ -322,7 +323,8 @@ export class Conversation<Output = Json, Tools = unknown> {
       options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
     const position = options.after === undefined ? {} : { after: options.after };
     try {
-      yield* reader.watch(key, { ...position, signal });
+      const given = { ...position, signal };
+      yield* options.nested === true ? watchNested(reader, key, given) : reader.watch(key, given);
     } finally {
       left.abort();
     }

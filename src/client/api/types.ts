@@ -272,6 +272,8 @@ export interface ListOptions {
 
 export interface SubscribeOptions {
   readonly after?: LogCursor | undefined;
+  /** Frames `nested` with the live events of sub-agents at any depth, between the conversation's own. @defaultValue false */
+  readonly nested?: boolean | undefined;
   /** Ends the subscription. Leaving the loop ends it, too. */
   readonly signal?: AbortSignal | undefined;
 }

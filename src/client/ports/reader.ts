@@ -2,13 +2,14 @@
 
 import type { PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { ChildStep } from '../../protocol/conversation/children.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 
 export type { LogCursor };
 
@@ -28,7 +29,16 @@ export type BeforePosition = LogCursor | 'end';
 
 export type WatchFrame =
   | { readonly type: 'event'; readonly cursor: LogCursor; readonly event: CanonicalEvent }
-  | { readonly type: 'live'; readonly event: LiveEvent };
+  | { readonly type: 'live'; readonly event: LiveEvent }
+  /** A live event of a sub-agent, for watchers that asked for them. */
+  | {
+      readonly type: 'nested';
+      /** The conversation of the sub-agent. */
+      readonly conversationId: ConversationId;
+      /** The calls from the watched conversation down to the one that the sub-agent runs. */
+      readonly path: readonly ChildStep[];
+      readonly event: LiveEvent;
+    };
 
 export interface ReadPosition {
   /** Absent = from the start. A cursor of an older generation restarts at the `log_rewritten` marker. */

@@ -312,11 +312,15 @@ export const SnapshotQuerySchema = z.strictObject({
 
 const BEFORE_RULE = 'must be "end" or a cursor "<generation>-<seq>", such as "1-42"';
 
-/** `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`. */
+/**
+ * `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`; `nested` only for
+ * streams.
+ */
 export const EventsQuerySchema = z.strictObject({
   ...TENANT,
   after: CursorSchema.exactOptional(),
   before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
+  nested: z.literal('true', 'must be "true"').exactOptional(),
   limit: wholeNumber(1, 1000).exactOptional(),
 });
 

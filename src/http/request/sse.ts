@@ -17,6 +17,10 @@ export const HEARTBEAT_MS = 15_000;
 export function formatFrame(frame: WatchFrame): string {
   if (frame.type === 'live')
     return `event: live.${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
+  if (frame.type === 'nested') {
+    const { type: _type, ...nested } = frame;
+    return `event: nested.${frame.event.type}\ndata: ${JSON.stringify(nested)}\n\n`;
+  }
   return `id: ${formatCursor(frame.cursor)}\nevent: ${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
 }
 

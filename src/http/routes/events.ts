@@ -2,6 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { BeforePosition, LogCursor } from '../../client/ports/reader.js';
+import { watchNested } from '../../client/reading/watch-nested.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
@@ -19,8 +20,10 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
   addRoute(router, '/v1/conversations/:id/events', {
     get: async (request, response) => {
       const key = keyOf(deps, request);
-      const { tenant: _named, ...query } = parseQuery(EventsQuerySchema, request);
+      const { tenant: _named, nested, ...query } = parseQuery(EventsQuerySchema, request);
       if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
+        if (nested !== undefined)
+          throw invalidField('?nested', 'is for streams: ask for text/event-stream');
         await page(deps, response, { key, ...query });
         return;
       }
@@ -31,7 +34,7 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       await requireBegun(deps, key);
       // A HEAD request has no body to stream.
       if (request.method === 'HEAD') response.type('text/event-stream').end();
-      else await stream(deps, response, { key, after, streams });
+      else await stream(deps, response, { key, after, nested: nested !== undefined, streams });
     },
   });
 }
@@ -81,14 +84,19 @@ async function page(
 async function stream(
   deps: AppDeps,
   response: Response,
-  options: { key: ConversationKey; after: LogCursor | undefined; streams: OpenStreams },
+  options: {
+    key: ConversationKey;
+    after: LogCursor | undefined;
+    nested: boolean;
+    streams: OpenStreams;
+  },
 ): Promise<void> {
-  const { key, after, streams } = options;
+  const { key, after, nested, streams } = options;
   const { signal, done } = streams.open();
   response.once('close', done);
   try {
-    const position = after === undefined ? {} : { after };
-    const frames = deps.reader.watch(key, { ...position, signal });
+    const given = { ...(after === undefined ? {} : { after }), signal };
+    const frames = nested ? watchNested(deps.reader, key, given) : deps.reader.watch(key, given);
     await streamFrames(response, frames, { signal, heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS });
   } finally {
     done();

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
@@ -68,6 +69,36 @@ async function startWithLog(deps: Parameters<typeof startHttpApp>[1] = {}): Prom
 }
 
 describe('the event stream', () => {
+  it('with ?nested=true has live events of sub-agents, which move no position', {
+    ...promise('G336'),
+  }, async () => {
+    const app = await startHttpApp();
+    const [created, turn, third] = sampleLog('c-1');
+    const started = {
+      type: 'child_changed',
+      childId: 'k-1',
+      toolCallId: 'call_1',
+      name: 'research',
+    };
+    app.reader.live.set(3, [DELTA]);
+    app.reader.add('k-1', sampleLog('k-1').slice(0, 3));
+    app.reader.add('c-1', [
+      created,
+      turn,
+      { ...third, ...started, status: 'started' },
+    ] as unknown as CanonicalEvent[]);
+    const stream = await open(app, '/v1/conversations/c-1/events?nested=true');
+    await stream.until(() => stream.messages().some(({ event }) => event?.startsWith('nested')));
+    const nested = stream.messages().find(({ event }) => event === 'nested.text_delta');
+    expect(nested?.id).toBeUndefined();
+    expect(JSON.parse(nested?.data ?? '')).toEqual({
+      conversationId: 'k-1',
+      path: [{ conversationId: 'c-1', toolCallId: 'call_1', name: 'research' }],
+      event: DELTA,
+    });
+    stream.leave();
+  });
+
   it('consists of these bytes', async () => {
     const app = await startHttpApp();
     const log = sampleLog('c-1').slice(0, 3);

@@ -261,6 +261,19 @@ describe('the log of a conversation', () => {
     expect(await problemOf(response)).toMatchObject({ status: 422, errors: [{ path: '?before' }] });
   });
 
+  it.each(['nested=true', 'nested=yes'])(
+    'as a page takes no "%s"',
+    promise('G336'),
+    async (query) => {
+      const { app } = await lists();
+      const response = await app.request(`/v1/conversations/c-1/events?${query}`);
+      expect(await problemOf(response)).toMatchObject({
+        status: 422,
+        errors: [{ path: '?nested' }],
+      });
+    },
+  );
+
   it('is read backwards by the client in the same way', async () => {
     const { client } = await lists();
     const talk = client.conversation('c-3');

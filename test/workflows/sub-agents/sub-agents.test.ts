@@ -54,6 +54,74 @@ async function childOf(engine: Engine, talk: Conversation): Promise<Conversation
   return child;
 }
 
+test(
+  'that is at work is heard in the stream of its caller, at two levels',
+  promise('G336'),
+  async () => {
+    const reads = defineTool({
+      name: 'files.read',
+      description: 'Reads a file.',
+      input: z.object({}),
+      streaming: true,
+      run: (_, { progress }) => {
+        progress({ percent: 50 });
+        return 'text';
+      },
+    });
+    const model = (answer: string, name: string, input = { task: 'read' }) =>
+      scriptedBy(({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? says(answer)
+          : calls(name, name === reads.name ? {} : input),
+      );
+    const base = { instructions: 'Work.' };
+    const reader = defineAgent({
+      ...base,
+      name: 'reader',
+      model: model('I have read it.', reads.name),
+      tools: [reads],
+    });
+    const ask = agentTool(reader, { name: 'read', description: 'Reads.' });
+    const middle = defineAgent({
+      ...base,
+      name: 'middle',
+      model: model('It was read.', 'read'),
+      tools: [ask],
+    });
+    const delegate = agentTool(middle, { name: 'delegate', description: 'Delegates.' });
+    const lead = defineAgent({
+      ...base,
+      name: 'lead',
+      model: model('Done.', 'delegate'),
+      tools: [delegate],
+    });
+    const engine = await startEngine({ agents: [lead] });
+    const talk = engine.begin();
+    const left = new AbortController();
+    const heard: string[] = [];
+    const seqs: number[] = [];
+    const reading = (async () => {
+      for await (const frame of talk.subscribe({ nested: true, signal: left.signal }))
+        if (frame.type === 'nested')
+          heard.push(`${frame.path.map(({ name }) => name).join('>')} ${frame.event.type}`);
+        else if (frame.type === 'event') seqs.push(frame.event.seq);
+    })();
+    expect(await engine.say(talk, 'Go')).toMatchObject({ status: 'completed', text: 'Done.' });
+    await until('both are heard', () => heard, {
+      holds: (all) =>
+        ['delegate text_delta', 'delegate>read tool_progress', 'delegate>read text_delta'].every(
+          (wanted) => all.includes(wanted),
+        ),
+    });
+    await until('the log is whole', () => engine.log(talk), {
+      holds: ({ length }) => length === seqs.length,
+    });
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    left.abort();
+    await reading;
+  },
+);
+
 async function approve(child: Conversation): Promise<void> {
   const [pending] = await child.pending();
   await child.resolve(pending?.toolCallId ?? '', { type: 'approve' });
