@@ -7,6 +7,7 @@ import type { FieldProblem } from '../values/field-problem.js';
 import type { StepId, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json } from '../values/json.js';
 import type { AcceptedVerdict, VerdictName } from './resolutions.js';
+import type { ToolResult } from './results.js';
 
 /** The step that a client call still waits for before the client may answer it; `client` when the client may. */
 export type ClientCallWait = 'preflight' | 'approval' | 'client';
@@ -29,6 +30,12 @@ export interface StepToolCall {
   readonly preparedPayload?: Json;
   /** Present while the call requires the client. */
   readonly waitsFor?: ClientCallWait;
+  /** Present once the call has a result, with exactly one of `resultJson` and `errorMessage`. */
+  readonly status?: ToolResult['status'];
+  /** The result that the model reads, as JSON text. */
+  readonly resultJson?: string;
+  /** Why there is no result; the model reads it. */
+  readonly errorMessage?: string;
 }
 
 /** The calls of one step, in the model's order. */

@@ -110,7 +110,16 @@ function shown(
     requiresClientExecution: waitsFor !== undefined,
     ...(prepared === undefined ? {} : { preparedPayload: prepared }),
     ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...resultOf(call),
   };
+}
+
+function resultOf({ result }: SeenCall): Partial<StepToolCall> {
+  if (result === undefined) return {};
+  const { status, envelope } = result;
+  return envelope.ok
+    ? { status, resultJson: JSON.stringify(envelope.result) }
+    : { status, errorMessage: envelope.error.message };
 }
 
 /** Folds from events the value that `clientWait` reads from the state. */

@@ -66,6 +66,8 @@ describe('the calls of a step', () => {
           isServerTool: true,
           wasExecuted: true,
           requiresClientExecution: false,
+          status: 'resolved',
+          resultJson: '"done"',
         },
         {
           toolCallId: 'b',

@@ -56,11 +56,11 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       expect(await left()).toEqual(twice(STRANGER));
     });
 
-    it('are gone when they came between the beginning and the end of the deletion', async () => {
+    it('are gone when they came between the beginning of the deletion and the end of its runs', async () => {
       const { blobs, left, deletions } = await three();
       await deletions.begin({ ...KEY, runIds: [] });
       await blobs.put(KEY, RESULT);
-      await deletions.finish(KEY);
+      await deletions.extend({ ...KEY, runIds: ['run-a'] });
       expect(await left()).not.toContain(twice(KEY)[0]);
     });
 
@@ -74,7 +74,8 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
       await log.append({ ...KEY, runId: 'run-c', events: EVENTS });
       await blobs.put(KEY, RESULT);
-      // A repeat of the end of the old deletion keeps the blobs of the new conversation.
+      // A repeat of the old deletion keeps the blobs of the new conversation.
+      await deletions.extend({ ...KEY, runIds: ['run-a', 'run-b'] });
       await deletions.finish(KEY);
       expect(await left()).toContain(twice(KEY)[0]);
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
