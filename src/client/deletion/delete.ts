@@ -4,8 +4,9 @@
  * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
  * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs included. It does so
- * in the background, within a minute, and forgets some requests for runs that have only just ended. So the tombstone,
- * which hides the histories, is marked as finished once they are gone; from a minute on workers ask again until then.
+ * in the background, within a minute, and forgets some requests for runs that have only just ended; and a run of a
+ * trigger that has only just begun is not listed yet. So workers repeat this once a minute, and mark the tombstone,
+ * which hides the histories, as finished when the server has nothing left to remove.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
  * meanwhile under the same id is another one.
@@ -24,7 +25,7 @@ import type { TriggerSchedules } from '../triggers/schedules.js';
 export interface DeleteParts {
   readonly gateway: Pick<TemporalGateway, 'confirm' | 'toConversationError'>;
   readonly executions: Executions;
-  readonly schedules: Pick<TriggerSchedules, 'removeAll' | 'hasAny'>;
+  readonly schedules: Pick<TriggerSchedules, 'removeAll'>;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
 }
@@ -73,12 +74,9 @@ async function deleteParts(
   // Only now, because a turn of the current run might have made more of them. Those of another conversation that has
   // begun under the id since are its own.
   const hasTriggers = request.resumes === undefined || (await deletions.isDeleted(key));
-  if (hasTriggers) await schedules.removeAll(key);
-  for (const runId of runIds) await executions.remove(key, runId);
-  const isGone =
-    meant.of(await executions.all(key)).length === 0 &&
-    !(hasTriggers && (await schedules.hasAny(key)));
-  if (isGone) await deletions.finish(key);
+  let hadAny = hasTriggers && (await schedules.removeAll(key));
+  for (const runId of runIds) hadAny = (await executions.remove(key, runId)) || hadAny;
+  if (request.resumes !== undefined && !hadAny) await deletions.finish(key);
   return { deleted: true, conversationId };
 }
 

@@ -81,14 +81,15 @@ export class Executions {
     );
   }
 
-  /** Has the server remove a run with its history, which it does a moment later. No effect when the run is gone. */
-  async remove(key: ConversationKey, runId: string): Promise<void> {
-    await this.#withDeadline(() =>
+  /** Has the server remove a run with its history, which it does a moment later. False when the run is gone. */
+  async remove(key: ConversationKey, runId: string): Promise<boolean> {
+    const asked = await this.#withDeadline(() =>
       this.#temporal.workflowService.deleteWorkflowExecution({
         namespace: this.#temporal.options.namespace,
         workflowExecution: { workflowId: workflowIdFor(key), runId },
       }),
     ).catch(unlessGone);
+    return asked !== undefined;
   }
 
   async #describe(workflowId: string, runId?: string): Promise<Execution | undefined> {

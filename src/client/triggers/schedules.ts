@@ -110,32 +110,26 @@ export class TriggerSchedules {
     await this.#ifThere(() => this.#handle(key, triggerId).delete());
   }
 
-  /** Removes all triggers of a conversation, or of a tenant, and their runs with their histories. */
-  async removeAll(of: Parameters<typeof triggerPrefixOf>[0]): Promise<void> {
+  /**
+   * Removes all triggers of a conversation, or of a tenant, and their runs with their histories. False when the server
+   * had none. By visibility, which may lag behind by moments.
+   */
+  async removeAll(of: Parameters<typeof triggerPrefixOf>[0]): Promise<boolean> {
     const prefix = triggerPrefixOf(of);
-    for (const id of await this.#ids(prefix)) {
+    const ids = await this.#ids(prefix);
+    let hadAny = ids.length > 0;
+    for (const id of ids) {
       const handle = this.#temporal.schedule.getHandle(id);
       const recent = await this.#ifThere(async () => (await handle.describe()).info.recentActions);
       await this.#ifThere(() => handle.delete());
       // Visibility may not have the newest of them yet.
       for (const { action } of recent ?? []) await this.#removeRun(action.workflow.workflowId);
     }
-    for await (const { workflowId, runId } of this.#runs(prefix))
-      await this.#removeRun(workflowId, runId);
-  }
-
-  /** Whether a trigger or a run of one is left. By visibility, which may lag behind by a moment. */
-  async hasAny(of: Parameters<typeof triggerPrefixOf>[0]): Promise<boolean> {
-    const prefix = triggerPrefixOf(of);
-    if ((await this.#ids(prefix)).length > 0) return true;
-    for await (const _run of this.#runs(prefix)) return true;
-    return false;
-  }
-
-  async *#runs(prefix: string): AsyncGenerator<{ workflowId: string; runId: string }> {
     const query = `WorkflowType = '${TRIGGER_WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${prefix}'`;
     for await (const { workflowId, runId } of this.#temporal.workflow.list({ query }))
-      if (workflowId.startsWith(prefix)) yield { workflowId, runId };
+      if (workflowId.startsWith(prefix))
+        hadAny = (await this.#removeRun(workflowId, runId)) || hadAny;
+    return hadAny;
   }
 
   async #ids(prefix: string): Promise<readonly string[]> {
@@ -168,12 +162,14 @@ export class TriggerSchedules {
     await this.#ifThere(() => handle.terminate('the trigger was removed'));
   }
 
-  async #removeRun(workflowId: string, runId?: string): Promise<void> {
+  /** False when the run is gone. */
+  async #removeRun(workflowId: string, runId?: string): Promise<boolean> {
     const { namespace } = this.#temporal.options;
     const workflowExecution = { workflowId, ...(runId === undefined ? {} : { runId }) };
-    await this.#ifThere(() =>
+    const asked = await this.#ifThere(() =>
       this.#temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
     );
+    return asked !== undefined;
   }
 
   /** Undefined when the server does not have the schedule or the run (any more). */

@@ -232,7 +232,10 @@ test('a closed conversation gets no event, and deleting it removes its triggers 
     await duties.pass();
     return await runsOf(engine, talk);
   };
-  await until('its runs are gone', left, { holds: (runs) => runs.length === 0, timeoutMs: 90_000 });
+  await until('its runs are gone', left, {
+    holds: (runs) => runs.length === 0,
+    timeoutMs: 120_000,
+  });
 });
 
 const SCHEDULES: readonly TriggerSchedule[] = [
