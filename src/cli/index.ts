@@ -6,3 +6,9 @@ export type { Stack, StackOptions } from './dev/stack.js';
 export { startStack } from './dev/stack.js';
 export type { Child, ChildOptions } from './process/child.js';
 export { startChild } from './process/child.js';
+export type {
+  StopOptions,
+  TemporalServer,
+  TemporalServerOptions,
+} from './temporal/temporal-server.js';
+export { ensureTemporal } from './temporal/temporal-server.js';
