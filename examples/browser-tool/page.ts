@@ -48,7 +48,7 @@ async function runCall(options: PageOptions, call: WaitingCall): Promise<void> {
   if (call.kind !== 'client_execution' || run === undefined) return;
   const url = `${options.conversation}/tool-calls/${encodeURIComponent(call.toolCallId)}`;
   const actor = { id: options.user };
-  // Of several tabs one gets the call.
+  // One of several tabs gets the call.
   const claim = await post(`${url}/claim`, { actor, lease: '30 seconds' });
   options.onClaim(claim.verdict);
   if (claim.verdict !== 'accepted') return;

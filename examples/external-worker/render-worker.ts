@@ -3,7 +3,7 @@
 export interface RenderWorkerOptions {
   readonly api: string;
   readonly name: string;
-  /** Does the work; `report` tells how far it is, and keeps the claim. */
+  /** Does the work; `report` publishes progress, which keeps the claim. */
   readonly render: (scene: string, report: (percent: number) => Promise<void>) => Promise<object>;
 }
 

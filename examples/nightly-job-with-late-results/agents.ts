@@ -6,7 +6,7 @@ const { defineTool, defineAgent } = initColloquy();
 
 const order = defineTool({
   name: 'warehouse.export',
-  description: 'Orders an export of the warehouse. It takes hours; you are told when it is there.',
+  description: 'Orders an export of the warehouse. It takes hours; the result comes as an event.',
   executor: 'external',
   mode: 'detach',
   input: z.object({ region: z.string() }),

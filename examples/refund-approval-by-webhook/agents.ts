@@ -2,7 +2,7 @@ import { initColloquy } from 'colloquy';
 import { calls, says, scriptedBy } from 'colloquy/testing';
 import { z } from 'zod';
 
-/** What has been paid back, by idempotency key. */
+/** Refunds that were made, by idempotency key. */
 export type Ledger = Map<string, { readonly paymentId: string; readonly cents: number }>;
 
 const { defineTool, defineAgent } = initColloquy<{ services: { readonly ledger: Ledger } }>();

@@ -24,6 +24,6 @@ await runExample({ agents: [analyst], services: {} }, async ({ client, idOf, not
   note(`the agent says: ${ended.text}`);
   equal(ended.text, 'The report says 42; the archive has nothing.');
 
-  // What the others spent counts for the turn of the analyst.
+  // The spending of the others counts for the turn of the analyst.
   note(`tokens of all three: ${ended.usage.inputTokens} in, ${ended.usage.outputTokens} out`);
 });

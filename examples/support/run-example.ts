@@ -1,4 +1,4 @@
-/** What every example needs around its own lines: Temporal, an event log, a worker and the HTTP API, for one run. */
+/** Starts the surroundings of an example for one run: Temporal, an event log, a worker and the HTTP API. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
