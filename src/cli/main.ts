@@ -66,7 +66,7 @@ const AGENTS = [
 ] as const;
 const RETRY = [
   '--retry <seconds>',
-  'keep trying to reach Temporal for this long; 0 = exit at once',
+  'keep trying to reach Temporal and Postgres for this long; 0 = exit at once',
   seconds,
   60,
 ] as const;

@@ -41,7 +41,7 @@ export interface OpenOptions extends FromClient {
   readonly temporal?: Partial<TemporalSettings> | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
-  /** Milliseconds for which Temporal is tried at the start. @defaultValue 0: one try */
+  /** Milliseconds for which Temporal, and before it Postgres, is tried at the start. @defaultValue 0: one try each */
   readonly retryForMs?: number | undefined;
   /** @defaultValue no log */
   readonly logger?: Logger | undefined;
@@ -94,7 +94,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
   const settings = settingsOf(options.temporal);
   const codecs = [new CompressionCodec({ writes: compression })];
   checkStore(store);
-  const opened = await openEventLog(store, { blobs, logger });
+  const opened = await openEventLog(store, { blobs, logger, retryForMs });
   const { log } = opened;
   const closers = [() => opened.close()];
   try {

@@ -93,7 +93,11 @@ export async function createColloquyWorker<Services>(
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
   try {
-    const opened = await openEventLog(options.eventLog, { blobs: options.blobs, logger });
+    const opened = await openEventLog(options.eventLog, {
+      blobs: options.blobs,
+      logger,
+      retryForMs: options.retryForMs,
+    });
     closers.push(() => opened.close());
     const codecs = codecsOf(options);
     const client = await connectClient(settings, policy, codecs);

@@ -40,7 +40,7 @@ export interface ColloquyWorkerOptions<Services> {
    * @defaultValue 'off'
    */
   readonly audit?: 'off' | AuditLevel | undefined;
-  /** Keep trying to reach Temporal for this long at start. @defaultValue 0 */
+  /** Milliseconds for which Temporal, and before it Postgres, is tried at the start. @defaultValue 0: one try each */
   readonly retryForMs?: number | undefined;
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
   readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;

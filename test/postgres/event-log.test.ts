@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { openEventLog } from '../../src/projection/index.js';
 import type { EventLog } from '../../src/store/ports/log.js';
 import { StoreUnavailable } from '../../src/store/ports/log.js';
 import { openPostgresStores } from '../../src/store/postgres/event-log.js';
@@ -230,6 +231,29 @@ describe('a postgres event log', () => {
       expect(await log.append(batch)).toMatchObject({ outcome: 'appended', added: 0 });
     } finally {
       await log.close();
+      await server.stop();
+    }
+  });
+
+  it('is opened once its server answers; what would be refused again is refused at once', async () => {
+    const server = await startTestPostgres();
+    await server.stop();
+    const warned: string[] = [];
+    const logger = { info: () => undefined, warn: (line: string) => warned.push(line) };
+    expect(await refusalOf(openEventLog(server.url))).toMatch(/ECONNREFUSED/);
+    const opening = openEventLog(server.url, { retryForMs: 60_000, logger });
+    await until('the server was not there', () => warned, { holds: ({ length }) => length > 0 });
+    await server.startAgain();
+    const opened = await opening;
+    try {
+      expect(await opened.log.append(batch)).toMatchObject({ outcome: 'appended' });
+      expect(warned).toEqual([expect.stringMatching(/ECONNREFUSED.*Trying again/)]);
+      const missing = server.url.replace(/[^/]*$/, 'no_such_database');
+      const refused = openEventLog(missing, { retryForMs: 60_000, logger });
+      expect(await refusalOf(refused)).toMatch(/does not exist/);
+      expect(warned).toHaveLength(1);
+    } finally {
+      await opened.close();
       await server.stop();
     }
   });

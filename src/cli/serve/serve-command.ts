@@ -13,7 +13,7 @@ export interface ServeFlags {
   readonly host?: string;
   /** Names under which the API may be reached besides those of this machine, separated by commas. */
   readonly allowedHosts?: string;
-  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
 }
 

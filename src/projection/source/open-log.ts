@@ -1,10 +1,12 @@
 /** Opens the event log and its live channel together: one file, a Postgres database, or adapters of the application. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { openFolderBlobStore } from '../../store/folder/blobs.js';
 import { openLiveChannel } from '../../store/live/sockets.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
+import { StoreUnavailable } from '../../store/ports/log.js';
 import { openSqliteStores } from '../../store/sqlite/event-log.js';
 import type { ProjectionLogger } from './outages.js';
 
@@ -45,8 +47,10 @@ export interface OpenLog {
 export interface OpenLogOptions {
   /** @defaultValue 'event-log' */
   readonly blobs?: BlobChoice | undefined;
-  /** Receives a line when an upgrade of a database has to wait. @defaultValue no log */
-  readonly logger?: Pick<ProjectionLogger, 'info'> | undefined;
+  /** Receives a line when a database does not answer yet, or its upgrade has to wait. @defaultValue no log */
+  readonly logger?: ProjectionLogger | undefined;
+  /** Milliseconds for which a database that does not answer is tried again. @defaultValue 0: one try */
+  readonly retryForMs?: number | undefined;
 }
 
 /**
@@ -57,8 +61,8 @@ export async function openEventLog(
   choice: EventLogChoice,
   options: OpenLogOptions = {},
 ): Promise<OpenLog> {
-  const { blobs = 'event-log', logger } = options;
-  const own = await opened(choice, logger);
+  const { blobs = 'event-log' } = options;
+  const own = await onceItAnswers(options, () => opened(choice, options.logger));
   try {
     if (blobs === 'event-log') return own;
     const { blobs: _inLog, ...rest } = own;
@@ -69,6 +73,36 @@ export async function openEventLog(
     await own.close();
     throw error;
   }
+}
+
+const PAUSE_MS = 1_000;
+/** The server is not there yet, or is about to take connections (57P03). Other refusals would come again. */
+const NOT_YET: readonly unknown[] = [
+  ...['EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],
+  ...['ETIMEDOUT', '57P03'],
+];
+
+async function onceItAnswers<Value>(
+  { retryForMs = 0, logger }: OpenLogOptions,
+  open: () => Promise<Value>,
+): Promise<Value> {
+  const giveUpAt = Date.now() + retryForMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      const left = giveUpAt - Date.now();
+      if (left <= 0 || !isNotYet(error)) throw error;
+      if (attempt === 1) logger?.warn(`${(error as Error).message}. Trying again…`);
+      await delay(Math.min(left, PAUSE_MS));
+    }
+  }
+}
+
+function isNotYet(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailable)) return false;
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause && NOT_YET.includes(cause.code);
 }
 
 async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']): Promise<OpenLog> {
