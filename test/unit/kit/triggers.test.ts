@@ -1,7 +1,14 @@
 /** Triggers in the test kit: on the virtual clock, by the rules of the engine. */
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { AgentSettingsSpec } from '../../../src/index.js';
-import { defineAgent, defineTool, jsonSchema, triggerTools } from '../../../src/index.js';
+import {
+  defineAgent,
+  defineTool,
+  jsonSchema,
+  ToolRetry,
+  triggerTools,
+} from '../../../src/index.js';
 import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
@@ -141,16 +148,37 @@ describe('the tools of an agent', () => {
     expect(eventsOf(talk)).toMatchObject([{ goal: 'Write it.', note: 'at page 7' }]);
   });
 
-  it(
-    'make one trigger in each call, also where the run of the call was lost',
-    promise('G327'),
-    async () => {
-      const talk = talkTo([create, create, says('Made.')]);
-      talk.loseRuns('trigger.create', 1);
-      await talk.send('Report');
-      expect(await talk.triggers.list()).toHaveLength(2);
-    },
-  );
+  it('make one trigger in each call, also where a call runs again', promise('G327'), async () => {
+    const talk = talkTo([create, create, says('Made.')]);
+    talk.loseRuns('trigger.create', 1);
+    await talk.send('Report');
+    expect(await talk.triggers.list()).toHaveLength(2);
+
+    let runs = 0;
+    const twice = defineTool({
+      name: 'report.plan',
+      description: 'Plans the report.',
+      input: z.object({}),
+      effects: 'idempotent',
+      run: async (_input, { triggers }) => {
+        const { id } = await triggers.create(hourly);
+        runs += 1;
+        if (runs === 1) throw new ToolRetry({ message: 'not yet' });
+        return id;
+      },
+    });
+    const agent = defineAgent({
+      name: 'planner',
+      model: script(calls('report.plan', {}), says('Made.')),
+      instructions: 'x',
+      tools: [twice],
+    });
+    const other = testConversation(agent);
+    await other.send('Report');
+    const [made, ...more] = await other.triggers.list();
+    expect([runs, more]).toEqual([2, []]);
+    expect(other.result('report.plan')).toEqual({ ok: true, result: made?.id });
+  });
 
   it.each([
     [

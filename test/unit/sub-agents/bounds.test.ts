@@ -79,21 +79,62 @@ describe('the budget of a turn', () => {
   );
 
   it(
-    'that is used up starts no sub-agent, and that of a sub-agent bounds all of its turns',
+    'is reserved: equal shares for those that begin together, and the rest for the next',
     promise('G314'),
     async () => {
-      const t = lead(
-        [research(script(says('x')))],
-        script(calls('research', { task: '1' }), says('end')),
-        { budgets: { tokens: 3 } },
+      const tools = ['one', 'two'].map((name) =>
+        research(
+          scriptedBy(() => says('x')),
+          { name },
+          { name },
+        ),
       );
+      const both = callsAll(['one', 'two'].map((name) => ({ name, input: { task: name } })));
+      const t = lead(tools, script(both, calls('one', { task: '3' }), says('end')), settings);
       await t.send('go');
-      expect(t.children).toEqual([]);
-      expect(t.calls('research')[0]).toMatchObject({
-        result: { error: { code: 'too_many_calls' } },
-      });
+      const granted = t
+        .eventsOf('child_changed')
+        .flatMap(({ granted: { tokens = 0 } = {}, status }) =>
+          status === 'starting' ? [tokens] : [],
+        );
+      const [one = 0, two = 0, third = 0] = granted;
+      expect(Math.abs(one - two)).toBeLessThanOrEqual(1);
+      // The part that the first two did not spend has come back: half of nearly everything.
+      expect(third).toBeGreaterThan(49_000);
+      expect(t.text).toBe('end');
     },
   );
+
+  it('that is used up starts no sub-agent', promise('G314'), async () => {
+    const t = lead(
+      [research(script(says('x')))],
+      script(calls('research', { task: '1' }), says('end')),
+      {
+        budgets: { tokens: 3 },
+      },
+    );
+    await t.send('go');
+    expect(t.children).toEqual([]);
+    expect(t.calls('research')[0]).toMatchObject({
+      result: { error: { code: 'too_many_calls' } },
+    });
+  });
+
+  it('of a sub-agent bounds all of its turns together', promise('G314'), async () => {
+    const model = script(calls('files.remove', { path: 'a' }), says('1'), says('2'), says('3'));
+    const t = lead(
+      [research(model, { budgets: { tokens: 40 } })],
+      script(calls('research', { task: '1' }), says('end')),
+    );
+    await t.send('go');
+    const child = t.child('researcher');
+    // Its call keeps it at work; each model call counts 15 tokens.
+    await child.send('and?');
+    await child.send('and?');
+    await child.send('and?');
+    const ends = child.eventsOf('turn_ended').map(({ text, reason }) => reason ?? text);
+    expect(ends).toEqual(['1', '2', 'token_budget']);
+  });
 });
 
 describe('agentTool', () => {

@@ -127,6 +127,15 @@ const WAITING: { readonly [Type in WorkType]: Waiting } = {
     results: [
       ended(envelope),
       ended({ ok: false, error }),
+      {
+        ...ended(envelope),
+        patches: [
+          {
+            ...{ plugin: 'notes', version: 1 },
+            changes: [{ op: 'append', path: '', values: ['a'] }],
+          },
+        ],
+      },
       { ask: { form: { type: 'string' }, state: { at: 1 } }, executionMs: 1 },
       { refused: [{ path: '', message: 'no' }], executionMs: 1 },
       { changed: { definition: 'sha256:new' } },

@@ -1,0 +1,23 @@
+/** The lines of `npm run break:promises`: each is in its file once, and is of a promise that the named test shows. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { BREAKS } from '../../scripts/promises/breaks.mjs';
+import { allPromises, readPromises } from '../../scripts/promises/list.mjs';
+
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+it.each(BREAKS)(
+  'the line of $promise in $file can be broken',
+  ({ promise, file, line, to, test }) => {
+    expect(read(file).split(line)).toHaveLength(2);
+    expect(to ?? '').not.toBe(line);
+    expect(read(test)).toContain(`'${promise}'`);
+  },
+);
+
+it('lines are known for all promises of plugins, sub-agents, triggers, services and secrets', () => {
+  const ids = allPromises(readPromises()).map(({ id }) => id);
+  const wanted = ids.filter((id) => /^G3\d\d$/.test(id));
+  expect(BREAKS.map(({ promise }) => promise)).toEqual(wanted.toSorted());
+});
