@@ -8,6 +8,8 @@ export interface ListedPromise {
   readonly words?: string;
   /** The smallest number of tests that must have run. */
   readonly tests?: number;
+  /** Promises whose tests show this rule. */
+  readonly by?: readonly string[];
   /** Reasons for which no test shows it, or not all of it. */
   readonly later?: string;
   readonly notApplicable?: string;

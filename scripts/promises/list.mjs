@@ -21,15 +21,12 @@ const RANGES = [
   ['H', 57],
   ['C', 42],
   ['X', 50],
+  ['N', 30],
+  ['T', 20],
+  ['K', 24],
 ];
-/**
- * Lists of which only parts are here: `N` are rules implied by the promises, `T` those of Temporal, `2.A` sections of
- * one source.
- */
-const OTHERS = [
-  ...['2.A.2', '2.A.5', '2.A.7', 'N8', 'N9', 'N10', 'N11', 'N22', 'N25', 'N28', 'N29'],
-  ...['T12', 'T13'],
-];
+/** Sections of one source of which only parts are here. */
+const OTHERS = ['2.A.2', '2.A.5', '2.A.7'];
 
 /** Shorter reasons explain nothing. */
 const MIN_REASON_CHARS = 20;
@@ -88,7 +85,23 @@ export function listFaults(lists) {
           file: `test/promises/${kind}`,
           message: `${id} is missing; mark it instead`,
         });
-  return faults;
+  return [...faults, ...referenceFaults(lists)];
+}
+
+/** The faults of rules that are shown by the tests of other promises. */
+function referenceFaults(lists) {
+  const shown = new Set(
+    allPromises(lists)
+      .filter(isShown)
+      .map(({ id }) => id),
+  );
+  return lists.requirements.flatMap(({ file, promises }) =>
+    promises.flatMap(({ id, by = [] }) =>
+      by
+        .filter((other) => !shown.has(other))
+        .map((other) => ({ file, message: `${id}: no test shows ${other}` })),
+    ),
+  );
 }
 
 /** Whether a test must show the promise: a mark without a number of tests means that none does. */
@@ -104,7 +117,7 @@ function readTopic(folder, name) {
 const REQUIRED = [...RANGES.flatMap(([prefix, count]) => idsOf(prefix, count)), ...OTHERS];
 
 function promiseFaults(promise, kind) {
-  const { id, tests } = promise;
+  const { id, tests, by = [] } = promise;
   const messages = [];
   const isKnown = kind === 'guarantees' ? /^G[1-9]\d*$/.test(id) : REQUIRED.includes(id);
   if (!isKnown) messages.push('there is no such id');
@@ -115,8 +128,10 @@ function promiseFaults(promise, kind) {
     if (promise[mark].length < MIN_REASON_CHARS)
       messages.push(`"${mark}" has no reason of at least ${MIN_REASON_CHARS} characters`);
   if (marks.length > 1) messages.push(`has more than one mark: ${marks.join(', ')}`);
-  if (tests === undefined && marks.length === 0)
+  if (tests === undefined && by.length === 0 && marks.length === 0)
     messages.push(`has neither a number of "tests" nor a mark: ${MARKS.join(', ')}`);
+  if (by.length > 0 && (tests !== undefined || !/^[NTK]\d+$/.test(id)))
+    messages.push('"by" is for rules without tests of their own');
   if (tests !== undefined && !(Number.isInteger(tests) && tests > 0))
     messages.push('"tests" is a whole number above 0');
   if (tests !== undefined && marks.some((mark) => mark !== 'later'))

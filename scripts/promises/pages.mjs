@@ -20,8 +20,9 @@ it; the words are ours, and short.
 - **H** is Hsafa, a gateway for agents that live in shared spaces and whose tools are JSON documents.
 - **C** is agentic-core, a loop of prompts and plugins with typed tools and approvals.
 - **X** is Aptix, a backend whose tools say whether the server finishes them or a client does.
-- **S** are scenarios that these promises imply together; **N**, **T** and **2.A** are rules and sections, of which
-  some stand at the end.
+- **S** are scenarios that these promises imply together; **N** are rules that they imply, **T** those of Temporal,
+  **K** conflicts between them and how each is settled, **2.A** sections of one source. A rule may be shown by the tests
+  of the promises that it names.
 
 Every number stands here exactly once, with its tests, or with the mark _later_ or _not applicable_ and a reason;
 \`npm run docs:check\` fails otherwise. _Later_ after tests means that the rest of the promise is still to come.`,
@@ -65,7 +66,8 @@ function proofOf(promise, tags) {
   const marks = Object.entries(MARKS)
     .filter(([mark]) => promise[mark] !== undefined)
     .map(([mark, words]) => `_${words}_: ${escaped(promise[mark])}`);
-  return [...tests, ...marks].join('; ');
+  const others = promise.by === undefined ? [] : [`the tests of ${promise.by.join(', ')}`];
+  return [...tests, ...others, ...marks].join('; ');
 }
 
 function row(cells) {

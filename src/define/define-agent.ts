@@ -1,6 +1,6 @@
 /** `defineAgent`: a model, instructions and tools under a name, and the manifest that clients see. Runs anywhere. */
 
-import { MAY_BE_GATED } from '../protocol/calls/executors.js';
+import { rowOf } from '../protocol/calls/executors.js';
 import type {
   AgentManifest,
   AgentSettings,
@@ -168,7 +168,7 @@ function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['appr
   // The plan has a function's gate as needed until the function has decided.
   if (tool.approval.needed && tool.policy === undefined) return 'required';
   const isDecided = tool.policy !== undefined || toolPolicy !== undefined;
-  return isDecided && MAY_BE_GATED[tool.executor] ? 'policy' : 'auto';
+  return isDecided && rowOf(tool.executor).mayBeGated ? 'policy' : 'auto';
 }
 
 function checkAgent(spec: Untyped, problems: ProblemList): void {

@@ -8,7 +8,7 @@ import {
   type Executor,
   type LateResult,
   type ToolMode,
-  WAITS_OUTSIDE,
+  waitsOutside,
 } from '../protocol/calls/executors.js';
 import type { ApprovalPlan } from '../protocol/calls/plan.js';
 import type { Retention } from '../protocol/conversation/context.js';
@@ -160,7 +160,7 @@ function behaviourOf(
     streaming: spec['streaming'] === true,
     onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
     ...(spec['provenance'] === 'untrusted' ? { provenance: 'untrusted' } : {}),
-    executesFully: !WAITS_OUTSIDE[executor],
+    executesFully: !waitsOutside(executor),
   };
 }
 
@@ -237,7 +237,7 @@ function approvalPlanOf(approval: unknown): ApprovalPlan {
  */
 function lateResultOf(given: unknown, executor: Executor, mode: ToolMode): LateResult {
   if (given === 'reject' || given === 'inbox') return given;
-  const isTaken = executor === 'external' || (mode === 'detach' && WAITS_OUTSIDE[executor]);
+  const isTaken = executor === 'external' || (mode === 'detach' && waitsOutside(executor));
   return isTaken ? 'inbox' : 'reject';
 }
 
@@ -268,7 +268,7 @@ function checkOutput(
   executor: Executor,
   problems: ProblemList,
 ): AnswerRule | undefined {
-  const fromOutside = WAITS_OUTSIDE[executor];
+  const fromOutside = waitsOutside(executor);
   if (output === undefined) return fromOutside ? { recheck: false } : undefined;
   const fault = schemaProblem(output);
   if (fault !== undefined) {

@@ -38,9 +38,24 @@ describe('the lists of promises', () => {
 
   it.each([
     ...['S1', 'S50', 'A1', 'A57', 'H1', 'H57', 'C1', 'C42', 'X1', 'X50', '2.A.2', 'N8', 'T13'],
-    ...['G1', 'G200'],
+    ...['G1', 'G200', 'N30', 'T20', 'K24'],
   ])('lack %s when its entry is missing', (id) => {
-    expect(messagesWith({ [id]: [] })).toEqual([`${id} is missing; mark it instead`]);
+    const messages = messagesWith({ [id]: [] }).filter((text) => !text.includes('no test shows'));
+    expect(messages).toEqual([`${id} is missing; mark it instead`]);
+  });
+
+  it('may show a rule by the tests of other promises, if these have tests', () => {
+    const faults = (by: readonly string[], entry: object = {}) =>
+      messagesWith({ K6: [{ id: 'K6', words: 'x', by, ...entry }] });
+    expect(faults(['S32', 'X25'])).toEqual([]);
+    expect(faults(['S32', 'H1', 'G9999'])).toEqual([
+      'K6: no test shows H1',
+      'K6: no test shows G9999',
+    ]);
+    expect(faults([])).toEqual([expect.stringContaining('K6: has neither')]);
+    const both = '"by" is for rules without tests of their own';
+    expect(faults(['S32'], { tests: 1 })).toEqual([`K6: ${both}`]);
+    expect(messagesWith({ A2: [{ id: 'A2', words: 'x', by: ['S32'] }] })).toEqual([`A2: ${both}`]);
   });
 
   it('have a number of tests or a marked reason in every entry', () => {

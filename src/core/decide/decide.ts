@@ -6,10 +6,11 @@
 
 import { relaxedSchema } from '../../json-schema/relaxed.js';
 import { mayHaveUnknownKeys } from '../../json-schema/unknown-keys.js';
+import { isRunByWorker, rowOf } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { ToolResult, ToolResultError } from '../../protocol/calls/results.js';
-import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { Suspension } from '../../protocol/calls/suspensions.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
@@ -171,17 +172,18 @@ export function plannedErrorResult(error: ToolResultError): ToolResult {
 
 function decideExecution(call: CallState): readonly Effect[] {
   const { toolCallId, executor } = call.plan;
-  if (executor === 'server') return decideServerCall(call);
+  if (isRunByWorker(executor)) return decideServerCall(call);
   return isToBeChecked(call) ? [{ type: 'check_definition', toolCallId }] : decideOffer(call);
 }
 
 /** The effects of a call whose definition is known to be unchanged. */
 export function decideOffer(call: CallState): readonly Effect[] {
   const { toolCallId, executor, input } = call.plan;
-  switch (executor) {
-    case 'server':
+  const row = rowOf(executor);
+  switch (row.result) {
+    case 'activity':
       return decideServerCall(call);
-    case 'internal':
+    case 'input':
       return [
         {
           type: 'record_result',
@@ -193,17 +195,14 @@ export function decideOffer(call: CallState): readonly Effect[] {
           },
         },
       ];
-    case 'human':
-    case 'client':
-    case 'external': {
+    case 'outside': {
       const { answer } = call;
-      if (answer === undefined)
-        return [{ type: 'open_suspension', toolCallId, kind: WAIT_OF[executor] }];
+      if (answer === undefined) return [{ type: 'open_suspension', toolCallId, kind: row.wait }];
       if (needsCheck(call.plan, answer.value))
         return [{ type: 'check_answer', toolCallId, requestId: answer.requestId }];
       return [{ type: 'record_result', toolCallId, result: answeredResult(answer, answer.value) }];
     }
-    case 'provider':
+    case 'model_call':
       // The provider ran it inside the model call: there is nothing to dispatch, and its plan carries no wait.
       return [
         {
@@ -219,8 +218,6 @@ export function decideOffer(call: CallState): readonly Effect[] {
           },
         },
       ];
-    default:
-      return unknownExecutor(executor, call);
   }
 }
 
@@ -262,16 +259,6 @@ function needsCheck(plan: PlannedCall, value: Json): boolean {
   const judged = answerSchema === undefined ? undefined : relaxedSchema(answerSchema);
   return recheckOnly !== 'unknown_keys' || mayHaveUnknownKeys(judged, value);
 }
-
-function unknownExecutor(executor: never, call: CallState): never {
-  throw new TypeError(`unknown executor ${String(executor)} of call ${call.plan.toolCallId}`);
-}
-
-const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>> = {
-  human: 'elicitation',
-  client: 'client_execution',
-  external: 'external_execution',
-};
 
 /** The timer that ends the wait in this state. Only one, because each timer costs history. */
 function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {

@@ -7,6 +7,7 @@
  *     preflight not at all: no read runs beside one.
  */
 
+import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { INLINE_READS_BESIDE_MS, INLINE_READS_MS } from '../../protocol/limits/limits.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
@@ -55,7 +56,7 @@ export function mayHaveReads({ calls, providerCalls = [] }: CallModelResult): bo
 
 function isRead(plan: PlannedCall): boolean {
   const { inline, executor, effects, mode, approval, error } = plan;
-  if (inline !== true || executor !== 'server' || effects !== 'none') return false;
+  if (inline !== true || !isRunByWorker(executor) || effects !== 'none') return false;
   const isElsewhere = plan.taskQueue !== undefined || plan.preflight === true;
   return mode === 'await' && !approval.needed && error === undefined && !isElsewhere;
 }

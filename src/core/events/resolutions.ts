@@ -3,6 +3,7 @@
  * functions; the machine commits the events.
  */
 
+import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { ToolErrorCode, ToolResult } from '../../protocol/calls/results.js';
@@ -188,7 +189,7 @@ export function answerCheckedEvents(
 ): readonly EventBody[] {
   const { plan, turnId, answer } = call;
   if (answer === undefined) return [];
-  const asked = plan.executor === 'server';
+  const asked = isRunByWorker(plan.executor);
   if (asked && decideAsk(call)?.type !== 'check_answer') return [];
   const about = { turnId, toolCallId: plan.toolCallId, requestId: answer.requestId };
   if (outcome.ok && asked) return [{ type: 'answer_checked', ...about }];

@@ -1,6 +1,7 @@
 /** Changes the view of a conversation with the events of single calls. Pure. */
 
 import type { InputMigrated } from '../../protocol/calls/definitions.js';
+import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { InFlightTool, PlannedCall } from '../../protocol/calls/plan.js';
 import type { PendingCall, Suspension } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
@@ -39,7 +40,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       const isDue = call.error === undefined && call.unplanned === undefined;
       const runs =
         isDue &&
-        (needsPreflight({ plan: call }) || (call.executor === 'server' && !call.approval.needed));
+        (needsPreflight({ plan: call }) || (isRunByWorker(call.executor) && !call.approval.needed));
       return runs
         ? withInFlight(view, { ...call, turnId: event.turnId, ...detachedBy(call) })
         : view;
@@ -59,11 +60,11 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       const isHeld =
         resolution.type === 'deny' ||
         (resolution.type === 'approve' && resolution.input !== undefined);
-      const runs = !isHeld && suspended?.executor === 'server';
+      const runs = !isHeld && suspended !== undefined && isRunByWorker(suspended.executor);
       return runs ? withInFlight(rest, suspended) : rest;
     }
     case 'input_edited':
-      return event.executor === 'server' ? withInFlight(view, event) : view;
+      return isRunByWorker(event.executor) ? withInFlight(view, event) : view;
     case 'input_migrated':
       return callMigrated(view, event);
     case 'suspension_changed':
@@ -101,7 +102,7 @@ function callSuspended(view: ConversationSnapshot, suspension: Suspension): Conv
 /** Keeps the call in flight only where it needs no new approval. */
 function callMigrated(view: ConversationSnapshot, event: InputMigrated): ConversationSnapshot {
   const { executor, approval, preflight } = event;
-  const runs = preflight === true || (executor === 'server' && !approval.needed);
+  const runs = preflight === true || (isRunByWorker(executor) && !approval.needed);
   return runs
     ? withInFlight(view, event)
     : { ...view, inFlightTools: without(view.inFlightTools, event) };

@@ -1,5 +1,6 @@
 /** The snapshot of a state, as readers see it. Always equal to the view that the store folds from the same events. */
 
+import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { InFlightTool } from '../../protocol/calls/plan.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { openStatus } from '../../protocol/conversation/statuses.js';
@@ -84,7 +85,7 @@ function inFlightOf(state: ConversationState): readonly InFlightTool[] {
 function runs({ plan, suspension, approver }: CallState): boolean {
   if (suspension?.childId !== undefined) return true;
   return (
-    plan.executor === 'server' &&
+    isRunByWorker(plan.executor) &&
     plan.error === undefined &&
     suspension === undefined &&
     (!plan.approval.needed || approver !== undefined)

@@ -2,7 +2,7 @@
  * The forms of the results of activities: as much of each as the core and the shell rely upon, so that results of older
  * and newer workers still have them. Pure.
  */
-import { EXECUTORS } from '../../protocol/calls/executors.js';
+import { EXECUTOR_TABLE } from '../../protocol/calls/executors.js';
 import { MAX_RESULT_DEPTH, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { isTaskQueue } from '../../protocol/values/ids.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
@@ -73,7 +73,7 @@ const childBudgets = recordOf({
 const plan = recordOf({
   toolCallId: aText,
   name: toolName,
-  executor: oneOf(...EXECUTORS),
+  executor: (value) => oneOf(...Object.keys(EXECUTOR_TABLE))(value),
   argsDigest: optional(aText),
   definition: optional(aText),
   answerDefinition: optional(aText),

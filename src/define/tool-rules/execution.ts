@@ -1,6 +1,6 @@
 /** Rules of the fields that decide how a tool runs, and how often. Runs anywhere. */
 
-import { type Executor, WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import { type Executor, waitsOutside } from '../../protocol/calls/executors.js';
 import {
   MAX_TOOL_ATTEMPTS,
   MAX_TOOL_RESULT_BYTES,
@@ -26,7 +26,7 @@ export function checkExecution(spec: Untyped, executor: Executor, problems: Prob
     problems.add('preflight', `must be a function, got ${shown(preflight)}`);
   if (executor === 'server' && typeof run !== 'function')
     problems.add('run', 'a server tool must have a run function');
-  const derived = !WAITS_OUTSIDE[executor];
+  const derived = !waitsOutside(executor);
   if (typeof executesFully === 'boolean' && executesFully !== derived)
     problems.add('executesFully', `is ${derived} for ${executor} tools, declared ${executesFully}`);
   checkInline(spec, problems);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { schemaProblems } from '../../json-schema/judge/judge.js';
 import { LINEAR_TEXTS } from '../../json-schema/judge/patterns.schema.js';
-import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import { waitsOutside } from '../../protocol/calls/executors.js';
 import type { CallTimeouts } from '../../protocol/calls/plan.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { durationProblem } from '../../protocol/values/durations.js';
@@ -92,7 +92,7 @@ export function warnBeforeProblem(
   if (warnBeforeMs === undefined) return undefined;
   const waits = [
     ...(approval.needed ? [approvalMs] : []),
-    ...(WAITS_OUTSIDE[executor] ? [answerMs] : []),
+    ...(waitsOutside(executor) ? [answerMs] : []),
   ];
   if (waits.length === 0) return 'the tool never waits';
   return warnBeforeMs < Math.max(...waits)

@@ -3,12 +3,7 @@
  * compiler too. Fields of later work are refused wherever accepting them would be a promise. Runs anywhere.
  */
 
-import {
-  EXECUTORS,
-  type Executor,
-  MAY_BE_GATED,
-  WAITS_OUTSIDE,
-} from '../../protocol/calls/executors.js';
+import { EXECUTORS, type Executor, rowOf, waitsOutside } from '../../protocol/calls/executors.js';
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
 import { durationProblem } from '../../protocol/values/durations.js';
@@ -167,7 +162,7 @@ const UNGATED_REASONS: Readonly<Partial<Record<Executor, string>>> = {
 /** Adds every fault of a gate. */
 export function checkApproval(approval: unknown, executor: Executor, problems: ProblemList): void {
   if (approval === undefined || approval === 'auto') return;
-  if (!MAY_BE_GATED[executor])
+  if (!rowOf(executor).mayBeGated)
     problems.add('approval', UNGATED_REASONS[executor] ?? `${executor} tools cannot be gated`);
   if (typeof approval === 'function') return;
   if (isRecord(approval)) checkAsk(approval, problems);
@@ -220,7 +215,7 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
   if (onExpire === undefined || onExpire === 'error') return;
   if (!isRecord(onExpire) || !('default' in onExpire))
     problems.add('onExpire', `must be "error" or {default}, got ${shown(onExpire)}`);
-  else if (!WAITS_OUTSIDE[executor])
+  else if (!waitsOutside(executor))
     problems.add(
       'onExpire',
       'an approval that expires never has a default: silence is not consent',

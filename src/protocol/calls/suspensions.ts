@@ -4,15 +4,10 @@ import type { Audience } from '../values/audience.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
-import type { Executor } from './executors.js';
+import type { Executor, OutsideWait } from './executors.js';
 
 /** `outcome`: a run that may not be repeated was lost with its outcome unknown; an operator reports it. */
-export type SuspensionKind =
-  | 'approval'
-  | 'elicitation'
-  | 'client_execution'
-  | 'external_execution'
-  | 'outcome';
+export type SuspensionKind = 'approval' | OutsideWait | 'outcome';
 
 export const SUSPENSION_KINDS = [
   'approval',

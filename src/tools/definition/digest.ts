@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { inputJsonSchema, type Schema } from '../../define/schemas/schema.js';
 import type { AnyTool } from '../../define/tool/types.js';
-import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import { waitsOutside } from '../../protocol/calls/executors.js';
 import { canonicalJson, isRecord, type JsonSchema } from '../../protocol/values/json.js';
 import { schemaCode } from './schema-code.js';
 
@@ -29,7 +29,7 @@ export function definitionOf(tool: AnyTool): DefinitionDigests {
   const shape = [executor, stable(input, inputSchema), schemaCode(input), version];
   const digests: DefinitionDigests = {
     definition: sha256(shape),
-    ...(WAITS_OUTSIDE[executor]
+    ...(waitsOutside(executor)
       ? { answerDefinition: sha256([executor, ...answerShape(output)]) }
       : {}),
   };

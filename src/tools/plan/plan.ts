@@ -6,7 +6,7 @@
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool, SubAgent } from '../../define/tool/types.js';
 import { timeoutsOf } from '../../define/tool-rules/timeouts.js';
-import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import { waitsOutside } from '../../protocol/calls/executors.js';
 import type { PlannedCall, SubAgentPlan } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -144,7 +144,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,
     ...(tool.preflight === undefined ? {} : { preflight: true }),
-    ...(tool.streaming && WAITS_OUTSIDE[tool.executor] ? { streaming: true } : {}),
+    ...(tool.streaming && waitsOutside(tool.executor) ? { streaming: true } : {}),
     ...(tool.reconcile === undefined ? {} : { reconcile: true }),
     ...(tool.inline ? { inline: true } : {}),
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),

@@ -10,7 +10,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PolicyCall, PolicyContext } from '../../define/tool/policy.js';
 import type { AnyTool } from '../../define/tool/types.js';
-import { MAY_BE_GATED } from '../../protocol/calls/executors.js';
+import { rowOf } from '../../protocol/calls/executors.js';
 import type { ApprovalPlan } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -170,7 +170,7 @@ function joined(question: PolicyQuestion, decisions: readonly Decision[]): Polic
     ...new Set(asks.flatMap(({ reason }) => (reason === undefined ? [] : [reason]))),
   ];
   const audiences = asks.map(({ audience }) => audience);
-  const gated = MAY_BE_GATED[tool.executor];
+  const gated = rowOf(tool.executor).mayBeGated;
   const audience = joinAudiences(gated ? audiences : [tool.audience, ...audiences]);
   if (audience === 'none') {
     question.deps.logger.warn('policies leave no possible approver; the call does not run', {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { MAX_CARRIED_STATE_BYTES } from '../../../src/core/context/carry-over.js';
-import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/calls/executors.js';
+import { EXECUTORS, rowOf, waitsOutside } from '../../../src/protocol/calls/executors.js';
 import {
   RESOLVES,
   VERDICT_HTTP_STATUS,
@@ -24,7 +24,7 @@ describe('the legal matrix', () => {
     ...promise('A12', 'A13', 'A22', 'A24'),
   }, () => {
     expect(
-      EXECUTORS.map((executor) => [executor, MAY_BE_GATED[executor], WAITS_OUTSIDE[executor]]),
+      EXECUTORS.map((executor) => [executor, rowOf(executor).mayBeGated, waitsOutside(executor)]),
     ).toEqual([
       ['server', true, false],
       ['human', false, true],
