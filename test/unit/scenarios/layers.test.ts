@@ -65,7 +65,7 @@ describe('the layer of the executor', promise('X9', 'X11'), () => {
     ]);
   });
 
-  it('runs a tool to a result, whatever its code does', async () => {
+  it('runs a tool to a result, valid or not', async () => {
     const resultOf = async (a: number) => {
       const { signal } = new AbortController();
       const ended = await runToolCall({
