@@ -30,7 +30,7 @@ export interface ApprovalRequest {
 
 /**
  * Decides once for each call, before it runs; an edit of its input is decided anew. Fails closed: when it throws, the
- * call does not run. It has no states of plugins: `state` throws here.
+ * call does not run. It reads states of plugins, and cannot change them.
  */
 export type RequireApproval<Input> = (
   given: ToolInput<Input>,
@@ -62,8 +62,14 @@ export function createTool<Input extends Schema, Output extends Schema>(
     ...{ name, description, input, output },
     approval:
       typeof requireApproval === 'function'
-        ? async (value, { services }) =>
-            decisionOf(await requireApproval({ input: value, state: NO_STATE, services }))
+        ? async (value, { services, getState }) =>
+            decisionOf(
+              await requireApproval({
+                input: value,
+                state: { getState, setState: refuse },
+                services,
+              }),
+            )
         : gateOf(requireApproval),
     run: (value, ctx) => invoke({ input: value, state: stateOf(ctx), services: ctx.services }),
   });
@@ -88,6 +94,5 @@ function decisionOf({ required, reason }: ApprovalRequest): ApprovalDecision {
 }
 
 const refuse = (): never => {
-  throw new TypeError('requireApproval cannot use states of plugins; invoke and prepare can');
+  throw new TypeError('requireApproval cannot change states of plugins; invoke and prepare can');
 };
-const NO_STATE: State = { getState: refuse, setState: refuse };

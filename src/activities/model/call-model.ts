@@ -107,7 +107,7 @@ export async function callModel(
     const { parts, finishReason, model } = response;
     const ran = providerCallsOf(response);
     const known = [...resultsOfTurn(messages, turnId), ...providerResultsOf(ran.providerCalls)];
-    const deps = policyDeps(tools, { ...input, results: known });
+    const deps = policyDeps(tools, { ...input, results: known }, states);
     const calls = await plansOf(agent, response, { deps, spending });
     const result = {
       ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },

@@ -4,6 +4,7 @@ import type { TenantServices } from '../../define/services/per-tenant.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { BlobStore } from '../../projection/index.js';
 import type { TranscriptChunks } from '../../projection/reading/transcript-chunks.js';
+import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ChildEndedInput, ParentRef } from '../../protocol/conversation/children.js';
@@ -131,19 +132,20 @@ export interface ScopedTools extends ActivityTools {
   readonly scope: CallScope;
 }
 
-/** The input of a step's policies: requester, call and the worker's services. */
+/** The input of a step's policies: requester, states of plugins and the worker's services. */
 export function policyDeps(
   tools: ScopedTools,
   step: Pick<
     CallModelInput,
     'agent' | 'tenant' | 'conversationId' | 'turnId' | 'step' | 'requester'
   > & { readonly results?: readonly EarlierResult[] },
+  states: PluginStates,
 ): PolicyDeps {
   const { agent, tenant, conversationId, turnId, requester, results = [] } = step;
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId });
   const about = { agent, tenant, conversationId, turnId, step: step.step };
-  return { ...about, requester, results, services, logger };
+  return { ...about, requester, results, states, services, logger };
 }
 
 /** Publishes one live event to all watchers. Never throws: nothing may depend on a live event. */

@@ -26,12 +26,13 @@ import { checkCall } from '../../tools/definition/check.js';
 import { definitionOf } from '../../tools/definition/digest.js';
 import { checkEdit as checkOfEdit } from '../../tools/definition/edits.js';
 import { goneCall, planCalls } from '../../tools/plan/plan.js';
-import { withFields } from '../../tools/shared/tool-logger.js';
+import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { policyDeps, type ScopedTools } from '../shared/deps.js';
 import { agentOf, interruption } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool, type MissingTool, withListedTools } from '../shared/listed-tools.js';
 import { leaveToOthers } from '../shared/other-workers.js';
+import { runOf } from '../shared/transcripts.js';
 
 /**
  * See `checkCall`. Ends calls of a tool that no longer exists; an unknown agent is failure `unknown_agent`, retried.
@@ -45,9 +46,9 @@ export async function checkDefinition(
   const { name, mcp } = call;
   const context = Context.current();
   const signal = context.cancellationSignal;
-  const deps = policyDeps(tools, input);
   try {
     return await withHeartbeat(async () => {
+      const deps = await policyDepsFor(tools, agent, input);
       const tool = await calledTool(tools, agent.name, { ...input, name, mcp, isNew: true });
       if ('missing' in tool) {
         leaveToOthers('The tool is not defined in this worker');
@@ -93,12 +94,9 @@ export async function checkEdit(
   edit: CheckEditInput,
 ): Promise<CheckEditResult> {
   const agent = agentOf(tools, edit.agent);
-  const { tenant, conversationId, turnId, step, toolCallId, requester, input, results = [] } = edit;
-  const { services } = tools;
-  const logger = withFields(tools.logger, { tenant, conversationId, turnId, toolCallId });
-  const about = { agent: agent.name, tenant, conversationId, turnId, step };
-  const deps = { ...about, requester, results, services, logger };
+  const { toolCallId, input } = edit;
   return withHeartbeat(async () => {
+    const deps = await policyDepsFor(tools, agent, edit);
     const tool = await calledTool(tools, agent.name, { ...edit, isNew: true });
     if (!('missing' in tool)) return checkOfEdit({ agent, tool, toolCallId, input, deps });
     leaveToOthers('The tool is not defined in this worker');
@@ -111,8 +109,8 @@ export async function planCall(tools: ScopedTools, input: PlanCallInput): Promis
   const agent = agentOf(tools, input.agent);
   const { toolCallId, name, argumentsJson } = input.call;
   const calls = [{ id: toolCallId, name, argumentsJson }];
-  const deps = policyDeps(tools, input);
   return withHeartbeat(async () => {
+    const deps = await policyDepsFor(tools, agent, input);
     const known = await withMadeTool(tools, await withListedTools(tools, agent), input);
     if ('missing' in known) return goneCall(input.call, goneTool(name));
     const planning = planCalls({ agent: known, calls, deps });
@@ -120,6 +118,19 @@ export async function planCall(tools: ScopedTools, input: PlanCallInput): Promis
     if (planned === undefined) throw new Error('unreachable: one call has one plan');
     return planned.plan;
   });
+}
+
+async function policyDepsFor(
+  tools: ScopedTools,
+  agent: AnyAgent,
+  input: PlanCallInput | CheckEditInput | CheckDefinitionInput,
+): Promise<PolicyDeps> {
+  // States that this worker has to ask for are worth it only where code can read them.
+  const states =
+    agent.plugins === undefined
+      ? {}
+      : await tools.states.statesOf(runOf(Context.current()), input.states);
+  return policyDeps(tools, input, states);
 }
 
 /** The agent with the tool of the call, if that was made at run time. */

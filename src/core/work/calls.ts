@@ -19,6 +19,7 @@ import {
   toolFinishedEvents,
   toolLostEvents,
 } from '../events/tool-runs.js';
+import { statesRef } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import { agentOf, callOf } from '../state/state.js';
@@ -191,14 +192,17 @@ function ofCall<Type extends CallWorkType>(row: CallRow<Type>): WorkRow<Type> {
   };
 }
 
-/** The step of the call, its requester, and the results of its turn until now. */
+/** The step of the call, its requester, the results of its turn until now, and the states that policies read. */
 function stepOf(state: ConversationState, call: CallState) {
   const { tenant, conversationId } = state;
   const { turnId, step } = call;
   const agent = agentOf(state, call);
   const requester = requesterOf(state, call);
   const results = earlierResultsOf(state, turnId);
-  return { tenant, conversationId, agent, turnId, step, requester, ...results };
+  return {
+    ...{ tenant, conversationId, agent, turnId, step, requester, ...results },
+    ...statesRef(state, 'called'),
+  };
 }
 
 /** The outcome of a check that no worker could make. */

@@ -6,6 +6,7 @@ import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { AudienceSpec } from '../checks/audience.js';
 import type { ToolContext, UntypedServices } from './context.js';
+import type { StateAccess } from './state-access.js';
 
 /** A request for an approval, with its reason. */
 export interface ApprovalRequest {
@@ -41,6 +42,8 @@ export type PolicyContext<Services = UntypedServices> = Pick<
    * that guards a privilege may ask for an approval once something `untrusted` is among them.
    */
   readonly results: readonly EarlierResult[];
+  /** The states of plugins, as the tools of the step see them. A policy changes none. */
+  readonly getState: StateAccess['getState'];
 };
 
 /** A tool's own policy. Gets a copy of the validated input. */

@@ -8,6 +8,7 @@ import type { ConversationKey, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { Executor } from './executors.js';
 import type { ApprovalPlan, MadeTool, McpToolRef, PlannedCall } from './plan.js';
+import type { StatesRef } from './plugin-state.js';
 import type { EarlierResult, ToolResultError } from './results.js';
 
 /** The fields of a call's plan that change once its tool's `migrate` has migrated the call. */
@@ -48,6 +49,8 @@ export interface CheckDefinitionInput extends ConversationKey {
   readonly requester: StampedActor;
   /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
   /**
    * Digest of the definition that a run has found: a worker that still has the planned one leaves the check to others.
    */

@@ -100,6 +100,8 @@ export interface PlanCallInput extends OfStep {
   readonly requester: StampedActor;
   /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
 }
 
 /**
@@ -276,6 +278,8 @@ export interface CheckEditInput extends OfStep {
   readonly requester: StampedActor;
   /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
+  /** States of plugins. Absent: no plugin has any yet. */
+  readonly states?: StatesRef;
 }
 
 export type CheckEditResult =

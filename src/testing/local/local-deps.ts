@@ -104,12 +104,16 @@ function ofRecord(secrets: Readonly<Record<string, string>>): SecretResolver {
 
 /** The context of policies, from the input of the activity that runs them. */
 export function policyDepsOf<Services>(
-  { services, logger }: LocalDeps<Services>,
-  of: Omit<PolicyDeps, 'services' | 'logger' | 'results'> & Partial<Pick<PolicyDeps, 'results'>>,
+  local: LocalDeps<Services>,
+  of: Omit<PolicyDeps, 'services' | 'logger' | 'results' | 'states'> &
+    Partial<Pick<PolicyDeps, 'results'>>,
+  states = local.states(),
 ): PolicyDeps {
+  const { services, logger } = local;
   const { agent, tenant, conversationId, turnId, step, requester, results = [] } = of;
   return {
     ...{ agent, tenant, conversationId, turnId, step, requester, results },
+    states,
     services: services as never,
     logger,
   };

@@ -64,13 +64,13 @@ export class LocalModel<Services> {
     const agent = agentNamed(this.#local, input.agent);
     // Without plugins nothing is awaited, so that the order of a test's events does not depend on them.
     return agent.plugins === undefined
-      ? await this.#asked(input, { agent, context: [], patches: [] }, signal)
+      ? await this.#asked(input, { agent, context: [], patches: [], states: {} }, signal)
       : await this.#asked(input, await this.#prepared(input, signal), signal);
   }
 
   async #asked(
     input: CallModelInput,
-    { agent, context: added, patches }: Omit<Prepared, 'states'>,
+    { agent, context: added, patches, states }: Prepared,
     signal: AbortSignal,
   ): Promise<CallModelResult> {
     const player = modelOf(this.#local, agent);
@@ -107,7 +107,7 @@ export class LocalModel<Services> {
       const shown = providerCallsOf(response);
       const ran = providerResultsOf(shown.providerCalls);
       const results = [...resultsOfTurn(messages, input.turnId), ...ran];
-      const deps = policyDepsOf(this.#local, { ...input, agent: agent.name, results });
+      const deps = policyDepsOf(this.#local, { ...input, agent: agent.name, results }, states);
       const calls = await planCalls({ agent, calls: response.calls, deps });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs as much as that one.

@@ -9,20 +9,24 @@ import { ProblemList } from '../../define/checks/problems.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PolicyCall, PolicyContext } from '../../define/tool/policy.js';
+import type { PluginRef } from '../../define/tool/state-access.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { rowOf } from '../../protocol/calls/executors.js';
 import type { ApprovalPlan } from '../../protocol/calls/plan.js';
+import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { POLICY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import { type Audience, joinAudiences } from '../../protocol/values/audience.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
+import { StateView } from './state-view.js';
 import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
 
 /** The context of a policy without the call: the requester, and the worker's services. */
-export type PolicyDeps = Omit<PolicyContext<never>, 'toolCallId' | 'logger'> & {
+export type PolicyDeps = Omit<PolicyContext<never>, 'getState' | 'toolCallId' | 'logger'> & {
   readonly logger: Logger;
+  readonly states: PluginStates;
   /** Time limit of each policy in milliseconds. @defaultValue POLICY_TIMEOUT_MS */
   readonly timeoutMs?: number;
 };
@@ -85,15 +89,17 @@ async function evaluate(
   phase: ToolPhase,
   decide: (ctx: PolicyContext<never>) => unknown,
 ): Promise<Decision> {
-  const { deps, toolCallId, tool } = question;
-  const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = deps;
+  const { agent, deps, toolCallId, tool } = question;
+  const { timeoutMs = POLICY_TIMEOUT_MS, states, ...rest } = deps;
   const { logger, conversationId, turnId } = rest;
   const call = { conversationId, turnId, toolCallId };
   const results = structuredClone(rest.results);
+  const view = new StateView(agent.plugins ?? [], states);
   const ctx = Object.freeze({
     ...rest,
     results,
     toolCallId,
+    getState: (plugin: PluginRef | string) => view.getState(plugin),
     logger: toolLogger(logger, tool.name, call),
   });
   const clock = startClock(timeoutMs);

@@ -192,3 +192,48 @@ describe('a tool that may need states', () => {
     });
   });
 });
+
+describe('a policy', promise('G337'), () => {
+  const gated = defineTool({
+    name: 'gated',
+    description: 'Gated',
+    input: z.object({}),
+    approval: (_input, { getState }) => ({
+      ask: { reason: `at ${String(getState(counter).count)}` },
+    }),
+    run: () => null,
+  });
+  const requester = { id: 'ann', verified: true, channel: 'api' } as const;
+  const at = { tenant: 'default', conversationId: 'c-1', agent: 'support', turnId: 't', step: 1 };
+  const step = { ...at, requester };
+
+  it('of a call, an edit or a changed definition reads the states that were sent along', async () => {
+    const { activities } = setUp({ tools: [gated], plugins: [counter] });
+    const asked = { approval: { needed: true, reason: 'at 41' } };
+    const call = { toolCallId: 'call_1', name: 'gated', argumentsJson: '{}' };
+    const planned = { ...step, states: REF, call };
+    expect(await environment().run(activities.planCall, planned)).toMatchObject(asked);
+    const edit = { ...step, states: REF, toolCallId: 'call_1', name: 'gated', input: {} };
+    expect(await environment().run(activities.checkEdit, edit)).toMatchObject(asked);
+    const none = { ...step, call };
+    expect(await environment().run(activities.planCall, none)).toMatchObject({
+      approval: { reason: 'at 0' },
+    });
+  });
+
+  it('reads what prepare has changed in the same model call', async () => {
+    const calls = [{ id: 'call_1', name: 'gated', argumentsJson: '{}' }];
+    const model = modelOf(() => Promise.resolve(answer({ calls, finishReason: 'tool_calls' })));
+    const { activities } = setUp({ model, tools: [gated], plugins: [counter] });
+    const result = await environment().run(activities.callModel, modelInput({ states: REF }));
+    expect(result.calls[0]?.plan.approval).toMatchObject({ reason: 'at 42' });
+  });
+
+  it('does not decide without the states: the check is repeated', async () => {
+    const { activities } = setUp({ tools: [gated], plugins: [counter] });
+    const states = { hash: 'x', base: 'y', recent: [] };
+    const edit = { ...step, states, toolCallId: 'call_1', name: 'gated', input: {} };
+    const check = environment().run(activities.checkEdit, edit);
+    await expect(check).rejects.toThrow('cannot query runs');
+  });
+});

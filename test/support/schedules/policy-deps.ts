@@ -11,6 +11,7 @@ export const policyMeans: PolicyDeps = {
   step: 1,
   requester: { id: 'ann', verified: true, channel: 'api' },
   results: [],
+  states: {},
   services: undefined as never,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
 };

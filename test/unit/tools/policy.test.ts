@@ -56,6 +56,9 @@ describe('a policy of a tool', () => {
       { cents: 5, currency: 'EUR' },
       {
         ...policyMeans,
+        // The policy reads them by a function.
+        states: undefined,
+        getState: expect.any(Function) as unknown,
         toolCallId: 'c1',
         timeoutMs: undefined,
         logger: expect.anything() as unknown,

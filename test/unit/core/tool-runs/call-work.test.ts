@@ -14,6 +14,7 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function inputOf<Type extends CallWorkType>(m: MachineUnderTest, type: Type): unknown {
@@ -37,6 +38,28 @@ describe('the input of work on a call', () => {
         call: { timeouts: { runMs: 6_000 } },
         ...(type === 'run_tool' ? { endsAt: end } : {}),
       });
+    },
+  );
+
+  it.each(['plan_call', 'check_edit', 'check_definition'] as const)(
+    'has the states of plugins, which policies read: %s',
+    promise('G337'),
+    (type) => {
+      const unplanned = { argumentsJson: '{}' };
+      const call = gatedCall('c', {
+        definition: 'sha256:old',
+        ...(type === 'plan_call' ? { unplanned } : {}),
+      });
+      const patch = {
+        ...{ plugin: 'p', version: 1 },
+        changes: [{ op: 'set', path: '', value: {} }],
+      } as const;
+      const m = aMachineWith({ ...modelCalls([call]), patches: [patch] });
+      if (type === 'check_edit') m.resolve('c', { type: 'approve', input: { other: true } });
+      expect(inputOf(m, type)).toMatchObject({ states: { hash: m.state.plugins?.hash } });
+      const none = aMachineWith(modelCalls([call]));
+      if (type === 'check_edit') none.resolve('c', { type: 'approve', input: { other: true } });
+      expect(inputOf(none, type)).not.toHaveProperty('states');
     },
   );
 
