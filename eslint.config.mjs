@@ -78,10 +78,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  cli: [
-    ['process', 'temporal'],
-    ['check', 'dev', 'operate', 'serve'],
-  ],
+  cli: [['process', 'temporal'], ['check', 'dev', 'operate', 'serve'], ['conversations']],
   client: [
     ['history', 'ports', 'workers'],
     ['trouble'],

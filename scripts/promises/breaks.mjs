@@ -268,4 +268,12 @@ export const BREAKS = [
     line: "...statesRef(state, 'called'),",
     test: 'test/unit/core/tool-runs/call-work.test.ts',
   },
+  {
+    promise: 'G338',
+    file: 'src/cli/conversations/answer-flags.ts',
+    line: "return '--approve';",
+    to: "return '--approved';",
+    test: 'test/e2e/commands/conversations.test.ts',
+    builds: true,
+  },
 ];

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { devServerCommand } from '../client/workers/dev-server.js';
 import type { CheckFlags } from './check/check-command.js';
+import { addConversationCommands } from './conversations/register.js';
 import { environmentVariables } from './process/config.js';
 import { failWith } from './process/process-life.js';
 import type { ServeFlags } from './serve/serve-command.js';
@@ -211,5 +212,7 @@ program
     if (args.length > 0) process.exitCode = await runTemporal(args);
     else process.stdout.write(`Usage: colloquy temporal [args...]\n${TEMPORAL_HELP}\n`);
   });
+
+addConversationCommands(program, seconds);
 
 program.parseAsync().catch(failWith);

@@ -19,11 +19,15 @@ export async function openTemporal(config: Config, retry: number): Promise<Clien
  * without their log. @throws {ConfigError} when there is none @throws {StoreUnavailable}
  */
 export async function openExistingLog(config: Config): Promise<OpenLog> {
-  const { eventLog } = config;
+  requireEventLog(config);
+  const logger = loggerOf(createPino(config, 'colloquy-operate'));
+  return await openEventLog(config.eventLog, { blobs: config.blobs, logger });
+}
+
+/** @throws {ConfigError} when there is no event log at that place */
+export function requireEventLog({ eventLog }: Config): void {
   if (!/^postgres(ql)?:/.test(eventLog) && !existsSync(eventLog))
     throw new ConfigError(
       `No event log at ${eventLog}; nothing was done. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
     );
-  const logger = loggerOf(createPino(config, 'colloquy-operate'));
-  return await openEventLog(eventLog, { blobs: config.blobs, logger });
 }

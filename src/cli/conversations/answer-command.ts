@@ -1,0 +1,129 @@
+/** `colloquy resolve`, `send`, `cancel` and `close`: what a person says to a conversation. */
+import type { ResolveOutcome } from '../../client/api/call-types.js';
+import type { TurnResult } from '../../protocol/conversation/conversation.js';
+import { type AnswerFlags, resolutionOf } from './answer-flags.js';
+import { type ActorFlags, asJson, withClient } from './opened.js';
+import { lines, oneLine } from './text.js';
+
+export interface ResolveFlags extends ActorFlags, AnswerFlags {
+  readonly digest?: string;
+  readonly claim?: string;
+  readonly requestId?: string;
+}
+
+/** Verdicts that took the answer, now or later. */
+const TAKEN: readonly string[] = ['accepted', 'accepted_late', 'duplicate', 'queued'];
+
+/** Prints the verdict. 1 when the answer was refused, at once or by the worker that checked it. */
+export async function runResolve(ref: string, flags: ResolveFlags): Promise<never> {
+  const resolution = resolutionOf(flags);
+  return await withClient(flags, async ({ client, print }) => {
+    const { digest, claim, requestId } = flags;
+    const outcome = await client.resolve(ref, resolution, {
+      argsDigest: digest,
+      claimId: claim,
+      requestId,
+    });
+    const isUnchecked = outcome.verdict === 'accepted' && outcome.checked === false;
+    const verdict: ShownVerdict = {
+      ...outcome,
+      final: undefined,
+      ...(isUnchecked ? await outcome.final() : {}),
+    };
+    if (flags.json === true) print(asJson(verdict));
+    else print(verdictText(verdict));
+    return TAKEN.includes(verdict.verdict) ? 0 : 1;
+  });
+}
+
+/** As JSON it has no `final`. */
+type ShownVerdict = Omit<ResolveOutcome, 'final'> & { readonly final: undefined };
+
+function verdictText(verdict: ShownVerdict): string {
+  const { verdict: word, ...rest } = verdict as Readonly<Record<string, unknown>>;
+  const problems = Array.isArray(rest['problems']) ? (rest['problems'] as readonly object[]) : [];
+  const why = ['why', 'reason', 'by', 'at', 'status', 'warning']
+    .flatMap((field) => {
+      const value = rest[field];
+      return typeof value === 'string' ? [oneLine(value)] : [];
+    })
+    .join(', ');
+  return [
+    `${String(word)}${why === '' ? '' : `: ${why}`}`,
+    ...problems.map((problem) => {
+      const { path, message } = problem as { readonly path: string; readonly message: string };
+      return `  ${oneLine(path)} ${oneLine(message)}`;
+    }),
+  ].join('\n');
+}
+
+export interface SendFlags extends ActorFlags {
+  readonly agent?: string;
+  readonly requestId?: string;
+  /** Seconds to wait for the answer; 0 = none. */
+  readonly wait: number;
+  readonly reopen?: boolean;
+}
+
+/** Prints the answer of the turn. 1 when the turn has failed or was cancelled. */
+export async function runSend(id: string, text: string, flags: SendFlags): Promise<never> {
+  return await withClient(flags, async ({ client, print }) => {
+    const { agent, requestId, reopen, wait } = flags;
+    const conversation = client.conversation(id, { agent });
+    const sent = await conversation.send(text, { requestId, reopen });
+    if (wait === 0) {
+      if (flags.json === true) print(asJson({ ...sent, final: undefined }));
+      else print(sent.status === 'queued' ? `queued: ${sent.warning}` : `turn ${sent.turnId}`);
+      return 0;
+    }
+    const result = await sent.result({ timeout: wait * 1_000 });
+    if (flags.json === true) print(asJson(result));
+    else if (result.status === 'queued') print(`queued: ${'warning' in sent ? sent.warning : ''}`);
+    else print(resultText(id, result));
+    return result.status === 'failed' || result.status === 'cancelled' ? 1 : 0;
+  });
+}
+
+function resultText(id: string, result: TurnResult): string {
+  switch (result.status) {
+    case 'completed':
+      return lines(result.text);
+    case 'failed':
+      return `failed: ${oneLine(result.error.message)}`;
+    case 'cancelled':
+      return 'cancelled';
+    case 'waiting':
+      return [
+        ...result.pending.map(
+          ({ kind, name, ref }) => `waits for: ${kind} of ${oneLine(name)}  ${ref}`,
+        ),
+        `next: colloquy pending ${id}`,
+      ].join('\n');
+    case 'timeout':
+      return `The turn still runs. Next: colloquy tail ${id} --follow`;
+  }
+}
+
+export interface CancelFlags extends ActorFlags {
+  readonly turn?: string;
+  readonly reason?: string;
+}
+
+export async function runCancel(id: string, flags: CancelFlags): Promise<never> {
+  return await withClient(flags, async ({ client, print }) => {
+    const { turn, reason } = flags;
+    const outcome = await client.conversation(id).cancel({ turnId: turn, reason });
+    if (flags.json === true) print(asJson(outcome));
+    else if (outcome.status === 'queued') print(`queued: ${outcome.warning}`);
+    else print(outcome.cancelled ? `cancelled turn ${outcome.turnId ?? ''}` : 'No turn runs.');
+    return 0;
+  });
+}
+
+export async function runClose(id: string, flags: ActorFlags): Promise<never> {
+  return await withClient(flags, async ({ client, print }) => {
+    const outcome = await client.conversation(id).close();
+    print(flags.json === true ? asJson(outcome) : `closed ${id}`);
+    return 0;
+  });
+}

@@ -1,0 +1,132 @@
+/** Adds the commands on conversations to the program. Each is loaded when it runs. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
+import type { CancelFlags, ResolveFlags, SendFlags } from './answer-command.js';
+import type { ListFlags, PendingFlags } from './list-command.js';
+import type { ActorFlags, CommonFlags } from './opened.js';
+import type { TailFlags } from './tail-command.js';
+
+/** Parses a whole number. */
+export type Whole = (text: string) => number;
+
+const count: Whole = (text) => {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
+    throw new InvalidArgumentError('It must be a whole number from 0 to 100.');
+  return Number(text);
+};
+
+const gathered = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];
+
+function statusOf(text: string): string {
+  if (!STATUS_FILTERS.some((known) => known === text))
+    throw new InvalidArgumentError(`It must be one of ${STATUS_FILTERS.join(', ')}.`);
+  return text;
+}
+
+export function addConversationCommands(program: Command, seconds: Whole): void {
+  const command = (usage: string, description: string): Command =>
+    program
+      .command(usage)
+      .description(description)
+      .option('--tenant <tenant>', 'whose conversations (default: "default")')
+      .option('--json', 'print JSON')
+      .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+      .option('--retry <seconds>', 'keep trying to reach Temporal for this long', seconds, 0);
+  const asPerson = (usage: string, description: string): Command =>
+    command(usage, description)
+      .option('--as <id>', 'the person in whose name (default: the user of the system)')
+      .option('--role <role>', 'a role of that person; may be repeated', gathered);
+  addReading(command);
+  addPending(asPerson);
+  addWriting(asPerson, seconds);
+}
+
+type Add = (usage: string, description: string) => Command;
+
+function addReading(command: Add): void {
+  command('list', 'List conversations, newest first')
+    .option('--status <status>', STATUS_FILTERS.join(', '), statusOf)
+    .option('--agent <name>', 'only those of this agent')
+    .option('--limit <n>', 'at most so many, up to 100', count, 20)
+    .option('--cursor <cursor>', 'the next page')
+    .action(async (flags: ListFlags) => {
+      const { runList } = await import('./list-command.js');
+      await runList(flags);
+    });
+  command('show <id>', 'Show a conversation: its status, what runs, and what waits').action(
+    async (id: string, flags: CommonFlags) => {
+      const { runShow } = await import('./list-command.js');
+      await runShow(id, flags);
+    },
+  );
+  command('tail <id>', 'Print the last events of a conversation')
+    .option('-f, --follow', 'and those that come')
+    .option('--last <n>', 'events before them, up to 100', count, 20)
+    .action(async (id: string, flags: TailFlags) => {
+      const { runTail } = await import('./tail-command.js');
+      await runTail(id, flags);
+    });
+  command('export <id>', 'Write the whole log, an event of JSON on each line').action(
+    async (id: string, flags: CommonFlags) => {
+      const { runExport } = await import('./tail-command.js');
+      await runExport(id, flags);
+    },
+  );
+}
+
+function addPending(asPerson: Add): void {
+  asPerson('pending [id]', 'List the calls that wait, each with the command that answers it')
+    .option('--for <id>', 'only what this person may answer, soonest deadline first')
+    .option('--limit <n>', 'conversations at most, up to 100', count, 50)
+    .action(async (id: string | undefined, flags: PendingFlags) => {
+      const { runPending } = await import('./list-command.js');
+      await runPending(id, flags);
+    });
+}
+
+function addWriting(asPerson: Add, seconds: Whole): void {
+  asPerson('send <id> <text>', 'Send a message, and print the answer')
+    .option('--agent <name>', 'starts the conversation with this agent')
+    .option('--wait <seconds>', 'how long to wait for the answer; 0 = not at all', seconds, 60)
+    .option('--request-id <id>', 'names the message: repeated under its name, it is one message')
+    .option('--reopen', 'opens the conversation again where it is closed')
+    .addHelpText('after', '\nExample: npx colloquy send order-42 "Where is it?" --agent support')
+    .action(async (id: string, text: string, flags: SendFlags) => {
+      const { runSend } = await import('./answer-command.js');
+      await runSend(id, text, flags);
+    });
+  asPerson('resolve <ref>', 'Answer a call that waits; the ref is in "colloquy pending"')
+    .option('--approve', 'let it run')
+    .option('--input <json>', 'with --approve: the input to run instead')
+    .option('--deny [reason]', 'do not let it run')
+    .option('--answer <json>', 'answer a question')
+    .option('--decline [reason]', 'do not answer a question')
+    .option('--result <json>', 'the result of a call that a client or another backend runs')
+    .option('--error <message>', 'the failure of such a call')
+    .option('--resolution <json>', 'any resolution, as the API takes it')
+    .option('--digest <digest>', 'refuse the answer when the arguments have changed')
+    .option('--claim <claimId>', 'the claim under which the call was run')
+    .option('--request-id <id>', 'names the answer: repeated under its name, it is one answer')
+    .addHelpText(
+      'after',
+      '\nPrints the verdict. Exits with 1 when the answer was refused.\nExample: npx colloquy resolve default~order-42~call_1 --approve --as ada',
+    )
+    .action(async (ref: string, flags: ResolveFlags) => {
+      const { runResolve } = await import('./answer-command.js');
+      await runResolve(ref, flags);
+    });
+  asPerson('cancel <id>', 'Stop the running turn')
+    .option('--turn <turnId>', 'only this turn')
+    .option('--reason <text>', 'why')
+    .action(async (id: string, flags: CancelFlags) => {
+      const { runCancel } = await import('./answer-command.js');
+      await runCancel(id, flags);
+    });
+  asPerson('close <id>', 'Close a conversation').action(async (id: string, flags: ActorFlags) => {
+    const { runClose } = await import('./answer-command.js');
+    await runClose(id, flags);
+  });
+}

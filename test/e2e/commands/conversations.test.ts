@@ -1,0 +1,122 @@
+/** A person works with conversations from a terminal, with the commands that `colloquy` prints. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { colloquy, MAIN } from '../support/processes.js';
+import { startWorld, type World } from '../support/world.js';
+
+const run = promisify(execFile);
+const MESSAGE =
+  'My order arrived broken: please refund 75.00 for payment p_1. Look up the weather in Berlin, read my cart and ask me for my shoe size, all at once.';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const env = () => ({
+  COLLOQUY_DATA: world.folder,
+  TEMPORAL_ADDRESS: world.server.address,
+  COLLOQUY_TASK_QUEUE: world.taskQueue,
+});
+
+/** The exit code and the output of a command, which writes no error. */
+async function said(...args: readonly string[]): Promise<readonly [unknown, string]> {
+  const command = colloquy(args, env());
+  const code = await command.ended;
+  expect(command.stderr()).toBe('');
+  return [code, command.stdout()];
+}
+
+/** Runs a printed command in a shell in which `colloquy` is this one. */
+async function typed(command: string): Promise<string> {
+  const bin = join(temporaryFolder(), 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'colloquy'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`, {
+    mode: 0o755,
+  });
+  symlinkSync(process.execPath, join(bin, 'node'));
+  const path = `${bin}:${process.env['PATH'] ?? ''}`;
+  return (await run('sh', ['-c', command], { env: { ...process.env, ...env(), PATH: path } }))
+    .stdout;
+}
+
+describe('the commands on conversations', promise('G338'), () => {
+  it('send a message, list what waits, and answer it by the commands that were printed', async () => {
+    const [, sent] = await said('send', 'order-1', MESSAGE, '--agent', 'support', '--as', 'ann');
+    expect(sent).toContain('waits for: approval of payments.refund  default~order-1~call_2');
+    expect(sent).toMatch(/next: colloquy pending order-1\n$/);
+    const [, list] = await said('list', '--status', 'awaiting_input');
+    expect(list).toMatch(
+      /^ID +AGENT +STATUS +WAITS FOR +UPDATED\norder-1 +support +awaiting_input/,
+    );
+
+    const [, pending] = await said('pending');
+    const commands = pending.split('\n').flatMap((line) => /colloquy resolve .*/.exec(line) ?? []);
+    expect(commands).toHaveLength(3);
+    for (const command of commands) expect(await typed(command)).toBe('accepted\n');
+    expect(await said('pending')).toEqual([0, 'Nothing waits.\n']);
+    const late = await said('resolve', 'default~order-1~call_2', '--deny', 'too late');
+    expect(late).toEqual([1, expect.stringMatching(/^stale: already_resolved, /)]);
+
+    await world.talk('order-1').ended();
+    const [, tail] = await said('tail', 'order-1', '--last', '2');
+    expect(tail).toMatch(
+      /assistant_message +Here is where we are[^\n]*\n[^\n]*turn_ended +completed\n$/,
+    );
+    const [, log] = await said('export', 'order-1');
+    const events = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { seq: number });
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    const [, first] = await said('export', 'order-1');
+    expect(first).toContain('"actor":{"id":"ann"');
+  });
+
+  it('show a conversation, follow it to its end, stop and close it; as JSON for programs', async () => {
+    await said('send', 'order-2', MESSAGE, '--agent', 'support', '--wait', '0');
+    await world.talk('order-2').waiting(3);
+    const [, shown] = await said('show', 'order-2');
+    expect(shown).toMatch(/^order-2 {2}awaiting_input\nagent {5}support/);
+    expect(shown).toContain('colloquy resolve default~order-2~call_2 --approve');
+    const following = colloquy(['tail', 'order-2', '--follow', '--json'], env());
+    await following.prints(/"type":"suspension"/);
+    expect((await said('cancel', 'order-2', '--reason', 'wrong order'))[1]).toMatch(
+      /^cancelled turn turn_/,
+    );
+    expect(await said('cancel', 'order-2')).toEqual([0, 'No turn runs.\n']);
+    const [, snapshot] = await said('show', 'order-2', '--json');
+    expect(JSON.parse(snapshot)).toMatchObject({ status: 'idle', pending: [] });
+    expect(await said('close', 'order-2')).toEqual([0, 'closed order-2\n']);
+    expect(await following.ended).toBe(0);
+    const last = following.stdout().trim().split('\n').at(-1) ?? '';
+    expect(JSON.parse(last)).toMatchObject({ type: 'conversation_closed' });
+  });
+
+  it.each([
+    [['show', 'unknown'], 'No conversation "unknown"'],
+    [['send', 'new', 'Hello'], 'agent: is needed to start a conversation'],
+    [['resolve', 'default~a~b'], 'exactly one of --approve, --deny'],
+    [['resolve', 'default~a~b', '--approve', '--deny'], 'exactly one of'],
+    [['resolve', 'default~a~b', '--answer', 'yes'], '--answer must be JSON'],
+    [['resolve', 'default~a~b', '--deny', '--input', '{}'], '--input edits the input of a call'],
+    [['list', '--status', 'busy'], 'It must be one of idle, streaming'],
+    [['list', '--limit', '101'], 'It must be a whole number from 0 to 100'],
+  ])('say what is wrong with %j', async (args, problem) => {
+    const command = colloquy(args, env());
+    expect(await command.ended).toBe(1);
+    expect(command.stderr()).toContain(problem);
+  });
+
+  it('do nothing where there is no event log', async () => {
+    const command = colloquy(['list'], { ...env(), COLLOQUY_DATA: temporaryFolder() });
+    expect(await command.ended).toBe(1);
+    expect(command.stderr()).toContain('No event log at ');
+  });
+});
