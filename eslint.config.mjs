@@ -78,7 +78,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  cli: [['process', 'temporal'], ['check', 'dev', 'operate', 'serve'], ['conversations']],
+  cli: [['process', 'temporal'], ['check', 'dev', 'init', 'operate', 'serve'], ['conversations']],
   client: [
     ['history', 'ports', 'workers'],
     ['trouble'],

@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { devServerCommand } from '../client/workers/dev-server.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
+import type { InitFlags } from './init/init-command.js';
 import { environmentVariables } from './process/config.js';
 import { failWith } from './process/process-life.js';
 import type { ServeFlags } from './serve/serve-command.js';
@@ -78,6 +79,16 @@ const program = new Command('colloquy')
   .showHelpAfterError()
   .enablePositionalOptions()
   .addHelpText('after', environmentHelp);
+
+program
+  .command('init <folder>')
+  .description('Write a new project: an agent, its tests, and the commands to run it')
+  .option('--package <spec>', 'version, range or path of this package (default: this version)')
+  .addHelpText('after', '\nExample: npx colloquy init my-app')
+  .action(async (folder: string, flags: InitFlags) => {
+    const { runInit } = await import('./init/init-command.js');
+    await runInit(folder, flags);
+  });
 
 program
   .command('worker')
