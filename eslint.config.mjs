@@ -109,7 +109,7 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['request'], ['routes']],
+  http: [['request'], ['openapi', 'routes']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
   protocol: [

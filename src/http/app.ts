@@ -2,6 +2,7 @@
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
+import { addDescriptionRoute } from './openapi/route.js';
 import type { AppDeps } from './request/deps.js';
 import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
@@ -52,6 +53,7 @@ export function createApp(deps: AppDeps): Express {
   addUploadRoute(router, deps);
   router.use(jsonBody());
   addHealthRoutes(router, deps);
+  addDescriptionRoute(router);
   addAgentRoutes(router, deps);
   addConversationRoutes(router, deps);
   addBlobRoutes(router, deps);

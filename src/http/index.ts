@@ -2,5 +2,6 @@
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
 export { createApp } from './app.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
+export { type OpenApiDocument, openApiDocument } from './openapi/document.js';
 export type { AppDeps, ConversationLister, HealthCheck } from './request/deps.js';
 export { AUTH_NOTICE } from './routes/health.js';

@@ -9,6 +9,7 @@ import { type HttpServer, serve } from '../../../src/http/listen.js';
 import type { AppDeps } from '../../../src/http/request/deps.js';
 import { FakeReader } from '../fakes/fake-reader.js';
 import { type FakeCall, fakeTemporal, type Script } from '../fakes/fake-temporal.js';
+import { requireDescribed } from '../networks/described.js';
 import { SUPPORT } from '../samples/sample-log.js';
 
 export interface HttpApp {
@@ -67,8 +68,11 @@ export async function startHttpApp(
   });
   const server = await serve(app, { port: 0, graceMs: 500 });
   onTestFinished(() => server.close());
-  const request = (path: string, init?: RequestInit): Promise<Response> =>
-    fetch(server.url + path, init);
+  const request = async (path: string, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(server.url + path, init);
+    await requireDescribed(init?.method ?? 'GET', path, response);
+    return response;
+  };
   return {
     server,
     reader,

@@ -1,0 +1,138 @@
+/** The description of the API in OpenAPI 3.1, made of the schemas by which requests are parsed. */
+import { z } from 'zod';
+import { OPERATIONS, type Operation } from './operations.js';
+import { Problem } from './shapes.js';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface OpenApiDocument extends JsonObject {
+  readonly openapi: '3.1.0';
+  readonly info: JsonObject;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly components: JsonObject;
+}
+
+/**
+ * The document that the API serves at `/openapi.json`. The routes for the codec of Temporal's UI are not in it: their
+ * form is Temporal's.
+ * @see https://spec.openapis.org/oas/v3.1.0
+ */
+export function openApiDocument(version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const operation of OPERATIONS) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Colloquy',
+      version,
+      description:
+        'Durable conversations of agents: messages, their answers, and calls that wait for a person, a browser or another backend.',
+    },
+    paths,
+    components: {
+      schemas: { Problem: schemaOf(Problem, 'output') },
+      responses: {
+        Problem: {
+          description: 'A problem (RFC 9457); `code` is stable',
+          content: { 'application/problem+json': PROBLEM },
+        },
+      },
+    },
+  };
+}
+
+const PROBLEM = { schema: { $ref: '#/components/schemas/Problem' } };
+
+function describe(operation: Operation): JsonObject {
+  const { id, summary, bodies, takesFile } = operation;
+  const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+  if (operation.idempotent === true) parameters.push(IDEMPOTENCY_KEY);
+  return {
+    operationId: id,
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(takesFile === true ? { requestBody: { required: true, content: { '*/*': {} } } } : {}),
+    ...(bodies === undefined ? {} : { requestBody: bodyOf(bodies) }),
+    responses: { ...answersOf(operation), default: { $ref: '#/components/responses/Problem' } },
+  };
+}
+
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Names the request: repeats under one key are one request',
+  schema: { type: 'string', minLength: 1 },
+};
+
+function pathParameters({ path }: Operation): JsonObject[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...{ name, in: 'path', required: true },
+    schema: { type: 'string', minLength: 1 },
+  }));
+}
+
+function queryParameters({ query }: Operation): JsonObject[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
+    readonly properties?: JsonObject;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, in: 'query', required: required.includes(name) },
+    schema,
+  }));
+}
+
+/** An empty body counts as an empty object, so a body is required only where it must have a field. */
+function bodyOf(bodies: readonly z.ZodType[]): JsonObject {
+  const schemas = bodies.map((body) => schemaOf(body, 'input'));
+  const isRequired = bodies.every((body) => !body.safeParse({}).success);
+  const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
+  return { required: isRequired, content: { 'application/json': { schema } } };
+}
+
+function answersOf({ answers, streams }: Operation): JsonObject {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [
+      status,
+      { description: DESCRIPTIONS[status] ?? 'Done', ...contentOf(status, answer, streams) },
+    ]),
+  );
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  '201': 'Made',
+  '202': 'Taken; the rest follows',
+  '206': 'A part',
+  '403': 'Refused: not in the audience',
+  '404': 'Not known',
+  '409': 'Too late, or not yet',
+  '410': 'Expired',
+  '416': 'No such part',
+  '422': 'Invalid',
+  '503': 'Not available now',
+};
+
+function contentOf(
+  status: string,
+  answer: Operation['answers'][number],
+  streams: true | undefined,
+): JsonObject {
+  if (answer === 'none') return {};
+  if (answer === 'file') return { content: { '*/*': {} } };
+  const content: Record<string, unknown> = {
+    'application/json': { schema: schemaOf(answer, 'output') },
+  };
+  if (streams === true) content['text/event-stream'] = { schema: { type: 'string' } };
+  // The request itself may be invalid, or its target unknown, before a verdict is reached.
+  if (Number(status) >= 400 && status !== '503') content['application/problem+json'] = PROBLEM;
+  return { content };
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}

@@ -1,0 +1,225 @@
+/** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
+import type { z } from 'zod';
+import * as requests from '../request/schemas.js';
+import * as shapes from './shapes.js';
+
+export interface Operation {
+  readonly method: 'get' | 'post' | 'delete';
+  /** As the router has it: `/v1/conversations/:id`. */
+  readonly path: string;
+  /** Name in clients that are generated from the description. */
+  readonly id: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  /** Several: one of them. */
+  readonly bodies?: readonly z.ZodType[];
+  /** The body is a file of any type. */
+  readonly takesFile?: true;
+  /** Takes the header `Idempotency-Key`. */
+  readonly idempotent?: true;
+  /** Shapes of the answers by status. `'file'`: bytes; `'none'`: no body. */
+  readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none'>>;
+  /** The answer for `Accept: text/event-stream`. */
+  readonly streams?: true;
+}
+
+const ONE = '/v1/conversations/:id';
+const CALL = `${ONE}/tool-calls/:callId`;
+const TRIGGER = `${ONE}/triggers/:triggerId`;
+const OF_ONE = { query: requests.ConversationQuerySchema } as const;
+
+/** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is invalid. */
+const VERDICTS: Operation['answers'] = Object.fromEntries(
+  [200, 202, 403, 404, 409, 410, 422].map((status) => [status, shapes.Verdict]),
+);
+
+export const OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: '/v1/agents', id: 'listAgents', query: requests.NoQuerySchema },
+    summary: 'The agents that workers serve',
+    answers: { 200: shapes.Agents },
+  },
+  {
+    ...{ method: 'get', path: '/v1/conversations', id: 'listConversations' },
+    summary: 'Conversations, by filters',
+    query: requests.ListQuerySchema,
+    answers: { 200: shapes.ConversationPage },
+  },
+  {
+    ...{ method: 'post', path: '/v1/conversations', id: 'createConversation', idempotent: true },
+    summary: 'Begins a conversation with its first message',
+    query: requests.WaitQuerySchema,
+    bodies: [requests.CreateConversationSchema, requests.CreateWithMessageSchema],
+    answers: { 200: shapes.ConversationTurn, 202: shapes.Sent },
+  },
+  {
+    ...{ method: 'get', path: ONE, id: 'getConversation' },
+    summary: 'The present state of a conversation',
+    query: requests.SnapshotQuerySchema,
+    answers: { 200: shapes.Snapshot },
+  },
+  {
+    ...{ method: 'delete', path: ONE, id: 'deleteConversation', ...OF_ONE },
+    summary: 'Deletes a conversation for good',
+    answers: { 200: shapes.Deleted },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/pending`, id: 'listPendingCalls' },
+    summary: 'The calls that wait for an answer from outside',
+    query: requests.PendingQuerySchema,
+    answers: { 200: shapes.PendingCalls },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/plugin-states`, id: 'getPluginStates', ...OF_ONE },
+    summary: 'The states of plugins',
+    answers: { 200: shapes.PluginStates },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/messages`, id: 'sendMessage', idempotent: true },
+    summary: 'Sends a message',
+    query: requests.WaitQuerySchema,
+    bodies: [requests.SendMessageSchema],
+    answers: { 200: shapes.ConversationTurn, 202: shapes.Sent },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/cancel`, id: 'cancelTurn', idempotent: true, ...OF_ONE },
+    summary: 'Stops the running turn, or a named one',
+    bodies: [requests.CancelSchema],
+    answers: { 200: shapes.Cancelled, 202: shapes.Cancelled },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/close`, id: 'closeConversation', ...OF_ONE },
+    summary: 'Closes a conversation',
+    bodies: [requests.CloseSchema],
+    answers: { 200: shapes.Closed },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/events`, id: 'readEvents', streams: true },
+    summary: 'A page of the log, or a stream of it that continues with what comes',
+    query: requests.EventsQuerySchema,
+    answers: { 200: shapes.EventPage },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/inbox`, id: 'sendEvent', idempotent: true, ...OF_ONE },
+    summary: 'Sends an event of another system, which the model reads',
+    bodies: [requests.InboxEventSchema],
+    answers: { 200: shapes.InboxReply, 202: shapes.InboxReply },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/blobs`, id: 'uploadFile', takesFile: true, ...OF_ONE },
+    summary: 'Stores a file, for a later message',
+    answers: { 201: shapes.Uploaded },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/blobs/:blobId`, id: 'readBlob', ...OF_ONE },
+    summary: 'A value that was too large for its event; a part of it by the header `Range`',
+    answers: { 200: 'file', 206: 'file', 416: 'none' },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/rules`, id: 'listRules', ...OF_ONE },
+    summary: 'Remembered decisions',
+    answers: { 200: shapes.Rules },
+  },
+  {
+    ...{ method: 'delete', path: `${ONE}/rules/:ruleId`, id: 'revokeRule', idempotent: true },
+    ...OF_ONE,
+    summary: 'Revokes a remembered decision',
+    bodies: [requests.RevokeRuleSchema],
+    answers: { 200: shapes.Revoked },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/steps/:stepId/tool-calls`, id: 'getStep', ...OF_ONE },
+    summary: 'The calls of a step, for a front end that executes them together',
+    answers: { 200: shapes.Step },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/steps/:stepId/tool-results`, id: 'submitStep' },
+    ...{ idempotent: true, ...OF_ONE },
+    summary: 'The results of all client calls of a step',
+    bodies: [requests.ToolResultsSchema],
+    answers: VERDICTS,
+  },
+  {
+    ...{ method: 'post', path: `${CALL}/resolution`, id: 'resolveToolCall', idempotent: true },
+    ...OF_ONE,
+    summary: 'Answers a call that waits',
+    bodies: [requests.ResolveSchema, requests.ResolutionSchema],
+    answers: VERDICTS,
+  },
+  {
+    ...{ method: 'post', path: `${CALL}/extend`, id: 'extendToolCall', idempotent: true },
+    ...OF_ONE,
+    summary: 'Moves the deadline of a call that waits',
+    bodies: [requests.ExtendSchema],
+    answers: VERDICTS,
+  },
+  {
+    ...{ method: 'post', path: `${CALL}/claim`, id: 'claimToolCall', idempotent: true, ...OF_ONE },
+    summary: 'Claims a call that a client or another backend runs, or renews the claim',
+    bodies: [requests.ClaimSchema],
+    answers: VERDICTS,
+  },
+  {
+    ...{ method: 'post', path: `${CALL}/progress`, id: 'reportProgress', ...OF_ONE },
+    summary: 'Shows progress of a claimed call, and renews the claim',
+    bodies: [requests.ProgressSchema],
+    answers: VERDICTS,
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/triggers`, id: 'listTriggers', ...OF_ONE },
+    summary: 'The triggers of a conversation',
+    answers: { 200: shapes.Triggers },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/triggers`, id: 'createTrigger', ...OF_ONE },
+    summary: 'Makes a trigger: an event at given times',
+    bodies: [requests.CreateTriggerSchema],
+    answers: { 201: shapes.Trigger },
+  },
+  {
+    ...{ method: 'get', path: TRIGGER, id: 'getTrigger', ...OF_ONE },
+    summary: 'One trigger',
+    answers: { 200: shapes.Trigger },
+  },
+  {
+    ...{ method: 'delete', path: TRIGGER, id: 'removeTrigger', ...OF_ONE },
+    summary: 'Removes a trigger',
+    answers: { 200: shapes.TriggerRemoved },
+  },
+  {
+    ...{ method: 'post', path: `${TRIGGER}/pause`, id: 'pauseTrigger', ...OF_ONE },
+    summary: 'Pauses a trigger',
+    answers: { 200: shapes.Trigger },
+  },
+  {
+    ...{ method: 'post', path: `${TRIGGER}/resume`, id: 'resumeTrigger', ...OF_ONE },
+    summary: 'Resumes a trigger',
+    answers: { 200: shapes.Trigger },
+  },
+  {
+    ...{ method: 'post', path: `${TRIGGER}/note`, id: 'setTriggerNote', ...OF_ONE },
+    summary: 'Sets the text that the model reads with the next event',
+    bodies: [requests.TriggerNoteSchema],
+    answers: { 200: shapes.Trigger },
+  },
+  {
+    ...{ method: 'get', path: '/v1/turns/:turnId', id: 'getTurn', query: requests.TurnQuerySchema },
+    summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
+    answers: { 200: shapes.ConversationTurn },
+  },
+  {
+    ...{ method: 'get', path: '/healthz', id: 'isAlive' },
+    summary: 'Whether the process is up',
+    answers: { 200: shapes.Health },
+  },
+  {
+    ...{ method: 'get', path: '/readyz', id: 'isReady' },
+    summary: 'Whether everything that the API depends on is available',
+    answers: { 200: shapes.Ready, 503: shapes.Ready },
+  },
+  {
+    ...{ method: 'get', path: '/openapi.json', id: 'describe' },
+    summary: 'This description',
+    answers: { 200: shapes.Description },
+  },
+];

@@ -1,0 +1,183 @@
+/**
+ * The shapes of the API's answers, for its description. Objects may have further fields: a later version adds some, and
+ * clients ignore those that they do not know.
+ */
+import { z } from 'zod';
+import { EXECUTORS } from '../../protocol/calls/executors.js';
+import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
+import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
+import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
+import { FAILURES } from '../../protocol/failures/failures.js';
+
+const object = z.looseObject;
+const text = z.string();
+const instant = text.describe('ISO 8601');
+const whole = z.int();
+/** Any JSON. */
+const json = z.unknown();
+
+const Actor = object({
+  id: text,
+  name: text.optional(),
+  roles: z.array(text).optional(),
+  verified: z.boolean(),
+  channel: text,
+});
+
+const Usage = object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costMicros: z.number().optional(),
+});
+
+const PendingCall = object({
+  ref: text.describe('names the call in every request that answers it'),
+  toolCallId: text,
+  turnId: text,
+  name: text,
+  executor: z.enum([...EXECUTORS] as [string, ...string[]]),
+  kind: z.enum(SUSPENSION_KINDS),
+  prompt: json.describe('shown to the person or program that answers'),
+  reason: text.optional(),
+  answerSchema: json.optional().describe('JSON Schema of the answer'),
+  audience: json.optional(),
+  argsDigest: text.optional(),
+  openedAt: instant,
+  deadline: instant,
+  claimBy: instant.optional(),
+  claim: json.optional(),
+});
+
+const InFlightTool = object({
+  toolCallId: text,
+  name: text,
+  executor: text,
+  turnId: text,
+  childId: text.optional().describe('the conversation of the sub-agent that runs the call'),
+});
+
+export const Snapshot = object({
+  tenant: text,
+  conversationId: text,
+  agent: text,
+  status: z.enum([...CONVERSATION_STATUSES] as [string, ...string[]]),
+  seq: whole,
+  generation: whole.optional(),
+  startedAt: instant,
+  updatedAt: instant,
+  turn: object({ turnId: text, step: whole, stepId: text, startedAt: instant }).optional(),
+  queued: z.array(text).describe('turns of accepted messages that have not begun'),
+  pending: z.array(PendingCall),
+  inFlightTools: z.array(InFlightTool),
+  usage: Usage,
+});
+
+export const ConversationPage = object({
+  conversations: z.array(Snapshot),
+  nextCursor: text.optional(),
+});
+
+export const PendingCalls = object({ pending: z.array(PendingCall), seq: whole });
+
+export const Event = object({ seq: whole, at: instant, type: text });
+
+export const EventPage = object({
+  generation: whole,
+  events: z.array(Event),
+  cursor: text,
+  more: z.boolean(),
+  tail: text.optional(),
+});
+
+/** A message was taken, or waits for a worker. */
+export const Sent = z.union([
+  object({
+    status: z.literal('admitted'),
+    conversationId: text,
+    turnId: text,
+    messageId: text,
+    seq: whole,
+    ahead: whole,
+    requestId: text,
+    duplicate: z.boolean(),
+  }),
+  object({
+    status: z.literal('queued'),
+    conversationId: text,
+    requestId: text,
+    reason: text,
+    warning: text,
+  }),
+]);
+
+const ended = { turnId: text, text, usage: Usage, seq: whole };
+export const TurnResult = z.union([
+  object({ status: z.literal('completed'), ...ended, output: json.optional() }),
+  object({ status: z.literal('failed'), ...ended, error: object({ code: text, message: text }) }),
+  object({ status: z.literal('cancelled'), ...ended }),
+  object({ status: z.literal('waiting'), turnId: text, pending: z.array(PendingCall), seq: whole }),
+  object({ status: z.literal('timeout'), turnId: text }),
+]);
+export const ConversationTurn = z.intersection(object({ conversationId: text }), TurnResult);
+
+/** Every reply about one call. Its HTTP status follows from the verdict. */
+export const Verdict = object({
+  verdict: z.enum(['not_ready', ...Object.keys(VERDICT_HTTP_STATUS)]),
+});
+
+const Problems = z.array(object({ path: text, message: text }));
+
+export const Problem = object({
+  type: text,
+  title: text,
+  status: whole,
+  detail: text,
+  code: z.enum(Object.keys(FAILURES) as [string, ...string[]]),
+  errors: Problems.optional(),
+});
+
+export const Cancelled = z.union([
+  object({ status: z.literal('done'), cancelled: z.boolean(), turnId: text.optional() }),
+  object({ status: z.literal('queued'), requestId: text, reason: text, warning: text }),
+]);
+export const Closed = object({ closed: z.literal(true), seq: whole });
+export const Deleted = object({ deleted: z.literal(true), conversationId: text });
+
+export const InboxReply = object({
+  conversationId: text,
+  eventId: text,
+  status: z.enum(['admitted', 'queued']),
+});
+
+export const Step = object({
+  ready: z.boolean(),
+  toolCalls: z.array(object({ toolCallId: text })),
+});
+
+export const Rules = object({ rules: z.array(object({ ruleId: text })), seq: whole });
+export const Revoked = object({ revoked: z.literal(true) });
+
+export const Trigger = object({
+  id: text,
+  title: text,
+  goal: text,
+  schedule: object({ type: text, value: text }),
+  status: text,
+  createdBy: Actor,
+});
+export const Triggers = object({ triggers: z.array(Trigger) });
+export const TriggerRemoved = object({ removed: z.literal(true), triggerId: text });
+
+export const PluginStates = object({
+  seq: whole,
+  states: z.record(text, object({ version: whole, value: json })),
+});
+
+export const Agents = object({ agents: z.array(object({ name: text })) });
+export const Uploaded = object({ blob: object({ id: text, bytes: whole, type: text }) });
+export const Health = object({ status: z.literal('ok') });
+export const Ready = object({
+  status: z.enum(['ready', 'not_ready']),
+  checks: z.record(text, text),
+});
+export const Description = object({ openapi: text });
