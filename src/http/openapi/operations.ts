@@ -150,7 +150,10 @@ export const OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: `${CALL}/extend`, id: 'extendToolCall', idempotent: true },
     ...OF_ONE,
     summary: 'Moves the deadline of a call that waits',
-    bodies: [requests.ExtendSchema],
+    bodies: [
+      requests.ExtendSchema.omit({ until: true }).required({ by: true }),
+      requests.ExtendSchema.omit({ by: true }).required({ until: true }),
+    ],
     answers: VERDICTS,
   },
   {
@@ -173,7 +176,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${ONE}/triggers`, id: 'createTrigger', ...OF_ONE },
     summary: 'Makes a trigger: an event at given times',
-    bodies: [requests.CreateTriggerSchema],
+    bodies: [shapes.TriggerBody],
     answers: { 201: shapes.Trigger },
   },
   {

@@ -8,6 +8,8 @@ import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
 import { FAILURES } from '../../protocol/failures/failures.js';
+import { TRIGGER_TYPES } from '../../protocol/triggers/triggers.js';
+import { ActorSchema } from '../request/schemas.js';
 
 const object = z.looseObject;
 const text = z.string();
@@ -164,6 +166,21 @@ export const Trigger = object({
   schedule: object({ type: text, value: text }),
   status: text,
   createdBy: Actor,
+});
+/** The client checks the fields. */
+export const TriggerBody = z.strictObject({
+  id: text.min(1).optional(),
+  title: text.min(1),
+  goal: text.min(1),
+  schedule: z.strictObject({
+    type: z.enum(TRIGGER_TYPES),
+    value: text.describe('an instant with offset, a duration, or five fields of cron'),
+    timeZone: text.optional(),
+  }),
+  maxInvocations: whole.min(1).optional(),
+  endsAt: instant.optional(),
+  note: text.optional(),
+  actor: ActorSchema.optional(),
 });
 export const Triggers = object({ triggers: z.array(Trigger) });
 export const TriggerRemoved = object({ removed: z.literal(true), triggerId: text });

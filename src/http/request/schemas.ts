@@ -43,8 +43,14 @@ const messageFields = {
   actor: ActorSchema.exactOptional(),
   onBusy: OnBusySchema.exactOptional(),
   /** The client checks attachments and output schema, as it does for every other caller. */
-  attachments: z.custom<readonly (ImagePart | FilePart)[]>().exactOptional(),
-  output: z.custom<JsonSchema | false>().exactOptional(),
+  attachments: z
+    .custom<readonly (ImagePart | FilePart)[]>()
+    .meta({ type: 'array', items: { type: 'object' } })
+    .exactOptional(),
+  output: z
+    .custom<JsonSchema | false>()
+    .meta({ type: ['object', 'boolean'] })
+    .exactOptional(),
 };
 
 const createFields = {
@@ -90,11 +96,17 @@ const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required'
 /** The conversation judges the match: every field that it names must have this value in the call. */
 const RememberSchema = z.strictObject({
   for: z.enum(['turn', 'conversation']),
-  match: z.custom<Readonly<Record<string, Json>>>(isRecord, 'must be an object').exactOptional(),
+  match: z
+    .custom<Readonly<Record<string, Json>>>(isRecord, 'must be an object')
+    .meta({ type: 'object' })
+    .exactOptional(),
 });
 
 /** The conversation judges the files. */
-const FilesSchema = z.custom<ResultFiles>().exactOptional();
+const FilesSchema = z
+  .custom<ResultFiles>()
+  .meta({ type: 'array', items: { type: 'object' } })
+  .exactOptional();
 
 /** The shapes that a resolution may have. The conversation judges whether it fits the call. */
 export const ResolutionSchema = z.discriminatedUnion(
@@ -139,9 +151,11 @@ export const ResolveSchema = z.strictObject({
 });
 
 /** Milliseconds, or a duration in words that the client parses. */
-const DurationSchema = z.union([z.number(), z.string().min(1).max(100)], {
-  error: () => 'must be milliseconds or a duration such as "5 minutes"',
-});
+const DurationSchema = z
+  .union([z.number(), z.string().min(1).max(100)], {
+    error: () => 'must be milliseconds or a duration such as "5 minutes"',
+  })
+  .meta({ examples: ['5 minutes', 300_000] });
 
 /**
  * `POST /v1/conversations/{id}/tool-calls/{callId}/extend`: exactly one of `by` (milliseconds, or "2h") and `until`.
@@ -231,18 +245,22 @@ function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
     .refine(
       (value) => value >= minimum && value <= maximum,
       `must be from ${minimum} to ${maximum}`,
-    );
+    )
+    .meta({ type: 'integer', minimum, maximum });
 }
 
-const CursorSchema = z.string().transform((text, context) => {
-  const cursor = parseCursor(text);
-  if (cursor !== undefined) return cursor;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be a cursor "<generation>-<seq>", such as "1-42"',
-  });
-  return z.NEVER;
-});
+const CursorSchema = z
+  .string()
+  .transform((text, context) => {
+    const cursor = parseCursor(text);
+    if (cursor !== undefined) return cursor;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a cursor "<generation>-<seq>", such as "1-42"',
+    });
+    return z.NEVER;
+  })
+  .meta({ pattern: '^[1-9]\\d{0,8}-(0|[1-9]\\d{0,8})$' });
 
 /**
  * The tenant of the conversation, for callers that may name conversations of several tenants. Absent: the first of
@@ -259,18 +277,21 @@ export const PendingQuerySchema = z.strictObject({
   nested: z.literal('true', 'must be "true"').exactOptional(),
 });
 
+/** The route parses it, in any unit, up to the longest wait. */
+const TimeoutSchema = z.string().meta({ pattern: '^([1-9]|[12]\\d|30)s$', examples: ['20s'] });
+
 /** `?wait=result&timeout=20s` */
 export const WaitQuerySchema = z.strictObject({
   ...TENANT,
   wait: z.literal('result', 'must be "result"').exactOptional(),
-  timeout: z.string().exactOptional(),
+  timeout: TimeoutSchema.exactOptional(),
 });
 
 const SeqSchema = wholeNumber(0, 999_999_999);
 
 /** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; another process may have received the seq. */
 export const TurnQuerySchema = z.strictObject({
-  timeout: z.string().exactOptional(),
+  timeout: TimeoutSchema.exactOptional(),
   atLeastSeq: SeqSchema.exactOptional(),
 });
 
