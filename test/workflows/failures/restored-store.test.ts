@@ -1,4 +1,3 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { Executions } from '../../../src/client/temporal/executions.js';
@@ -14,6 +13,7 @@ import {
   restorablePostgres,
   restorableSqlite,
 } from '../../support/fakes/restorable-stores.js';
+import { removeRun } from '../../support/histories/remove-run.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -74,7 +74,9 @@ async function restored(
       const workflowId = before.workflowId(talk);
       const runs = await new Executions(before.temporal).all(keyOf(talk.id));
       const closedRuns = runs.filter(({ isRunning }) => !isRunning);
-      await Promise.all(closedRuns.map(({ runId }) => removeRun(before, { workflowId, runId })));
+      await Promise.all(
+        closedRuns.map(({ runId }) => removeRun(before.temporal, { workflowId, runId })),
+      );
     },
     close: () => closed(before, talk),
   });
@@ -113,28 +115,6 @@ async function sweptThrough({ id, after, all }: Restored): Promise<void> {
 
 function keyOf(conversationId: string) {
   return { tenant: 'default', conversationId };
-}
-
-/** Temporal removes histories in the background, so this waits until the run is gone. */
-async function removeRun(
-  { temporal }: Engine,
-  execution: { readonly workflowId: string; readonly runId: string },
-): Promise<void> {
-  const { namespace } = temporal.options;
-  await temporal.workflowService.deleteWorkflowExecution({
-    namespace,
-    workflowExecution: execution,
-  });
-  const isGone = async (): Promise<boolean> => {
-    try {
-      await temporal.workflowService.getWorkflowExecutionHistory({ namespace, execution });
-      return false;
-    } catch (error) {
-      const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
-      return code === 5;
-    }
-  };
-  await until('the run is gone', isGone, { timeoutMs: 60_000 });
 }
 
 const STORES = [
@@ -183,7 +163,7 @@ test.each(STORES)(
 
 test('events before a reopening that no run has any more are marked as lost from the state that its run restored', {
   ...promise('G229'),
-  timeout: patient(180_000),
+  timeout: patient(300_000),
 }, async () => {
   const found = await restored(restorableSqlite, async ({ say, close, forget }) => {
     await say('second');
@@ -207,7 +187,7 @@ test('events before a reopening that no run has any more are marked as lost from
 
 test.each(STORES)(
   'events that no run has any more are marked as lost in a restored store, and the conversation continues, is closed and reopened: %s',
-  { ...promise('G229'), timeout: patient(180_000) },
+  { ...promise('G229'), timeout: patient(300_000) },
   async (_, makeStore) => {
     const found = await restored(makeStore, async ({ say, rollOver, forget }) => {
       await say('second');

@@ -16,6 +16,7 @@ import { replays } from '../../support/engine/replays.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { type BreakableLog, breakable } from '../../support/fakes/breakable-log.js';
 import { type HeldLog, held } from '../../support/fakes/held-log.js';
+import { removeRun } from '../../support/histories/remove-run.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -267,24 +268,14 @@ test('a message that was admitted before the close is a duplicate, and leaves no
 
 test('a conversation whose runs Temporal has removed is reopened from its log', {
   ...promise('G298'),
-  timeout: patient(180_000),
+  timeout: patient(300_000),
 }, async () => {
   const model = script(says('one'), says('two'));
   const { engine } = await engineWith(model);
   const { talk } = await engine.ask('first');
   const seq = await closed(engine, talk);
   const { runId } = await engine.handle(talk).describe();
-  const { namespace } = engine.temporal.options;
-  await engine.temporal.workflowService.deleteWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId: engine.workflowId(talk), runId },
-  });
-  const isGone = async (): Promise<boolean> =>
-    await statusOf(engine, talk).then(
-      () => false,
-      () => true,
-    );
-  await until('the run is gone', isGone, { timeoutMs: 60_000 });
+  await removeRun(engine.temporal, { workflowId: engine.workflowId(talk), runId });
   await expect(talk.send('second')).rejects.toMatchObject({ code: 'conversation_closed' });
   expect(await engine.say(talk, 'second', { reopen: true })).toMatchObject({ text: 'two' });
   const log = await engine.log(talk);

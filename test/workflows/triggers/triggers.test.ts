@@ -205,7 +205,7 @@ test('the agent makes a trigger by a tool, and its run may be lost', {
 
 test('a closed conversation gets no event, and deleting it removes its triggers and their runs', {
   ...promise('G329'),
-  timeout: patient(180_000),
+  timeout: patient(300_000),
 }, async () => {
   const { engine, talk, triggers } = await begun();
   const beside = engine.begin(`${talk.id}-2`);
@@ -234,7 +234,7 @@ test('a closed conversation gets no event, and deleting it removes its triggers 
   };
   await until('its runs are gone', left, {
     holds: (runs) => runs.length === 0,
-    timeoutMs: 120_000,
+    timeoutMs: 240_000,
   });
 });
 
