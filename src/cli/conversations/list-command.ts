@@ -1,10 +1,11 @@
 /** `colloquy list`, `colloquy pending` and `colloquy show`: conversations and what waits in them. */
 import type { ConversationClient } from '../../client/conversation-client.js';
-import { excludesRequester } from '../../core/calls/audience.js';
+import { excludesRequester, outsideReason } from '../../core/calls/audience.js';
 import { sampleAnswer, whoMayAnswer, whyTakenBack } from '../../core/view/sample-answer.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { JudgedActor } from '../../protocol/values/actors.js';
 import { requestersStored } from '../../store/plans/pending.js';
 import { commandFor } from './answer-flags.js';
 import { type ActorFlags, asJson, type CommonFlags, type Opened, withClient } from './opened.js';
@@ -57,7 +58,8 @@ export interface PendingFlags extends ActorFlags {
 /** With `--for`, only what that user may answer; soonest deadline first. */
 export async function runPending(id: string | undefined, flags: PendingFlags): Promise<never> {
   return await withClient(flags, async ({ client, print }) => {
-    const found = id === undefined ? await waiting(client, flags) : [await snapshotOf(client, id)];
+    const all = id === undefined ? await waiting(client, flags) : [await snapshotOf(client, id)];
+    const found = await forPerson(client, all, flags);
     if (flags.json === true) {
       print(
         asJson(
@@ -77,15 +79,43 @@ export async function runPending(id: string | undefined, flags: PendingFlags): P
 
 async function waiting(
   client: ConversationClient,
-  { tenant, for: user, role, limit }: PendingFlags,
+  flags: PendingFlags,
 ): Promise<readonly ConversationSnapshot[]> {
-  const actor = { id: user ?? '', verified: true, ...(role === undefined ? {} : { roles: role }) };
+  const { tenant, limit } = flags;
+  const person = personOf(flags);
   const { conversations } = await client.list({
     ...(tenant === undefined ? {} : { tenant }),
-    ...(user === undefined ? { status: 'awaiting_input' as const } : { pendingFor: actor }),
+    ...(person === undefined ? { status: 'awaiting_input' as const } : { pendingFor: person }),
     limit,
   });
   return conversations;
+}
+
+function personOf({ for: id, role }: Pick<PendingFlags, 'for' | 'role'>): JudgedActor | undefined {
+  if (id === undefined) return undefined;
+  return { id, verified: true, ...(role === undefined ? {} : { roles: role }) };
+}
+
+/** Without the calls that the person of `--for` may not answer. */
+export async function forPerson(
+  client: Pick<ConversationClient, 'conversation'>,
+  conversations: readonly ConversationSnapshot[],
+  flags: Pick<PendingFlags, 'for' | 'role'>,
+): Promise<readonly ConversationSnapshot[]> {
+  const person = personOf(flags);
+  if (person === undefined) return conversations;
+  const found: ConversationSnapshot[] = [];
+  for (const snapshot of conversations) {
+    const pending: PendingCall[] = [];
+    for (const call of snapshot.pending) {
+      const requesters = await requestersOf(client, snapshot, call);
+      const { audience } = call;
+      if (audience === undefined || outsideReason(audience, person, requesters) === undefined)
+        pending.push(call);
+    }
+    found.push({ ...snapshot, pending });
+  }
+  return found;
 }
 
 export async function runShow(id: string, flags: CommonFlags): Promise<never> {
@@ -145,7 +175,7 @@ async function waitingText(
 
 /** Ids of those who asked for the call, whom its audience may exclude. The log is read only then. */
 async function requestersOf(
-  client: ConversationClient,
+  client: Pick<ConversationClient, 'conversation'>,
   { conversationId, tenant }: Pick<ConversationSnapshot, 'conversationId' | 'tenant'>,
   { audience, turnId }: PendingCall,
 ): Promise<readonly string[]> {

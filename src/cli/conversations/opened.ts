@@ -60,7 +60,16 @@ export async function withClient(
 
 /** The user of the operating system, unless the command names another one. */
 function actorOf({ as, role }: ActorFlags): Actor {
-  return { id: as ?? userInfo().username, ...(role === undefined ? {} : { roles: role }) };
+  return { id: as ?? systemUser(), ...(role === undefined ? {} : { roles: role }) };
+}
+
+/** In a container the process may run as a number that no user has. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'operator';
+  }
 }
 
 export function asJson(value: unknown): string {
