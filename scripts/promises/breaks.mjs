@@ -291,4 +291,11 @@ export const BREAKS = [
     to: "...{ method: 'get', path: '/ready', id: 'isReady' },",
     test: 'test/http/requests/description.test.ts',
   },
+  {
+    promise: 'G341',
+    file: 'src/http/routes/events.ts',
+    line: 'if (create === undefined) await requireBegun(deps, key);',
+    to: 'await requireBegun(deps, key);',
+    test: 'test/http/routes/event-stream.test.ts',
+  },
 ];

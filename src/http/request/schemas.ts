@@ -335,13 +335,14 @@ const BEFORE_RULE = 'must be "end" or a cursor "<generation>-<seq>", such as "1-
 
 /**
  * `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`; `nested` only for
- * streams.
+ * streams; `create` for streams that may begin before their conversation.
  */
 export const EventsQuerySchema = z.strictObject({
   ...TENANT,
   after: CursorSchema.exactOptional(),
   before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
   nested: z.literal('true', 'must be "true"').exactOptional(),
+  create: z.literal('wait', 'must be "wait"').exactOptional(),
   limit: wholeNumber(1, 1000).exactOptional(),
 });
 

@@ -20,18 +20,20 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
   addRoute(router, '/v1/conversations/:id/events', {
     get: async (request, response) => {
       const key = keyOf(deps, request);
-      const { tenant: _named, nested, ...query } = parseQuery(EventsQuerySchema, request);
+      const { tenant: _named, nested, create, ...query } = parseQuery(EventsQuerySchema, request);
       if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
-        if (nested !== undefined)
-          throw invalidField('?nested', 'is for streams: ask for text/event-stream');
+        for (const [name, value] of Object.entries({ nested, create }))
+          if (value !== undefined)
+            throw invalidField(`?${name}`, 'is for streams: ask for text/event-stream');
         await page(deps, response, { key, ...query });
         return;
       }
       if (query.before !== undefined)
         throw invalidField('?before', 'is for pages; a stream continues from "after"');
       const after = lastEventId(request) ?? query.after;
-      // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
-      await requireBegun(deps, key);
+      // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream. A page that
+      // opens before the first message is sent asks for that stream.
+      if (create === undefined) await requireBegun(deps, key);
       // A HEAD request has no body to stream.
       if (request.method === 'HEAD') response.type('text/event-stream').end();
       else await stream(deps, response, { key, after, nested: nested !== undefined, streams });

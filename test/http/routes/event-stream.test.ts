@@ -253,6 +253,22 @@ describe('the event stream', () => {
     expect(app.reader.watchers).toBe(0);
   });
 
+  it('with ?create=wait opens before its conversation, and begins with its first event', {
+    ...promise('G341'),
+  }, async () => {
+    const app = await startHttpApp();
+    const stream = await open(app, '/v1/conversations/later/events?create=wait');
+    expect(stream.response.status).toBe(200);
+    app.reader.add('later', sampleLog('later').slice(0, 2));
+    await stream.until(() => stream.messages().length === 2);
+    expect(stream.messages().map(({ id }) => id)).toEqual(['1-1', '1-2']);
+    stream.leave();
+    const page = await app.request('/v1/conversations/later/events?create=wait');
+    expect(await page.json()).toMatchObject({ errors: [{ path: '?create' }] });
+    const other = await app.request('/v1/conversations/later/events?create=now');
+    expect(other.status).toBe(422);
+  });
+
   it('is a 404 for an unknown conversation and a 422 for an id that no stream sends', async () => {
     const app = await startWithLog();
     const headers = { accept: 'text/event-stream' };
