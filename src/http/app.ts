@@ -1,8 +1,9 @@
 /** The HTTP API as an express app. The app opens no port and has no lifetime of its own. */
-import express, { type Express, Router } from 'express';
+import express, { type Express, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
 import { addDescriptionRoute } from './openapi/route.js';
+import { allowCors, allowOrigins } from './request/cors.js';
 import type { AppDeps } from './request/deps.js';
 import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
@@ -10,7 +11,7 @@ import { problemHandler, sendProblem } from './request/problem.js';
 import { OpenStreams, rememberStreams } from './request/streams.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
-import { allowOrigins, codecRouter } from './routes/codec.js';
+import { codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addAgentRoutes, addHealthRoutes } from './routes/health.js';
@@ -45,7 +46,8 @@ export function createApp(deps: AppDeps): Express {
     next();
   });
 
-  if (deps.codec !== undefined) app.use('/codec', allowOrigins(deps.codec.origins));
+  if (deps.codec !== undefined) app.use('/codec', allowOrigins(forUi(deps.codec.origins)));
+  if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec.codecs));
@@ -75,4 +77,17 @@ export function createApp(deps: AppDeps): Express {
   });
   app.use(problemHandler(deps));
   return app;
+}
+
+/** The UI can be configured to send its own cookies and token along. */
+function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
+  return { origins, credentials: true, methods: 'POST', headers: 'content-type, x-namespace' };
+}
+
+/** The codec endpoint has a list of origins of its own. */
+function besideCodec(handle: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (/^\/codec(?:\/|$)/i.test(request.path)) next();
+    else handle(request, response, next);
+  };
 }

@@ -3,5 +3,6 @@ export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/
 export { createApp } from './app.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
 export { type OpenApiDocument, openApiDocument } from './openapi/document.js';
+export type { CorsOptions } from './request/cors.js';
 export type { AppDeps, ConversationLister, HealthCheck } from './request/deps.js';
 export { AUTH_NOTICE } from './routes/health.js';

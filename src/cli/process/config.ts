@@ -89,6 +89,11 @@ const EnvironmentSchema = z.object({
     .describe(
       'Origins of Temporal UIs whose pages may have payloads decoded by the API, separated by commas.',
     ),
+  COLLOQUY_CORS_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins whose pages may use the API from a browser (CORS), separated by commas; without cookies.',
+    ),
   COLLOQUY_HOST: filled.default('127.0.0.1').describe('Address to listen at; loopback only.'),
   COLLOQUY_ALLOWED_HOSTS: hostNames
     .default([])
@@ -127,6 +132,8 @@ export interface Config {
   readonly sdkGuards: boolean;
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
+  /** Origins whose pages may use the API. */
+  readonly corsOrigins: readonly string[];
   readonly host: string;
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
@@ -213,6 +220,7 @@ export function readConfig(
     audit: values.COLLOQUY_AUDIT,
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
+    corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,

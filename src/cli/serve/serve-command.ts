@@ -37,8 +37,11 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     searchAttributes: config.searchAttributes,
     patience: config.patience,
   });
-  const { allowedHosts, uiOrigins } = config;
-  const app = await colloquy.app({ log, allowedHosts, codecOrigins: uiOrigins });
+  const { allowedHosts, uiOrigins, corsOrigins } = config;
+  const app = await colloquy.app({
+    ...{ log, allowedHosts, codecOrigins: uiOrigins },
+    ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
+  });
   const server = await serve(app, { port: config.port, host: config.host });
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);

@@ -95,7 +95,8 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: `${ONE}/events`, id: 'readEvents', streams: true },
-    summary: 'A page of the log, or a stream of it that continues with what comes',
+    summary:
+      'A page of the log, or a stream of it that continues with what comes; with `create=wait` the stream may open before its conversation begins',
     query: requests.EventsQuerySchema,
     answers: { 200: shapes.EventPage },
   },

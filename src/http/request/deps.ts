@@ -6,6 +6,8 @@ import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 
+import type { CorsOptions } from './cors.js';
+
 /** The part of the event log that lists conversations, and checks that it can be written. */
 export interface ConversationLister {
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
@@ -44,6 +46,8 @@ export interface AppDeps {
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[];
+  /** Pages of other origins that may use the API (CORS). @defaultValue none */
+  readonly cors?: CorsOptions;
   /** @defaultValue the client's own */
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** Receives one line for each request. Absent = silent. */

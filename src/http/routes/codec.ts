@@ -3,7 +3,7 @@
  * The endpoint sees only the payloads that a request carries. Paths and bodies are those of Temporal's remote codec
  * protocol.
  */
-import { type Request, type RequestHandler, Router } from 'express';
+import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { invalidField } from '../../client/api/errors.js';
 import { type JsonPayload, throughCodecs } from '../../client/payloads/codec-json.js';
@@ -62,31 +62,4 @@ function checkCounts(body: unknown): void {
 
 function entriesIn(metadata: unknown): number {
   return isRecord(metadata) ? Object.keys(metadata).length : 0;
-}
-
-/**
- * Sets CORS headers for the given origins. Other origins get none, so that their pages can neither send nor read, and
- * later middleware refuses them.
- */
-export function allowOrigins(origins: readonly string[]): RequestHandler {
-  return (request, response, next) => {
-    const origin = request.get('origin');
-    response.vary('Origin');
-    if (origin === undefined || !origins.includes(origin)) {
-      next();
-      return;
-    }
-    response.setHeader('Access-Control-Allow-Origin', origin);
-    // The UI can be configured to send its own cookies and token along.
-    response.setHeader('Access-Control-Allow-Credentials', 'true');
-    response.setHeader('Access-Control-Allow-Methods', 'POST');
-    response.setHeader(
-      'Access-Control-Allow-Headers',
-      request.get('access-control-request-headers') ?? 'content-type, x-namespace',
-    );
-    // Chrome asks this about a UI that is served from another machine.
-    if (request.get('access-control-request-private-network') === 'true')
-      response.setHeader('Access-Control-Allow-Private-Network', 'true');
-    next();
-  };
 }
