@@ -33,7 +33,7 @@ describe('a page of an origin in the list', promise('G342'), () => {
     expect(allowed.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  it('is told by a preflight request what it may send', async () => {
+  it('learns by a preflight request what it may send', async () => {
     const app = await appFor({});
     const asked = { 'access-control-request-method': 'POST' };
     const headers = 'content-type,idempotency-key';
