@@ -58,6 +58,7 @@ import { workflowCode } from './temporal/bundle.js';
 import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
+import { countedLog, runtimeCounters } from './watch/event-metrics.js';
 import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
 import { workerMcp } from './worker-mcp.js';
@@ -147,14 +148,14 @@ async function assemble<Services>(
   parts: Parts,
 ): Promise<ColloquyWorker> {
   const { client, opened, logger } = parts;
-  const { log, live } = opened;
+  const { log } = opened;
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, serverWatch(parts)];
   const history = readsHistory(parts, identity);
   const source = createEventSource(createWorkflowSource(client), history.isCommitted);
-  const projector = new Projector({ log, live, source, logger });
+  const projector = projectorOf(parts, source);
   const sweep = sweepOf(options, parts, { source, projector });
   const startupCheck = new StartupCheck({ log, projector, source, logger });
   const waits = waitsOf(options, parts, () => startupCheck.run());
@@ -212,6 +213,11 @@ async function closeAll(parts: Parts): Promise<void> {
   await opened.close();
   await connection.close();
   await client.connection.close();
+}
+
+function projectorOf({ opened, logger }: Parts, source: WorkflowSource): Projector {
+  const { log, live } = opened;
+  return new Projector({ live, source, logger, log: countedLog(log, runtimeCounters()) });
 }
 
 /** The watches of waiting calls: of changed tools, of leases of claims, and of lost workers. */

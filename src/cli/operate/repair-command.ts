@@ -7,7 +7,7 @@ import { CompressionCodec } from '../../client/payloads/payload-codec.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import { applyRepair, planRepair, type RepairPlan } from '../../worker/repair/index.js';
 import { readConfig } from '../process/config.js';
-import { createPino, installRuntimeLogging } from '../process/logging.js';
+import { createPino, installRuntime } from '../process/logging.js';
 import { exitNow } from '../process/process-life.js';
 import { openExistingLog, openTemporal } from './open.js';
 
@@ -28,7 +28,7 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   const config = readConfig(process.env, { data: flags.data });
   // The replays are expected to fail: Temporal's messages about that are in the report, which has stdout to itself.
   const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
-  installRuntimeLogging(createPino({ logLevel }, 'colloquy-operate'));
+  installRuntime(createPino({ logLevel }, 'colloquy-operate'));
   const opened = await openExistingLog(config);
   const temporal = await openTemporal(config, flags.retry);
   const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };

@@ -105,6 +105,13 @@ const EnvironmentSchema = z.object({
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
     .optional()
     .describe('Workers delete conversations that were closed longer ago, such as `30 days`.'),
+  COLLOQUY_METRICS: z
+    .string()
+    .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'must be an address and a port, such as 127.0.0.1:9464')
+    .optional()
+    .describe(
+      'Address at which a worker serves metrics for Prometheus, such as `127.0.0.1:9464`; those of Temporal and those of conversations.',
+    ),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
     .default('info')
     .describe(
@@ -138,6 +145,8 @@ export interface Config {
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
   readonly port: number;
+  /** Where a worker serves metrics; absent: nowhere. */
+  readonly metrics: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -221,6 +230,7 @@ export function readConfig(
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
+    metrics: values.COLLOQUY_METRICS,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,

@@ -2,7 +2,7 @@
 import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
 import { type Logger as Pino, pino } from 'pino';
 import type { Logger } from '../../define/tool/context.js';
-import type { Config } from './config.js';
+import { type Config, ConfigError } from './config.js';
 
 export function createPino(config: Pick<Config, 'logLevel'>, name: string): Pino {
   return pino({ name, level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
@@ -38,17 +38,32 @@ export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<stri
   };
 }
 
-/** Routes Temporal's own log lines to the given logger; must run before anything of the worker package is used. */
-export function installRuntimeLogging(log: Pino): void {
+/**
+ * Routes Temporal's own log lines to the given logger, and serves its metrics at an address; must run before anything of
+ * the worker package is used.
+ */
+export function installRuntime(log: Pino, metrics?: string): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const line = runtimeLine(meta);
     if (level === 'ERROR') log.error(line, message);
     else log.warn(line, message);
   });
-  Runtime.install({
+  const options = {
     logger,
-    telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+    telemetryOptions: {
+      logging: { forward: {}, filter: 'ERROR' },
+      ...(metrics === undefined
+        ? {}
+        : { metrics: { prometheus: { bindAddress: metrics, countersTotalSuffix: true } } }),
+    },
     // The worker's own shutdown drains the projector first; Temporal's would stop the worker at once.
     shutdownSignals: [],
-  });
+  };
+  try {
+    Runtime.install(options);
+  } catch (error) {
+    if (metrics === undefined) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`COLLOQUY_METRICS: metrics cannot be served at ${metrics}: ${reason}`);
+  }
 }

@@ -6,7 +6,7 @@ import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
 import { loadAgents } from '../process/agents-module.js';
 import { readConfig } from '../process/config.js';
-import { createPino, installRuntimeLogging, loggerOf } from '../process/logging.js';
+import { createPino, installRuntime, loggerOf } from '../process/logging.js';
 import { announceReady, exitNow, onStop } from '../process/process-life.js';
 
 export interface WorkerFlags {
@@ -21,7 +21,7 @@ export interface WorkerFlags {
 export async function runWorker(flags: WorkerFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   const log = createPino(config, 'colloquy-worker');
-  installRuntimeLogging(log);
+  installRuntime(log, config.metrics);
   const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });
   const { agents, services, secrets } = await loadAgents(flags.agents);
   await mkdir(config.dataDir, { recursive: true });

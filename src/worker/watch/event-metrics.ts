@@ -1,0 +1,82 @@
+/**
+ * Counts what the conversations do, as counters of Temporal's own metrics, beside the gauges of conversations in
+ * trouble. Each event is counted by the worker that has stored it, so sum over all workers. A log that is rewritten is
+ * not counted again.
+ */
+import { Runtime } from '@temporalio/worker';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { EventLog } from '../../store/ports/log.js';
+
+type Tags = Readonly<Record<string, string>>;
+
+/** Name, unit and meaning of each counter. Names are for ever: dashboards have them. */
+const COUNTERS = {
+  colloquy_turns: ['turns', 'Turns that have ended, by status'],
+  colloquy_model_calls: ['calls', 'Model calls that have ended, by model'],
+  colloquy_tokens: ['tokens', 'Tokens of model calls, by direction'],
+  colloquy_tool_results: ['calls', 'Results of tool calls, by status'],
+  colloquy_waits_opened: ['calls', 'Calls that began to wait for input from outside, by kind'],
+  colloquy_waits_answered: ['calls', 'Answers to waiting calls, by kind and answer'],
+  colloquy_waits_expired: ['calls', 'Calls whose wait has ended without an answer, by kind'],
+} as const;
+
+export type CounterName = keyof typeof COUNTERS;
+export type Count = (name: CounterName, value: number, tags: Tags) => void;
+
+/** The counters of this process, as its runtime exports them. */
+export function runtimeCounters(): Count {
+  const { metricMeter } = Runtime.instance();
+  const counters = Object.fromEntries(
+    Object.entries(COUNTERS).map(([name, [unit, meaning]]) => [
+      name,
+      metricMeter.createCounter(name, unit, meaning),
+    ]),
+  );
+  return (name, value, tags) => counters[name]?.add(value, tags);
+}
+
+/** The same log, whose appended events are counted. */
+export function countedLog(log: EventLog, count: Count): EventLog {
+  const append: EventLog['append'] = async (batch) => {
+    const result = await log.append(batch);
+    // A batch may overlap with the stored events: the new ones are the last.
+    if (result.outcome === 'appended' && result.added > 0)
+      for (const event of batch.events.slice(-result.added)) countEvent(event, count);
+    return result;
+  };
+  return new Proxy(log, {
+    get: (target, name) => {
+      if (name === 'append') return append;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+function countEvent(event: CanonicalEvent, count: Count): void {
+  switch (event.type) {
+    case 'turn_ended':
+      count('colloquy_turns', 1, { status: event.status });
+      return;
+    case 'model_call': {
+      const { model, usage } = event;
+      count('colloquy_model_calls', 1, { model });
+      count('colloquy_tokens', usage.inputTokens, { direction: 'in' });
+      count('colloquy_tokens', usage.outputTokens, { direction: 'out' });
+      return;
+    }
+    case 'tool_result':
+      count('colloquy_tool_results', 1, { status: event.result.status });
+      return;
+    case 'suspension':
+      count('colloquy_waits_opened', 1, { kind: event.suspension.kind });
+      return;
+    case 'resolution':
+      count('colloquy_waits_answered', 1, { kind: event.kind, answer: event.resolution.type });
+      return;
+    case 'expired':
+      count('colloquy_waits_expired', 1, { kind: event.kind });
+      return;
+    default:
+  }
+}

@@ -1,0 +1,66 @@
+/** Counters of what conversations do: each stored event once. */
+import { expect, it } from 'vitest';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import type { AppendBatch, AppendResult, EventLog } from '../../../src/store/ports/log.js';
+import { countedLog } from '../../../src/worker/watch/event-metrics.js';
+import { promise } from '../../support/promise.js';
+import { KEY, stamped, started, turn } from '../../support/samples/log-events.js';
+
+/** A log that says of each batch what the test wants; its methods need their object, as those of real logs do. */
+class SaidLog {
+  readonly #results: AppendResult[];
+  constructor(...results: readonly object[]) {
+    this.#results = results as unknown as AppendResult[];
+  }
+  append(_batch: AppendBatch): Promise<AppendResult | undefined> {
+    return Promise.resolve(this.#results.shift());
+  }
+  storeId(): Promise<string> {
+    return Promise.resolve(`${this.#results.length} left`);
+  }
+}
+
+const EVENTS = stamped([started(), ...turn('t1')]);
+const batchOf = (events: readonly CanonicalEvent[]): AppendBatch => ({
+  ...KEY,
+  runId: 'r',
+  events,
+});
+
+function counted(...results: readonly object[]) {
+  const seen: string[] = [];
+  const log = countedLog(new SaidLog(...results) as unknown as EventLog, (name, value, tags) => {
+    seen.push(`${name} ${value} ${JSON.stringify(tags)}`);
+  });
+  return { log, seen };
+}
+
+it('counts the events that were added, and no others', promise('G343'), async () => {
+  const all = EVENTS.length;
+  const { log, seen } = counted(
+    { outcome: 'appended', added: all },
+    { outcome: 'appended', added: 0 },
+    { outcome: 'gap', lastSeq: 1 },
+    { outcome: 'rewritten', added: all },
+  );
+  await log.append(batchOf(EVENTS));
+  const first = [...seen];
+  expect(first.filter((line) => line.startsWith('colloquy_turns '))).toEqual([
+    'colloquy_turns 1 {"status":"completed"}',
+  ]);
+  expect(first).toContainEqual(expect.stringMatching(/^colloquy_tokens \d+ \{"direction":"in"\}/));
+  for (let rest = 0; rest < 3; rest += 1) await log.append(batchOf(EVENTS));
+  expect(seen).toEqual(first);
+});
+
+it('counts only the new end of a batch that overlaps', promise('G343'), async () => {
+  const { log, seen } = counted({ outcome: 'appended', added: 1 });
+  const end = EVENTS.findIndex(({ type }) => type === 'turn_ended');
+  await log.append(batchOf(EVENTS.slice(0, end + 1)));
+  expect(seen).toEqual(['colloquy_turns 1 {"status":"completed"}']);
+});
+
+it('leaves the rest of the log as it is', async () => {
+  const { log } = counted({}, {});
+  expect(await log.storeId()).toBe('2 left');
+});
