@@ -78,7 +78,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  cli: [['process', 'temporal'], ['check', 'dev', 'init', 'operate', 'serve'], ['conversations']],
+  cli: [['process', 'temporal'], ['check', 'init', 'operate', 'serve'], ['conversations'], ['dev']],
   client: [
     ['history', 'ports', 'workers'],
     ['trouble'],
@@ -109,7 +109,7 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['request'], ['openapi', 'routes']],
+  http: [['schemas'], ['request'], ['openapi', 'routes']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
   protocol: [

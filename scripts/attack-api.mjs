@@ -11,11 +11,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const VERSION = '4.32.5';
-/** The tool counts cases for each operation. */
-const OPERATIONS = 32;
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { cases: { type: 'string', default: '5000' } } });
+const cases = Number(values.cases);
+if (!Number.isSafeInteger(cases) || cases < 1)
+  throw new Error(`--cases must be a whole number from 1, got ${values.cases}`);
 const tool = join(root, '.colloquy', 'schemathesis');
 const st = join(tool, 'bin', 'st');
 if (!existsSync(st)) {
@@ -41,7 +43,10 @@ const url = await new Promise((resolve, reject) => {
   ended.then(() => reject(new Error(`the server ended:\n${said}`)));
 });
 try {
-  const each = Math.max(1, Math.ceil(Number(values.cases) / OPERATIONS));
+  // The tool counts cases for each operation.
+  const { paths } = await (await fetch(`${url}/openapi.json`)).json();
+  const operations = Object.values(paths).flatMap((path) => METHODS.filter((name) => name in path));
+  const each = Math.max(1, Math.ceil(cases / operations.length));
   const { status } = spawnSync(
     st,
     [

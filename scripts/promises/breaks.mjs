@@ -231,7 +231,7 @@ export const BREAKS = [
   },
   {
     promise: 'G332',
-    file: 'src/http/request/schemas.ts',
+    file: 'src/http/schemas/bodies.ts',
     line: 'export const CancelSchema = z.strictObject({',
     to: 'export const CancelSchema = z.object({',
     test: 'test/http/routes/api.test.ts',
@@ -271,8 +271,8 @@ export const BREAKS = [
   {
     promise: 'G338',
     file: 'src/cli/conversations/answer-flags.ts',
-    line: "return '--approve';",
-    to: "return '--approved';",
+    line: "return ['--approve'];",
+    to: "return ['--approved'];",
     test: 'test/e2e/commands/conversations.test.ts',
     builds: true,
   },

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /** The command `colloquy`: its sub-commands, options and help. Each sub-command is loaded when it runs. */
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { devServerCommand } from '../client/workers/dev-server.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
 import { environmentVariables } from './process/config.js';
+import { retry, seconds } from './process/options.js';
 import { failWith } from './process/process-life.js';
 import type { ServeFlags } from './serve/serve-command.js';
 
@@ -57,22 +58,10 @@ ${lines.join('\n')}
 No Temporal server? ${devServerCommand()} starts one; "colloquy dev" brings its own.`;
 }
 
-const seconds = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds.');
-  return Number(text);
-};
-
 const AGENTS = [
   '--agents <module>',
   'module (.js, or .ts as Node runs it) that exports agents, or arrays of them (and services)',
 ] as const;
-const RETRY = [
-  '--retry <seconds>',
-  'keep trying to reach Temporal and Postgres for this long; 0 = exit at once',
-  seconds,
-  60,
-] as const;
-
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')
   .version(manifest.version, '-V, --version', 'print the version of this package')
@@ -95,7 +84,7 @@ program
   .description('Serve agents: model calls, tools and the event log projection')
   .requiredOption(...AGENTS)
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
-  .option(...RETRY)
+  .option(...retry(60))
   .option('--drain <seconds>', 'time that running calls get at SIGTERM', seconds, 60)
   .addHelpText(
     'after',
@@ -116,7 +105,7 @@ program
     '--allowed-hosts <names>',
     'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
   )
-  .option(...RETRY)
+  .option(...retry(60))
   .addHelpText('after', '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy serve --port 8080')
   .action(async (flags: ServeFlags) => {
     const { runServe } = await import('./serve/serve-command.js');
@@ -131,7 +120,7 @@ program
   .option('--tenant <tenant>', 'whose conversations; without --conversation all of them')
   .option('--conversation <id>', 'only this one; of the tenant, or of "default"')
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
-  .option(...RETRY)
+  .option(...retry(60))
   .addHelpText(
     'after',
     '\nIt cannot be undone. A repeat, or a worker, finishes a deletion that was interrupted.\nExample: npx colloquy delete --tenant acme',
@@ -168,7 +157,7 @@ program
   .description('Check Temporal, workers, agents and event log, and name conversations that fail')
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
   .option('--json', 'print the findings as JSON')
-  .option('--retry <seconds>', RETRY[1], seconds, 0)
+  .option(...retry(0))
   .addHelpText('after', '\nExits with 0 when nothing failed, else with 1. Changes nothing.')
   .action(async (flags: { data?: string; json?: boolean; retry: number }) => {
     const { runDoctor } = await import('./operate/doctor-command.js');
@@ -184,7 +173,7 @@ program
   .option('--apply', 'reset it; without this flag nothing is changed')
   .option('--json', 'print the plan as JSON')
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
-  .option('--retry <seconds>', RETRY[1], seconds, 0)
+  .option(...retry(0))
   .addHelpText(
     'after',
     '\nRun it with the code that the workers have. Accepted inputs are kept, and no tool with effects once runs twice.\nExits with 0 when nothing is left to repair; with 1 when the conversation has to be reset and was not, or when that failed.\nExample: npx colloquy repair order-42 --apply',
@@ -224,6 +213,6 @@ program
     else process.stdout.write(`Usage: colloquy temporal [args...]\n${TEMPORAL_HELP}\n`);
   });
 
-addConversationCommands(program, seconds);
+addConversationCommands(program);
 
 program.parseAsync().catch(failWith);

@@ -1,18 +1,15 @@
 /** `colloquy resolve`, `send`, `cancel` and `close`: what a person says to a conversation. */
-import type { ResolveOutcome } from '../../client/api/call-types.js';
+import { VERDICT_HTTP_STATUS, type Verdict } from '../../protocol/calls/resolutions.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
 import { type AnswerFlags, resolutionOf } from './answer-flags.js';
-import { type ActorFlags, asJson, withClient } from './opened.js';
-import { lines, oneLine } from './text.js';
+import { type ActorFlags, asJson, optionsAgain, withClient } from './opened.js';
+import { commandOf, lines, oneLine } from './text.js';
 
 export interface ResolveFlags extends ActorFlags, AnswerFlags {
   readonly digest?: string;
   readonly claim?: string;
   readonly requestId?: string;
 }
-
-/** Verdicts that took the answer, now or later. */
-const TAKEN: readonly string[] = ['accepted', 'accepted_late', 'duplicate', 'queued'];
 
 /** Prints the verdict. 1 when the answer was refused, at once or by the worker that checked it. */
 export async function runResolve(ref: string, flags: ResolveFlags): Promise<never> {
@@ -25,21 +22,17 @@ export async function runResolve(ref: string, flags: ResolveFlags): Promise<neve
       requestId,
     });
     const isUnchecked = outcome.verdict === 'accepted' && outcome.checked === false;
-    const verdict: ShownVerdict = {
-      ...outcome,
-      final: undefined,
-      ...(isUnchecked ? await outcome.final() : {}),
-    };
-    if (flags.json === true) print(asJson(verdict));
+    const verdict = isUnchecked
+      ? { ...(await outcome.final()), requestId: outcome.requestId }
+      : { ...outcome, final: undefined };
+    const httpStatus = VERDICT_HTTP_STATUS[verdict.verdict];
+    if (flags.json === true) print(asJson({ ...verdict, httpStatus }));
     else print(verdictText(verdict));
-    return TAKEN.includes(verdict.verdict) ? 0 : 1;
+    return httpStatus < 400 ? 0 : 1;
   });
 }
 
-/** As JSON it has no `final`. */
-type ShownVerdict = Omit<ResolveOutcome, 'final'> & { readonly final: undefined };
-
-function verdictText(verdict: ShownVerdict): string {
+function verdictText(verdict: Verdict): string {
   const { verdict: word, ...rest } = verdict as Readonly<Record<string, unknown>>;
   const problems = Array.isArray(rest['problems']) ? (rest['problems'] as readonly object[]) : [];
   const why = ['why', 'reason', 'by', 'at', 'status', 'warning']
@@ -79,12 +72,13 @@ export async function runSend(id: string, text: string, flags: SendFlags): Promi
     const result = await sent.result({ timeout: wait * 1_000 });
     if (flags.json === true) print(asJson(result));
     else if (result.status === 'queued') print(`queued: ${'warning' in sent ? sent.warning : ''}`);
-    else print(resultText(id, result));
+    else print(resultText([id, ...optionsAgain(flags)], result));
     return result.status === 'failed' || result.status === 'cancelled' ? 1 : 0;
   });
 }
 
-function resultText(id: string, result: TurnResult): string {
+/** `conversation`: its id and options, for the next command. */
+function resultText(conversation: readonly string[], result: TurnResult): string {
   switch (result.status) {
     case 'completed':
       return lines(result.text);
@@ -97,10 +91,10 @@ function resultText(id: string, result: TurnResult): string {
         ...result.pending.map(
           ({ kind, name, ref }) => `waits for: ${kind} of ${oneLine(name)}  ${ref}`,
         ),
-        `next: colloquy pending ${id}`,
+        `next: ${commandOf(['colloquy', 'pending', ...conversation])}`,
       ].join('\n');
     case 'timeout':
-      return `The turn still runs. Next: colloquy tail ${id} --follow`;
+      return `The turn still runs. Next: ${commandOf(['colloquy', 'tail', ...conversation, '--follow'])}`;
   }
 }
 

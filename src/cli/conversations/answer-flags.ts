@@ -3,8 +3,9 @@ import type { SampleAnswer } from '../../core/view/sample-answer.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { Json } from '../../protocol/values/json.js';
-import { shellQuote } from '../../protocol/workflow/shown-text.js';
+import { safeJson, visible } from '../../protocol/workflow/shown-text.js';
 import { ConfigError } from '../process/config.js';
+import { commandOf } from './text.js';
 
 /** Exactly one of the first seven. A text option without its text is `true`. */
 export interface AnswerFlags {
@@ -67,29 +68,38 @@ function jsonOf(name: string, text: string): Json {
   }
 }
 
-/** The command that gives the sample answer. */
-export function commandFor({ ref, audience, claim }: PendingCall, answer: SampleAnswer): string {
+/**
+ * The command that gives the sample answer, for a POSIX shell; undefined where a word of it would have characters that
+ * a reader cannot see.
+ */
+export function commandFor(
+  { ref, audience, claim }: PendingCall,
+  answer: SampleAnswer,
+  options: readonly string[] = [],
+): string | undefined {
   const { resolution, argsDigest, claimId, actor } = answer;
   const named = audience !== undefined || claim !== undefined;
-  return [
-    `colloquy resolve ${ref}`,
-    flagOf(resolution),
-    ...(argsDigest === undefined ? [] : [`--digest ${argsDigest}`]),
-    ...(claimId === undefined ? [] : [`--claim ${claimId}`]),
-    ...(named ? [`--as ${shellQuote(actor.id)}`] : []),
-    ...(named ? (actor.roles ?? []) : []).map((role) => `--role ${shellQuote(role)}`),
-  ].join(' ');
+  const words = [
+    ...['colloquy', 'resolve', ref, ...flagsOf(resolution)],
+    ...(argsDigest === undefined ? [] : ['--digest', argsDigest]),
+    ...(claimId === undefined ? [] : ['--claim', claimId]),
+    ...(named ? ['--as', actor.id] : []),
+    ...(named ? (actor.roles ?? []) : []).flatMap((role) => ['--role', role]),
+    ...options,
+  ];
+  const isReadable = words.every((text) => visible(text) === text && !text.includes('\n'));
+  return isReadable ? commandOf(words) : undefined;
 }
 
-function flagOf(resolution: Resolution): string {
+function flagsOf(resolution: Resolution): readonly string[] {
   switch (resolution.type) {
     case 'approve':
-      return '--approve';
+      return ['--approve'];
     case 'answer':
-      return `--answer ${shellQuote(JSON.stringify(resolution.value))}`;
+      return ['--answer', safeJson(resolution.value)];
     case 'result':
-      return `--result ${shellQuote(JSON.stringify(resolution.value))}`;
+      return ['--result', safeJson(resolution.value)];
     default:
-      return `--resolution ${shellQuote(JSON.stringify(resolution))}`;
+      return ['--resolution', safeJson(resolution)];
   }
 }

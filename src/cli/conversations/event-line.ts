@@ -35,7 +35,7 @@ function detailsOf(event: CanonicalEvent): string {
       const { envelope } = event.result;
       return envelope.ok
         ? shortJson(envelope.result)
-        : `${envelope.error.code}: ${oneLine(envelope.error.message)}`;
+        : `${oneLine(envelope.error.code, 40)}: ${oneLine(envelope.error.message)}`;
     }
     case 'turn_ended':
       return `${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error.message)}`}`;

@@ -6,14 +6,25 @@ import type { Actor } from '../../protocol/values/actors.js';
 import { requireEventLog } from '../operate/open.js';
 import { readConfig } from '../process/config.js';
 import { createPino, loggerOf } from '../process/logging.js';
-import { exitNow } from '../process/process-life.js';
+import { endWhenUnread, exitNow } from '../process/process-life.js';
 
 export interface CommonFlags {
-  readonly tenant?: string;
-  readonly data?: string;
+  readonly tenant?: string | undefined;
+  readonly data?: string | undefined;
   readonly json?: boolean;
   /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
+}
+
+/** The options by which the next command finds the same conversation. */
+export function optionsAgain({
+  tenant,
+  data,
+}: Pick<CommonFlags, 'tenant' | 'data'>): readonly string[] {
+  return [
+    ...(tenant === undefined ? [] : ['--tenant', tenant]),
+    ...(data === undefined ? [] : ['--data', data]),
+  ];
 }
 
 /** The options of commands that act in the name of a person. */
@@ -50,6 +61,7 @@ export async function withClient(
     patience: config.patience,
     actor: actorOf(flags),
   });
+  endWhenUnread();
   const print = (text: string): void => {
     process.stdout.write(`${text}\n`);
   };

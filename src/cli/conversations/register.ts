@@ -1,32 +1,32 @@
 /** Adds the commands on conversations to the program. Each is loaded when it runs. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
+import { STATUS_FILTERS, type StatusFilter } from '../../protocol/conversation/statuses.js';
+import { retry, seconds } from '../process/options.js';
 import type { CancelFlags, ResolveFlags, SendFlags } from './answer-command.js';
-import type { ListFlags, PendingFlags } from './list-command.js';
+import type { ListFlags } from './list-command.js';
 import type { ActorFlags, CommonFlags } from './opened.js';
+import type { PendingFlags } from './pending-command.js';
 import type { TailFlags } from './tail-command.js';
 
-/** Parses a whole number. */
-export type Whole = (text: string) => number;
-
-const count: Whole = (text) => {
+function count(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
     throw new InvalidArgumentError('It must be a whole number from 0 to 100.');
   return Number(text);
-};
+}
 
 const gathered = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   value,
 ];
 
-function statusOf(text: string): string {
-  if (!STATUS_FILTERS.some((known) => known === text))
+function statusOf(text: string): StatusFilter {
+  const status = STATUS_FILTERS.find((known) => known === text);
+  if (status === undefined)
     throw new InvalidArgumentError(`It must be one of ${STATUS_FILTERS.join(', ')}.`);
-  return text;
+  return status;
 }
 
-export function addConversationCommands(program: Command, seconds: Whole): void {
+export function addConversationCommands(program: Command): void {
   const command = (usage: string, description: string): Command =>
     program
       .command(usage)
@@ -34,14 +34,14 @@ export function addConversationCommands(program: Command, seconds: Whole): void 
       .option('--tenant <tenant>', 'whose conversations (default: "default")')
       .option('--json', 'print JSON')
       .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
-      .option('--retry <seconds>', 'keep trying to reach Temporal for this long', seconds, 0);
+      .option(...retry(0));
   const asPerson = (usage: string, description: string): Command =>
     command(usage, description)
       .option('--as <id>', 'the person in whose name (default: the user of the system)')
       .option('--role <role>', 'a role of that person; may be repeated', gathered);
   addReading(command);
   addPending(asPerson);
-  addWriting(asPerson, seconds);
+  addWriting(asPerson);
 }
 
 type Add = (usage: string, description: string) => Command;
@@ -81,13 +81,14 @@ function addPending(asPerson: Add): void {
   asPerson('pending [id]', 'List the calls that wait, each with the command that answers it')
     .option('--for <id>', 'only what this person may answer, soonest deadline first')
     .option('--limit <n>', 'conversations at most, up to 100', count, 50)
+    .option('--cursor <cursor>', 'the next page')
     .action(async (id: string | undefined, flags: PendingFlags) => {
-      const { runPending } = await import('./list-command.js');
+      const { runPending } = await import('./pending-command.js');
       await runPending(id, flags);
     });
 }
 
-function addWriting(asPerson: Add, seconds: Whole): void {
+function addWriting(asPerson: Add): void {
   asPerson('send <id> <text>', 'Send a message, and print the answer')
     .option('--agent <name>', 'starts the conversation with this agent')
     .option('--wait <seconds>', 'how long to wait for the answer; 0 = not at all', seconds, 60)

@@ -19,7 +19,9 @@ export async function runTail(id: string, flags: TailFlags): Promise<never> {
     };
     const page = await conversation.events({ before: 'end', limit: Math.max(1, flags.last) });
     for (const event of page.events.slice(0, flags.last).toReversed()) show(event);
-    if (flags.follow === true) await follow(conversation, page.tail ?? page.cursor, show);
+    const isClosed = page.events[0]?.type === 'conversation_closed';
+    if (flags.follow === true && !isClosed)
+      await follow(conversation, page.tail ?? page.cursor, show);
     return 0;
   });
 }

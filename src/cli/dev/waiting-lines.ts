@@ -1,26 +1,17 @@
-/**
- * The lines that `colloquy dev` prints for every waiting call: the call, who may answer, and the command that answers
- * it.
- */
+/** The lines that `colloquy dev` prints for every waiting call, each with the request that answers it. */
 import { excludesRequester } from '../../core/calls/audience.js';
-import {
-  type SampleAnswer,
-  sampleAnswer,
-  whoMayAnswer,
-  whyTakenBack,
-} from '../../core/view/sample-answer.js';
+import type { SampleAnswer } from '../../core/view/sample-answer.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { conversationKey } from '../../protocol/values/ids.js';
-import { safeJson, shellQuote, shownJson, shownText } from '../../protocol/workflow/shown-text.js';
-import { requestersStored } from '../../store/plans/pending.js';
+import { safeJson, shellQuote } from '../../protocol/workflow/shown-text.js';
+import { requestersInLog } from '../../store/plans/pending.js';
+import { type ByHand, waitingLines } from '../conversations/waiting-lines.js';
 
-const MAX_INPUT_CHARS = 2_000;
 const PAGE = 1_000;
 /** The most conversations that the API lists at once. */
 const LISTED = 100;
-const INDENT = ' '.repeat(10);
 
 interface Page {
   readonly conversations?: readonly ConversationSnapshot[];
@@ -33,10 +24,12 @@ interface Page {
  */
 export class WaitingLines {
   readonly #apiUrl: string;
+  readonly #byHand: ByHand;
   readonly #said = new Map<string, string>();
 
   constructor(apiUrl: string) {
     this.#apiUrl = apiUrl;
+    this.#byHand = requestsTo(apiUrl);
   }
 
   /** New lines. None while the API is unreachable: it may be restarting. */
@@ -64,7 +57,7 @@ export class WaitingLines {
       const requesters = await this.#requesters(snapshot, call, signal);
       if (requesters === undefined) continue;
       this.#said.set(id, now);
-      news.push(...waitingLines(this.#apiUrl, { snapshot, call, requesters }));
+      news.push(...waitingLines(this.#byHand, { snapshot, call, requesters }));
     }
     return news;
   }
@@ -87,11 +80,7 @@ export class WaitingLines {
       if (!page.more) break;
       after = `&after=${page.cursor}`;
     }
-    const ofTurn = events.filter(
-      (event) =>
-        (event.type === 'user_message' || event.type === 'turn_started') && event.turnId === turnId,
-    );
-    return JSON.parse(requestersStored(ofTurn, events.toReversed())) as readonly string[];
+    return requestersInLog(events, turnId);
   }
 
   async #get<Body>(path: string, signal: AbortSignal): Promise<Body | undefined> {
@@ -104,36 +93,17 @@ export class WaitingLines {
   }
 }
 
-/**
- * The last line is the command, if there is one. Foreign text cannot move the cursor, nor change a word of the command.
- */
-export function waitingLines(
-  apiUrl: string,
-  waits: {
-    readonly snapshot: Pick<ConversationSnapshot, 'conversationId'>;
-    readonly call: PendingCall;
-    /** Ids of the users who requested the call. */
-    readonly requesters: readonly string[];
-  },
-): readonly string[] {
-  const { snapshot, call, requesters } = waits;
-  const { conversationId } = snapshot;
-  const { toolCallId, kind, name, deadline, reason, prompt } = call;
-  const why = reason === undefined ? '' : ` (${shownText(reason, 500)})`;
-  const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${encodeURIComponent(toolCallId)}/resolution`;
-  const sample = sampleAnswer(call, requesters);
-  return [
-    `waits     ${conversationId}: ${kind} of ${shownText(name)}${why} until ${deadline}`,
-    `${INDENT}arguments: ${shownJson(prompt, MAX_INPUT_CHARS)}`,
-    ...(call.audience === undefined && call.claim === undefined
-      ? []
-      : [`${INDENT}who may answer: ${whoMayAnswer(call)}`]),
-    ...whyTakenBack(call).map((line) => `${INDENT}${line}`),
-    ...(sample?.hint === undefined ? [] : [`${INDENT}${sample.hint}`]),
-    sample === undefined
-      ? `${INDENT}No request by hand can answer it, for this API checks no identity: it is answered through the application.`
-      : `${INDENT}${curl(url, safeJson(bodyOf(call, sample.answer)))}`,
-  ];
+/** Requests of this API, which checks no identity. */
+export function requestsTo(apiUrl: string): ByHand {
+  return {
+    commandFor: ({ snapshot: { conversationId }, call }, answer) => {
+      const id = encodeURIComponent(call.toolCallId);
+      const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${id}/resolution`;
+      return curl(url, safeJson(bodyOf(call, answer)));
+    },
+    withoutCommand:
+      'No request by hand can answer it, for this API checks no identity: it is answered through the application.',
+  };
 }
 
 /** The resolution alone if the call needs no more. */

@@ -9,7 +9,7 @@ export interface DeleteFlags {
   readonly tenant?: string;
   readonly conversation?: string;
   readonly data?: string;
-  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
 }
 
@@ -18,7 +18,7 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   if (tenant === undefined && conversation === undefined)
     throw new ConfigError('Say what to delete: --tenant <tenant>, or --conversation <id>');
   const config = readConfig(process.env, { data: flags.data });
-  const opened = await openExistingLog(config);
+  const opened = await openExistingLog(config, flags.retry);
   const temporal = await openTemporal(config, flags.retry);
   const client = new ConversationClient({
     temporal,

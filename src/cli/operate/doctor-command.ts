@@ -9,7 +9,7 @@ import { openExistingLog, openTemporal } from './open.js';
 export interface DoctorFlags {
   readonly data?: string;
   readonly json?: boolean;
-  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
 }
 
@@ -24,7 +24,7 @@ export async function runDoctor(flags: DoctorFlags): Promise<void> {
       const client = await openTemporal(config, flags.retry);
       return { client, source: createWorkflowSource(client) };
     },
-    openStore: async () => (await openExistingLog(config)).log,
+    openStore: async () => (await openExistingLog(config, flags.retry)).log,
   });
   const text =
     flags.json === true ? JSON.stringify(diagnosis, undefined, 2) : diagnosisText(diagnosis);

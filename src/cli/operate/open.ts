@@ -7,7 +7,7 @@ import { type OpenLog, openEventLog } from '../../projection/source/open-log.js'
 import { type Config, ConfigError } from '../process/config.js';
 import { createPino, loggerOf } from '../process/logging.js';
 
-/** @param retry Seconds to keep trying to reach Temporal; 0 = one try. @throws {TemporalUnreachable} */
+/** @param retry Seconds to keep trying to reach it; 0 = one try. @throws {TemporalUnreachable} */
 export async function openTemporal(config: Config, retry: number): Promise<Client> {
   const logger = loggerOf(createPino(config, 'colloquy-operate'));
   const codecs = [new CompressionCodec({ writes: config.compression })];
@@ -16,12 +16,15 @@ export async function openTemporal(config: Config, retry: number): Promise<Clien
 
 /**
  * Opens an event log that exists: in a wrong folder an empty one would be created, and a deletion would remove the runs
- * without their log. @throws {ConfigError} when there is none @throws {StoreUnavailable}
+ * without their log.
+ * @param retry Seconds to keep trying to reach Postgres; 0 = one try.
+ * @throws {ConfigError} when there is none @throws {StoreUnavailable}
  */
-export async function openExistingLog(config: Config): Promise<OpenLog> {
+export async function openExistingLog(config: Config, retry: number): Promise<OpenLog> {
   requireEventLog(config);
   const logger = loggerOf(createPino(config, 'colloquy-operate'));
-  return await openEventLog(config.eventLog, { blobs: config.blobs, logger });
+  const { blobs } = config;
+  return await openEventLog(config.eventLog, { blobs, logger, retryForMs: retry * 1_000 });
 }
 
 /** @throws {ConfigError} when there is no event log at that place */

@@ -16,7 +16,7 @@ export interface RepairFlags {
   readonly data?: string;
   readonly apply?: boolean;
   readonly json?: boolean;
-  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
 }
 
@@ -29,7 +29,7 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   // The replays are expected to fail: Temporal's messages about that are in the report, which has stdout to itself.
   const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
   installRuntime(createPino({ logLevel }, 'colloquy-operate'));
-  const opened = await openExistingLog(config);
+  const opened = await openExistingLog(config, flags.retry);
   const temporal = await openTemporal(config, flags.retry);
   const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };
   const outcome: Shown =

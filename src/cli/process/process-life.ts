@@ -28,6 +28,14 @@ export function exitNow(code: 0 | 1 = 0): never {
   process.exit(code);
 }
 
+/** Ends the process when the reader of its output has left, such as `head`: it has what it wanted. */
+export function endWhenUnread(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}
+
 /** Ends a command that failed: prints its message, and its stack only at log level debug. */
 export function failWith(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);

@@ -37,6 +37,14 @@ export function oneOf(...known: readonly string[]): Form {
       : ` must be one of ${known.join(', ')}`;
 }
 
+/** A key of the table as it is when a value is checked. */
+export function keyOf(table: Readonly<Record<string, unknown>>): Form {
+  return (value) =>
+    typeof value === 'string' && Object.hasOwn(table, value)
+      ? undefined
+      : ` must be one of ${Object.keys(table).join(', ')}`;
+}
+
 export function optional(form: Form): Form {
   return (value) => (value === undefined ? undefined : form(value));
 }

@@ -14,6 +14,7 @@ import {
   aText,
   type Form,
   isDeeperThan,
+  keyOf,
   listOf,
   numberWithin,
   oneOf,
@@ -73,7 +74,7 @@ const childBudgets = recordOf({
 const plan = recordOf({
   toolCallId: aText,
   name: toolName,
-  executor: (value) => oneOf(...Object.keys(EXECUTOR_TABLE))(value),
+  executor: keyOf(EXECUTOR_TABLE),
   argsDigest: optional(aText),
   definition: optional(aText),
   answerDefinition: optional(aText),

@@ -1,6 +1,7 @@
 /** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
 import type { z } from 'zod';
-import * as requests from '../request/schemas.js';
+import * as bodies from '../schemas/bodies.js';
+import * as queries from '../schemas/queries.js';
 import * as shapes from './shapes.js';
 
 export interface Operation {
@@ -26,7 +27,7 @@ export interface Operation {
 const ONE = '/v1/conversations/:id';
 const CALL = `${ONE}/tool-calls/:callId`;
 const TRIGGER = `${ONE}/triggers/:triggerId`;
-const OF_ONE = { query: requests.ConversationQuerySchema } as const;
+const OF_ONE = { query: queries.ConversationQuerySchema } as const;
 
 /** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is invalid. */
 const VERDICTS: Operation['answers'] = Object.fromEntries(
@@ -35,27 +36,27 @@ const VERDICTS: Operation['answers'] = Object.fromEntries(
 
 export const OPERATIONS: readonly Operation[] = [
   {
-    ...{ method: 'get', path: '/v1/agents', id: 'listAgents', query: requests.NoQuerySchema },
+    ...{ method: 'get', path: '/v1/agents', id: 'listAgents', query: queries.NoQuerySchema },
     summary: 'The agents that workers serve',
     answers: { 200: shapes.Agents },
   },
   {
     ...{ method: 'get', path: '/v1/conversations', id: 'listConversations' },
     summary: 'Conversations, by filters',
-    query: requests.ListQuerySchema,
+    query: queries.ListQuerySchema,
     answers: { 200: shapes.ConversationPage },
   },
   {
     ...{ method: 'post', path: '/v1/conversations', id: 'createConversation', idempotent: true },
     summary: 'Begins a conversation with its first message',
-    query: requests.WaitQuerySchema,
-    bodies: [requests.CreateConversationSchema, requests.CreateWithMessageSchema],
+    query: queries.WaitQuerySchema,
+    bodies: [bodies.CreateConversationSchema, bodies.CreateWithMessageSchema],
     answers: { 200: shapes.ConversationTurn, 202: shapes.Sent },
   },
   {
     ...{ method: 'get', path: ONE, id: 'getConversation' },
     summary: 'The present state of a conversation',
-    query: requests.SnapshotQuerySchema,
+    query: queries.SnapshotQuerySchema,
     answers: { 200: shapes.Snapshot },
   },
   {
@@ -66,7 +67,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: `${ONE}/pending`, id: 'listPendingCalls' },
     summary: 'The calls that wait for an answer from outside',
-    query: requests.PendingQuerySchema,
+    query: queries.PendingQuerySchema,
     answers: { 200: shapes.PendingCalls },
   },
   {
@@ -77,33 +78,33 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${ONE}/messages`, id: 'sendMessage', idempotent: true },
     summary: 'Sends a message',
-    query: requests.WaitQuerySchema,
-    bodies: [requests.SendMessageSchema],
+    query: queries.WaitQuerySchema,
+    bodies: [bodies.SendMessageSchema],
     answers: { 200: shapes.ConversationTurn, 202: shapes.Sent },
   },
   {
     ...{ method: 'post', path: `${ONE}/cancel`, id: 'cancelTurn', idempotent: true, ...OF_ONE },
     summary: 'Stops the running turn, or a named one',
-    bodies: [requests.CancelSchema],
+    bodies: [bodies.CancelSchema],
     answers: { 200: shapes.Cancelled, 202: shapes.Cancelled },
   },
   {
     ...{ method: 'post', path: `${ONE}/close`, id: 'closeConversation', ...OF_ONE },
     summary: 'Closes a conversation',
-    bodies: [requests.CloseSchema],
+    bodies: [bodies.CloseSchema],
     answers: { 200: shapes.Closed },
   },
   {
     ...{ method: 'get', path: `${ONE}/events`, id: 'readEvents', streams: true },
     summary:
       'A page of the log, or a stream of it that continues with what comes; with `create=wait` the stream may open before its conversation begins',
-    query: requests.EventsQuerySchema,
+    query: queries.EventsQuerySchema,
     answers: { 200: shapes.EventPage },
   },
   {
     ...{ method: 'post', path: `${ONE}/inbox`, id: 'sendEvent', idempotent: true, ...OF_ONE },
     summary: 'Sends an event of another system, which the model reads',
-    bodies: [requests.InboxEventSchema],
+    bodies: [bodies.InboxEventSchema],
     answers: { 200: shapes.InboxReply, 202: shapes.InboxReply },
   },
   {
@@ -125,7 +126,7 @@ export const OPERATIONS: readonly Operation[] = [
     ...{ method: 'delete', path: `${ONE}/rules/:ruleId`, id: 'revokeRule', idempotent: true },
     ...OF_ONE,
     summary: 'Revokes a remembered decision',
-    bodies: [requests.RevokeRuleSchema],
+    bodies: [bodies.RevokeRuleSchema],
     answers: { 200: shapes.Revoked },
   },
   {
@@ -137,14 +138,14 @@ export const OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: `${ONE}/steps/:stepId/tool-results`, id: 'submitStep' },
     ...{ idempotent: true, ...OF_ONE },
     summary: 'The results of all client calls of a step',
-    bodies: [requests.ToolResultsSchema],
+    bodies: [bodies.ToolResultsSchema],
     answers: VERDICTS,
   },
   {
     ...{ method: 'post', path: `${CALL}/resolution`, id: 'resolveToolCall', idempotent: true },
     ...OF_ONE,
     summary: 'Answers a call that waits',
-    bodies: [requests.ResolveSchema, requests.ResolutionSchema],
+    bodies: [bodies.ResolveSchema, bodies.ResolutionSchema],
     answers: VERDICTS,
   },
   {
@@ -152,21 +153,21 @@ export const OPERATIONS: readonly Operation[] = [
     ...OF_ONE,
     summary: 'Moves the deadline of a call that waits',
     bodies: [
-      requests.ExtendSchema.omit({ until: true }).required({ by: true }),
-      requests.ExtendSchema.omit({ by: true }).required({ until: true }),
+      bodies.ExtendSchema.omit({ until: true }).required({ by: true }),
+      bodies.ExtendSchema.omit({ by: true }).required({ until: true }),
     ],
     answers: VERDICTS,
   },
   {
     ...{ method: 'post', path: `${CALL}/claim`, id: 'claimToolCall', idempotent: true, ...OF_ONE },
     summary: 'Claims a call that a client or another backend runs, or renews the claim',
-    bodies: [requests.ClaimSchema],
+    bodies: [bodies.ClaimSchema],
     answers: VERDICTS,
   },
   {
     ...{ method: 'post', path: `${CALL}/progress`, id: 'reportProgress', ...OF_ONE },
     summary: 'Shows progress of a claimed call, and renews the claim',
-    bodies: [requests.ProgressSchema],
+    bodies: [bodies.ProgressSchema],
     answers: VERDICTS,
   },
   {
@@ -203,11 +204,11 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${TRIGGER}/note`, id: 'setTriggerNote', ...OF_ONE },
     summary: 'Sets the text that the model reads with the next event',
-    bodies: [requests.TriggerNoteSchema],
+    bodies: [bodies.TriggerNoteSchema],
     answers: { 200: shapes.Trigger },
   },
   {
-    ...{ method: 'get', path: '/v1/turns/:turnId', id: 'getTurn', query: requests.TurnQuerySchema },
+    ...{ method: 'get', path: '/v1/turns/:turnId', id: 'getTurn', query: queries.TurnQuerySchema },
     summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
     answers: { 200: shapes.ConversationTurn },
   },

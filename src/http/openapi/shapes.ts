@@ -9,7 +9,7 @@ import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
 import { FAILURES } from '../../protocol/failures/failures.js';
 import { TRIGGER_TYPES } from '../../protocol/triggers/triggers.js';
-import { ActorSchema } from '../request/schemas.js';
+import { ActorSchema } from '../schemas/bodies.js';
 
 const object = z.looseObject;
 const text = z.string();

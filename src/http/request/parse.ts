@@ -10,7 +10,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
-import type { ActorSchema } from './schemas.js';
+import type { ActorSchema } from '../schemas/bodies.js';
 
 /** @throws {ConversationError} invalid_request with a JSON Pointer for every field that breaks a rule */
 export function parseBody<Schema extends z.ZodType>(

@@ -9,8 +9,8 @@ import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { ConversationQuerySchema } from '../request/schemas.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
 
 /**
  * Serves a blob whole, or one range of bytes (`Range: bytes=0-1023`). Blobs are never opened as a page, because tools

@@ -7,8 +7,8 @@ import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
-import { ClaimSchema, ProgressSchema } from '../request/schemas.js';
 import { keyOf } from '../request/tenants.js';
+import { ClaimSchema, ProgressSchema } from '../schemas/bodies.js';
 
 export function addClaimRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/claim', {

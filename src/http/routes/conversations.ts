@@ -18,20 +18,22 @@ import {
   timeoutOf,
 } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import { addressOf, conversationOf, keyOf, tenantOf } from '../request/tenants.js';
 import {
   CancelSchema,
   CloseSchema,
-  ConversationQuerySchema,
   CreateConversationSchema,
   CreateWithMessageSchema,
-  ListQuerySchema,
   NoBodySchema,
-  PendingQuerySchema,
   SendMessageSchema,
+} from '../schemas/bodies.js';
+import {
+  ConversationQuerySchema,
+  ListQuerySchema,
+  PendingQuerySchema,
   SnapshotQuerySchema,
   WaitQuerySchema,
-} from '../request/schemas.js';
-import { addressOf, conversationOf, keyOf, tenantOf } from '../request/tenants.js';
+} from '../schemas/queries.js';
 
 const DEFAULT_PAGE = 50;
 

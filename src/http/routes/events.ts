@@ -8,10 +8,10 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { EventsQuerySchema, LastEventIdSchema } from '../request/schemas.js';
 import { HEARTBEAT_MS, streamFrames } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
 import { keyOf } from '../request/tenants.js';
+import { EventsQuerySchema, LastEventIdSchema } from '../schemas/queries.js';
 import { requireBegun } from './conversations.js';
 
 const DEFAULT_PAGE = 200;

@@ -7,7 +7,7 @@ import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { AppDeps, HealthCheck } from '../request/deps.js';
 import { parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { NoQuerySchema } from '../request/schemas.js';
+import { NoQuerySchema } from '../schemas/queries.js';
 
 /** No identity is configured: every caller that reaches the port may act as any actor. */
 export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';

@@ -4,8 +4,8 @@ import { invalidField } from '../../client/api/errors.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { InboxEventSchema } from '../request/schemas.js';
 import { conversationOf } from '../request/tenants.js';
+import { InboxEventSchema } from '../schemas/bodies.js';
 import { ofBegun } from './conversations.js';
 
 /**

@@ -3,8 +3,9 @@ import type { Router } from 'express';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { ConversationQuerySchema, RevokeRuleSchema } from '../request/schemas.js';
 import { conversationOf } from '../request/tenants.js';
+import { RevokeRuleSchema } from '../schemas/bodies.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addRuleRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/rules', {

@@ -4,8 +4,9 @@ import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
-import { ConversationQuerySchema, ToolResultsSchema } from '../request/schemas.js';
 import { conversationOf } from '../request/tenants.js';
+import { ToolResultsSchema } from '../schemas/bodies.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addStepRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-calls', {

@@ -6,8 +6,8 @@ import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
-import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../request/schemas.js';
 import { keyOf } from '../request/tenants.js';
+import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../schemas/bodies.js';
 
 export function addToolCallRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/resolution', {

@@ -4,13 +4,9 @@ import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, parseQuery, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import {
-  ConversationQuerySchema,
-  CreateTriggerSchema,
-  NoBodySchema,
-  TriggerNoteSchema,
-} from '../request/schemas.js';
 import { conversationOf } from '../request/tenants.js';
+import { CreateTriggerSchema, NoBodySchema, TriggerNoteSchema } from '../schemas/bodies.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
 
 const LIST = '/v1/conversations/:id/triggers';
 const ONE = `${LIST}/:triggerId`;

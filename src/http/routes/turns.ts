@@ -6,8 +6,8 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { TurnQuerySchema } from '../request/schemas.js';
 import { tenantsOf } from '../request/tenants.js';
+import { TurnQuerySchema } from '../schemas/queries.js';
 
 /**
  * Store reads for a turn id: a turn that was admitted a moment ago reaches the store within some hundred milliseconds.

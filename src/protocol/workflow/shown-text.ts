@@ -7,18 +7,20 @@ import { isRecord } from '../values/json.js';
 import { cutText } from '../values/well-formed.js';
 
 /**
+ * Invisible characters, and those that a terminal interprets, apart from the space and the line break. A text: bundlers
+ * would expand the classes of a literal into ten thousand characters.
+ */
+const UNSEEN_CHAR = '(?![ \\n])[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}]';
+
+/**
  * Ends of code spans and quoted words, starts of tags and cells, all invisible characters (control, bidi, zero-width),
  * and the names that the Temporal UI replaces before it renders a page.
  */
 const ACTIVE = new RegExp(
-  // Joined at run time: bundlers would expand the character classes into ten thousand characters.
-  [
-    "[<>&`|']",
-    '(?![ \\n])[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}]',
-    '\\{(?=(?:namespace|workflowId|runId)\\})',
-  ].join('|'),
+  ["[<>&`|']", UNSEEN_CHAR, '\\{(?=(?:namespace|workflowId|runId)\\})'].join('|'),
   'gu',
 );
+const UNSEEN = new RegExp(UNSEEN_CHAR, 'gu');
 /** Renderers collapse several spaces into one and drop those at either end. */
 const LOST_SPACE = / (?= |$)|^ /g;
 
@@ -61,12 +63,19 @@ function codeSpan(text: string): string {
 }
 
 function safe(text: string): string {
-  return text.replaceAll(ACTIVE, (found) =>
-    Array.from({ length: found.length }, (_, index) => {
-      const unit = found.charCodeAt(index).toString(16);
-      return `\\u${unit.padStart(4, '0')}`;
-    }).join(''),
-  );
+  return text.replaceAll(ACTIVE, asEscapes);
+}
+
+/** The text with every character visible; spaces and line breaks stay. */
+export function visible(text: string): string {
+  return text.replaceAll(UNSEEN, asEscapes);
+}
+
+function asEscapes(found: string): string {
+  return Array.from({ length: found.length }, (_, index) => {
+    const unit = found.charCodeAt(index).toString(16);
+    return `\\u${unit.padStart(4, '0')}`;
+  }).join('');
 }
 
 function more(count: number, what = ''): string {

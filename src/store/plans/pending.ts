@@ -78,9 +78,25 @@ export function requestersStored(
   events: readonly CanonicalEvent[],
   inputs: readonly CanonicalEvent[],
 ): string {
+  return asStored(JSON.stringify(requestersOfTurn(events, inputs)));
+}
+
+/** The same ids, of the turn of a whole log, oldest event first. */
+export function requestersInLog(log: readonly CanonicalEvent[], turnId: TurnId): readonly string[] {
+  const events = log.filter(
+    (event) =>
+      (event.type === 'user_message' || event.type === 'turn_started') && event.turnId === turnId,
+  );
+  return requestersOfTurn(events, log.toReversed());
+}
+
+function requestersOfTurn(
+  events: readonly CanonicalEvent[],
+  inputs: readonly CanonicalEvent[],
+): readonly string[] {
   const id = inputOfTurn(events)?.eventId;
   const began = inputs.find((event) => event.type === 'inbox_event' && event.eventId === id);
-  return asStored(JSON.stringify(requestersIn(began === undefined ? events : [began, ...events])));
+  return requestersIn(began === undefined ? events : [began, ...events]);
 }
 
 function rowOf({ toolCallId, turnId, name, kind, deadline, audience }: PendingCall): PendingRow {

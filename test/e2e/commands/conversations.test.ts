@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { until } from '../../support/until.js';
 import { colloquy, MAIN } from '../support/processes.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -34,7 +35,7 @@ async function said(...args: readonly string[]): Promise<readonly [unknown, stri
 }
 
 /** Runs a printed command in a shell in which `colloquy` is this one. */
-async function typed(command: string): Promise<string> {
+async function typed(command: string): Promise<{ stdout: string; stderr: string }> {
   const bin = join(temporaryFolder(), 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'colloquy'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`, {
@@ -42,8 +43,7 @@ async function typed(command: string): Promise<string> {
   });
   symlinkSync(process.execPath, join(bin, 'node'));
   const path = `${bin}:${process.env['PATH'] ?? ''}`;
-  return (await run('sh', ['-c', command], { env: { ...process.env, ...env(), PATH: path } }))
-    .stdout;
+  return await run('sh', ['-c', command], { env: { ...process.env, ...env(), PATH: path } });
 }
 
 describe('the commands on conversations', promise('G338'), () => {
@@ -59,7 +59,8 @@ describe('the commands on conversations', promise('G338'), () => {
     const [, pending] = await said('pending');
     const commands = pending.split('\n').flatMap((line) => /colloquy resolve .*/.exec(line) ?? []);
     expect(commands).toHaveLength(3);
-    for (const command of commands) expect(await typed(command)).toBe('accepted\n');
+    for (const command of commands)
+      expect(await typed(command)).toEqual({ stdout: 'accepted\n', stderr: '' });
     expect(await said('pending')).toEqual([0, 'Nothing waits.\n']);
     const late = await said('resolve', 'default~order-1~call_2', '--deny', 'too late');
     expect(late).toEqual([1, expect.stringMatching(/^stale: already_resolved, /)]);
@@ -77,6 +78,9 @@ describe('the commands on conversations', promise('G338'), () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     const [, first] = await said('export', 'order-1');
     expect(first).toContain('"actor":{"id":"ann"');
+    // Its reader has left before the first line.
+    const unread = await typed('set -e; { colloquy export order-1; echo "$?" >&2; } | true');
+    expect(unread).toEqual({ stdout: '', stderr: '0\n' });
   });
 
   it('show a conversation, follow it to its end, stop and close it; as JSON for programs', async () => {
@@ -97,6 +101,41 @@ describe('the commands on conversations', promise('G338'), () => {
     expect(await following.ended).toBe(0);
     const last = following.stdout().trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({ type: 'conversation_closed' });
+    const [code, again] = await said('tail', 'order-2', '--follow', '--last', '1');
+    expect([code, again]).toEqual([0, expect.stringContaining('conversation_closed')]);
+  });
+
+  it('list by pages what waits, and print verdicts and next commands for other programs', async () => {
+    const folder = world.folder;
+    for (const id of ['order-3', 'order-4'])
+      await said('send', id, MESSAGE, '--agent', 'support', '--wait', '0', '--tenant', 'acme');
+    const page = async (...more: readonly string[]) =>
+      JSON.parse((await said('pending', '--tenant', 'acme', '--json', ...more))[1]) as {
+        pending: readonly { conversationId: string; ref: string }[];
+        nextCursor?: string;
+      };
+    await until('both conversations wait', () => page(), {
+      holds: ({ pending }) => pending.length === 6,
+    });
+    const first = await page('--limit', '1');
+    const second = await page('--limit', '1', '--cursor', first.nextCursor ?? '');
+    expect([first, second].map(({ pending }) => pending.length)).toEqual([3, 3]);
+    expect(first.pending[0]?.conversationId).not.toBe(second.pending[0]?.conversationId);
+    const [, text] = await said('pending', '--tenant', 'acme', '--limit', '1');
+    expect(text).toContain(`There are more: --cursor ${first.nextCursor ?? ''}\n`);
+    const [, sent] = await said(
+      ...['send', 'order-3', 'And?', '--tenant', 'acme', '--data', folder, '--wait', '1'],
+    );
+    expect(sent).toContain(`colloquy pending order-3 --tenant acme --data ${folder}\n`);
+    const ref = first.pending[0]?.ref ?? '';
+    const answers = await Promise.all([
+      said('resolve', ref, '--deny', '--json', '--request-id', 'r1'),
+      said('resolve', 'acme~order-3~none', '--deny', '--json'),
+    ]);
+    expect(answers.map(([code, json]) => [code, JSON.parse(json) as object])).toEqual([
+      [0, expect.objectContaining({ verdict: 'accepted', httpStatus: 200, requestId: 'r1' })],
+      [1, expect.objectContaining({ verdict: 'unknown', httpStatus: 404 })],
+    ]);
   });
 
   it.each([

@@ -175,33 +175,35 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
   }, async () => {
     const bin = join(project, 'node_modules', '.bin', 'colloquy');
     const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort()}`;
-    const in_ = (cwd: string, command: string, args: readonly string[]) =>
+    const runIn = (cwd: string, command: string, args: readonly string[]) =>
       start(command, args, { cwd, env: { ...userEnvironment(), TEMPORAL_ADDRESS } });
-    const written = in_(project, bin, ['init', 'my-app']);
+    const written = runIn(project, bin, ['init', 'my-app']);
     expect(await written.ended, written.stderr()).toBe(0);
-    const again = in_(project, bin, ['init', 'my-app']);
+    const guide = readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8');
+    expect(guide).toContain(readFileSync(join(project, 'my-app', 'tsconfig.json'), 'utf8'));
+    const again = runIn(project, bin, ['init', 'my-app']);
     expect(await again.ended).toBe(1);
     expect(again.stderr()).toContain('is not empty (it has ');
 
     // The package is found in the folder above; `npm install` would put it into this one.
     const app = join(project, 'my-app');
-    const tested = in_(app, process.execPath, ['--test']);
+    const tested = runIn(app, process.execPath, ['--test']);
     expect(await tested.ended, tested.stdout()).toBe(0);
     expect(tested.stdout()).toMatch(/pass 2\b/);
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const types = ['--typeRoots', join(ROOT, 'node_modules', '@types'), '--types', 'node'];
-    const checked = in_(app, process.execPath, [tsc, '-p', '.', ...types]);
+    const checked = runIn(app, process.execPath, [tsc, '-p', '.', ...types]);
     expect(await checked.ended, checked.stdout()).toBe(0);
 
-    const stack = in_(app, bin, ['dev', '--agents', 'agents.ts', '--port', '0']);
+    const stack = runIn(app, bin, ['dev', '--agents', 'agents.ts', '--port', '0']);
     await stack.prints(/^Ctrl-C stops everything/m);
-    const sent = in_(app, bin, ['send', 'order-42', 'It arrived broken.', '--agent', 'support']);
+    const sent = runIn(app, bin, ['send', 'order-42', 'It arrived broken.', '--agent', 'support']);
     expect(await sent.ended, sent.stderr()).toBe(0);
     const [, ref = ''] = /waits for: approval of refund {2}(\S+)/.exec(sent.stdout()) ?? [];
-    const approved = in_(app, bin, ['resolve', ref, '--approve']);
+    const approved = runIn(app, bin, ['resolve', ref, '--approve']);
     expect(await approved.ended).toBe(0);
     expect(approved.stdout()).toBe('accepted\n');
-    const answered = in_(app, bin, ['tail', 'order-42', '--follow']);
+    const answered = runIn(app, bin, ['tail', 'order-42', '--follow']);
     await answered.prints(/assistant_message +You get 75.00 back./);
     stack.kill('SIGINT');
     expect(await stack.ended).toBe(0);

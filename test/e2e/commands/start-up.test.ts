@@ -78,6 +78,35 @@ describe('without a Temporal server', () => {
   });
 });
 
+describe('without a Postgres server', () => {
+  it.each([
+    ['worker', ['worker', '--agents', AGENTS]],
+    ['API', ['serve', '--port', '0']],
+    ['command on conversations', ['list']],
+    ['command of an operator', ['delete', '--conversation', 'order-42']],
+  ])('the %s tries again for as long as it may, then names the database', async (_, args) => {
+    const port = await freePort();
+    const env = { COLLOQUY_DATABASE_URL: `postgres://app:secret@127.0.0.1:${port}/talks` };
+    const said = await failure(colloquy([...args, '--retry', '1'], settings(env)));
+    expect(said).toContain('Trying again');
+    expect(said).toMatch(new RegExp(`^colloquy: .*127\\.0\\.0\\.1:${port}/talks`, 'm'));
+    expect(said).not.toContain('secret');
+  });
+});
+
+describe('pages of other origins', () => {
+  it('may use the API of a process that lists them', async () => {
+    const env = settings({ COLLOQUY_CORS_ORIGINS: 'https://app.example' });
+    const url = await urlOf(colloquy(['serve', '--port', '0'], env));
+    const allowed = async (origin: string): Promise<string | null> => {
+      const { headers } = await fetch(`${url}/v1/agents`, { headers: { origin } });
+      return headers.get('access-control-allow-origin');
+    };
+    expect(await allowed('https://app.example')).toBe('https://app.example');
+    expect(await allowed('https://other.example')).toBeNull();
+  });
+});
+
 describe('without a worker', () => {
   it('a message to an agent that was never served is refused, with the next command', async () => {
     const api = colloquy(['serve', '--port', '0'], settings());

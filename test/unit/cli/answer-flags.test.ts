@@ -42,7 +42,7 @@ describe('the command for a call', () => {
 
   it.each([
     [{ type: 'approve' }, '--approve'],
-    [{ type: 'answer', value: "it's" }, `--answer '"it'\\''s"'`],
+    [{ type: 'answer', value: "it's" }, `--answer '"it\\u0027s"'`],
     [{ type: 'result', value: {} }, "--result '{}'"],
     [{ type: 'outcome', value: 1 }, `--resolution '{"type":"outcome","value":1}'`],
   ] as const)('answers it by %j', (resolution, flag) => {
@@ -50,11 +50,17 @@ describe('the command for a call', () => {
     expect(command).toBe(`colloquy resolve default~c~call_1 ${flag}`);
   });
 
+  it('quotes a ref of a call whose id a shell would read otherwise', () => {
+    const odd = { ref: "default~c~call(1)'" } as PendingCall;
+    const command = commandFor(odd, { ...answer, resolution: { type: 'approve' } });
+    expect(command).toBe("colloquy resolve 'default~c~call(1)'\\''' --approve");
+  });
+
   it('names the person, the claim and the digest where they are needed', () => {
     const held = { ...call, audience: { roles: ['lead'] } };
     const bound = { ...answer, argsDigest: 'sha256:a', claimId: 'k1' };
     expect(commandFor(held, { ...bound, resolution: { type: 'approve' } })).toBe(
-      "colloquy resolve default~c~call_1 --approve --digest sha256:a --claim k1 --as 'o'\\''neil' --role 'lead'",
+      "colloquy resolve default~c~call_1 --approve --digest sha256:a --claim k1 --as 'o'\\''neil' --role lead",
     );
   });
 });

@@ -1,6 +1,6 @@
 /** `colloquy pending --for`: the calls that a person may answer, and no others. */
 import { expect, it } from 'vitest';
-import { forPerson } from '../../../src/cli/conversations/list-command.js';
+import { waitingCalls } from '../../../src/cli/conversations/pending-command.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
 import type { Audience } from '../../../src/protocol/values/audience.js';
@@ -21,16 +21,33 @@ const SNAPSHOT = {
   ],
 } as unknown as ConversationSnapshot;
 
+let reads = 0;
 const client = {
-  conversation: () => ({ events: () => Promise.resolve({ events: EVENTS, more: false }) }),
+  conversation: () => ({
+    events: () => {
+      reads += 1;
+      return Promise.resolve({ events: EVENTS, more: false });
+    },
+  }),
 } as never;
 
 it.each([
-  [{}, ['any', 'leads', 'others']],
-  [{ for: 'ada' }, ['any', 'others']],
-  [{ for: 'ada', role: ['lead'] }, ['any', 'leads', 'others']],
-  [{ for: asker ?? '' }, ['any']],
-])('for %j it has %j', async (flags, names) => {
-  const [found] = await forPerson(client, [SNAPSHOT], flags);
-  expect(found?.pending.map(({ name }) => name)).toEqual(names);
+  [undefined, ['any', 'leads', 'others']],
+  [{ id: 'ada' }, ['any', 'others']],
+  [{ id: 'ada', roles: ['lead'] }, ['any', 'leads', 'others']],
+  [{ id: asker ?? '' }, ['any']],
+])('for %j it has %j, and reads the log once', async (person, names) => {
+  reads = 0;
+  const judged = person && { ...person, verified: true };
+  const found = await waitingCalls(client, [SNAPSHOT], judged);
+  expect(found.map(({ call: { name } }) => name)).toEqual(names);
+  expect(found.map(({ requesters }) => requesters)).toEqual(names.map(() => [asker]));
+  expect(reads).toBe(1);
+});
+
+it('reads no log where no audience excludes who asked', async () => {
+  reads = 0;
+  const pending = SNAPSHOT.pending.slice(0, 2);
+  expect(await waitingCalls(client, [{ ...SNAPSHOT, pending }])).toHaveLength(2);
+  expect(reads).toBe(0);
 });

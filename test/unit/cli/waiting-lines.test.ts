@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WaitingLines, waitingLines } from '../../../src/cli/dev/waiting-lines.js';
+import { type AnswerFlags, resolutionOf } from '../../../src/cli/conversations/answer-flags.js';
+import { waitingText } from '../../../src/cli/conversations/pending-command.js';
+import { type WaitingCall, waitingLines } from '../../../src/cli/conversations/waiting-lines.js';
+import { requestsTo, WaitingLines } from '../../../src/cli/dev/waiting-lines.js';
 import { requestersOf } from '../../../src/core/calls/audience.js';
 import { actorOf } from '../../../src/http/request/parse.js';
-import { ResolutionSchema, ResolveSchema } from '../../../src/http/request/schemas.js';
+import { ResolutionSchema, ResolveSchema } from '../../../src/http/schemas/bodies.js';
 import { answer, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
 import { resolve } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
@@ -14,13 +17,19 @@ import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits
 
 const API = 'http://127.0.0.1:8080';
 
-function linesOf(m: MachineUnderTest): readonly string[] {
+function waitingIn(m: MachineUnderTest): WaitingCall {
   const [call] = m.pending;
   const asked = m.state.calls['c'];
   if (call === undefined || asked === undefined) throw new Error('no call waits');
   const requesters = requestersOf(m.state, asked);
-  return waitingLines(API, { snapshot: { conversationId: 'order-42' }, call, requesters });
+  return { snapshot: { conversationId: 'order-42' }, call, requesters };
 }
+
+const linesOf = (m: MachineUnderTest): readonly string[] =>
+  waitingLines(requestsTo(API), waitingIn(m));
+
+const commandLinesOf = (m: MachineUnderTest): readonly string[] =>
+  waitingText(waitingIn(m), {}).split('\n');
 
 describe('the lines of every call that waits', () => {
   it('are printed, however many conversations wait', async () => {
@@ -96,13 +105,12 @@ describe('the lines for a pending call', () => {
   });
 
   it('move no cursor and begin no line, for any call', promise('G261'), () => {
-    const lines = linesOf(
-      gatedFor(
-        { users: HOSTILE },
-        Object.fromEntries(HOSTILE.map((it, at) => [it, HOSTILE[HOSTILE.length - at] ?? it])),
-      ),
+    const m = gatedFor(
+      { users: HOSTILE },
+      Object.fromEntries(HOSTILE.map((it, at) => [it, HOSTILE[HOSTILE.length - at] ?? it])),
     );
-    for (const line of lines) expect(line).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u);
+    for (const line of [...linesOf(m), ...commandLinesOf(m)])
+      expect(line).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u);
   });
 
   it('are short, for arguments of any size', () => {
@@ -112,3 +120,50 @@ describe('the lines for a pending call', () => {
     expect(lines.join('\n').length).toBeLessThan(3_500);
   });
 });
+
+describe('the lines of "colloquy pending"', () => {
+  it.each(WAITS)('end with a command that answers %s as it stands', (title, waits) => {
+    const m = waits();
+    const last = commandLinesOf(m).at(-1)?.trim() ?? '';
+    if (title === 'an approval by a user of an odd name') {
+      expect(last).toBe('Its audience names no person that a command could name.');
+      return;
+    }
+    const [verb, ref, ...options] = wordsOf(last);
+    expect([verb, ref]).toEqual(['resolve', m.pending[0]?.ref]);
+    const { flags, as, roles, digest, claim } = optionsIn(options);
+    const actor = actorOf(as === undefined ? undefined : { id: as, roles });
+    const verdict = resolve(m.machine, {
+      ...{ toolCallId: 'c', requestId: 'r', resolution: resolutionOf(flags), actor },
+      ...(digest === undefined ? {} : { argsDigest: digest }),
+      ...(claim === undefined ? {} : { claimId: claim }),
+    });
+    expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
+  });
+
+  it.each(HOSTILE)('are safe in a shell and on a terminal for a person named %j', (id) => {
+    const last =
+      commandLinesOf(gatedFor({ users: [id] }))
+        .at(-1)
+        ?.trim() ?? '';
+    expect(last).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u);
+    if (last.startsWith('colloquy ')) expect(optionOf(wordsOf(last), '--as')).toBe(id);
+    else expect(last).toMatch(/^Its audience names no person/);
+  });
+});
+
+/** The options as the command line reads them. */
+function optionsIn(words: readonly string[]) {
+  const values = (name: string): string[] =>
+    words.flatMap((word, at) => (word === `--${name}` ? [words[at + 1] ?? ''] : []));
+  const [as] = values('as');
+  const [digest] = values('digest');
+  const [claim] = values('claim');
+  const names = ['answer', 'result', 'resolution'] as const;
+  const given = names.flatMap((name) => values(name).map((value) => [name, value]));
+  const flags: AnswerFlags = {
+    ...(words.includes('--approve') ? { approve: true } : {}),
+    ...(Object.fromEntries(given) as AnswerFlags),
+  };
+  return { flags, as, roles: values('role'), digest, claim };
+}

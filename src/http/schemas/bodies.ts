@@ -1,25 +1,20 @@
 /**
- * Bodies and queries of the HTTP API. Unknown fields are refused and named, so that a misspelt one is not silently
+ * Bodies of requests to the HTTP API. Unknown fields are refused and named, so that a misspelt one is not silently
  * ignored. The client checks bounds that depend on bytes, because every entry calls it.
  */
 import { z } from 'zod';
 import { RESOLVES, type ResultFiles } from '../../protocol/calls/resolutions.js';
-import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { ON_BUSY } from '../../protocol/conversation/agents.js';
-import { ATTENTION_REASONS } from '../../protocol/conversation/conversation.js';
-import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
 import {
-  MAX_ACTOR_CHARS,
   MAX_CALLS_PER_STEP,
   MAX_ID_CHARS,
   MAX_REASON_CHARS,
   MAX_REQUEST_ID_CHARS,
 } from '../../protocol/limits/limits.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
-import { parseCursor } from '../../protocol/values/cursor.js';
 import { isRecord, type Json, type JsonSchema } from '../../protocol/values/json.js';
 
-const IdSchema = z
+export const IdSchema = z
   .string()
   .min(1)
   .max(MAX_ID_CHARS)
@@ -236,121 +231,5 @@ export const RevokeRuleSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** A whole number in a query, within inclusive bounds. */
-function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .refine(
-      (value) => value >= minimum && value <= maximum,
-      `must be from ${minimum} to ${maximum}`,
-    )
-    .meta({ type: 'integer', minimum, maximum });
-}
-
-const CursorSchema = z
-  .string()
-  .transform((text, context) => {
-    const cursor = parseCursor(text);
-    if (cursor !== undefined) return cursor;
-    context.addIssue({
-      code: 'custom',
-      message: 'must be a cursor "<generation>-<seq>", such as "1-42"',
-    });
-    return z.NEVER;
-  })
-  .meta({ pattern: '^[1-9]\\d{0,8}-(0|[1-9]\\d{0,8})$' });
-
-/**
- * The tenant of the conversation, for callers that may name conversations of several tenants. Absent: the first of
- * them.
- */
-const TENANT = { tenant: IdSchema.exactOptional() };
-
-/** Queries of routes of one conversation that take no other parameter. */
-export const ConversationQuerySchema = z.strictObject(TENANT);
-
-/** `GET /v1/conversations/{id}/pending?nested=true` */
-export const PendingQuerySchema = z.strictObject({
-  ...TENANT,
-  nested: z.literal('true', 'must be "true"').exactOptional(),
-});
-
-/** The route parses it, in any unit, up to the longest wait. */
-const TimeoutSchema = z.string().meta({ pattern: '^([1-9]|[12]\\d|30)s$', examples: ['20s'] });
-
-/** `?wait=result&timeout=20s` */
-export const WaitQuerySchema = z.strictObject({
-  ...TENANT,
-  wait: z.literal('result', 'must be "result"').exactOptional(),
-  timeout: TimeoutSchema.exactOptional(),
-});
-
-const SeqSchema = wholeNumber(0, 999_999_999);
-
-/** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; another process may have received the seq. */
-export const TurnQuerySchema = z.strictObject({
-  timeout: TimeoutSchema.exactOptional(),
-  atLeastSeq: SeqSchema.exactOptional(),
-});
-
-const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
-
-/** `GET /v1/conversations` */
-export const ListQuerySchema = z.strictObject({
-  ...TENANT,
-  agent: IdSchema.exactOptional(),
-  /** Conversations of sub-agents at any depth below this one. */
-  root: IdSchema.exactOptional(),
-  status: z.enum(STATUS_FILTERS).exactOptional(),
-  attention: z.enum(ATTENTION_REASONS).exactOptional(),
-  pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
-  pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
-  /** Id of an actor, and the actor's roles: `pendingForRole=a&pendingForRole=b`. */
-  pendingFor: NameSchema.exactOptional(),
-  pendingForRole: z
-    .union(
-      [NameSchema, z.array(NameSchema).max(50)],
-      `must be a text of at most ${MAX_ACTOR_CHARS} characters`,
-    )
-    .exactOptional(),
-  deadlineBefore: z.iso
-    .datetime({
-      offset: true,
-      error: 'must be a time with its offset, such as "2030-01-31T12:00:00Z"',
-    })
-    .exactOptional(),
-  cursor: z.string().min(1).max(1000).exactOptional(),
-  limit: wholeNumber(1, 100).exactOptional(),
-});
-
-/** `GET /v1/conversations/{id}` */
-export const SnapshotQuerySchema = z.strictObject({
-  ...TENANT,
-  atLeastSeq: SeqSchema.exactOptional(),
-});
-
-const BEFORE_RULE = 'must be "end" or a cursor "<generation>-<seq>", such as "1-42"';
-
-/**
- * `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`; `nested` only for
- * streams; `create` for streams that may begin before their conversation.
- */
-export const EventsQuerySchema = z.strictObject({
-  ...TENANT,
-  after: CursorSchema.exactOptional(),
-  before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
-  nested: z.literal('true', 'must be "true"').exactOptional(),
-  create: z.literal('wait', 'must be "wait"').exactOptional(),
-  limit: wholeNumber(1, 1000).exactOptional(),
-});
-
-/** The header that an `EventSource` sends when it reconnects. */
-export const LastEventIdSchema = CursorSchema;
-
 /** Bodies of routes that take none. */
 export const NoBodySchema = z.strictObject({});
-
-/** Queries of routes that take none. */
-export const NoQuerySchema = z.strictObject({});
