@@ -1,5 +1,5 @@
 /** `agentTool`: a tool whose calls another agent runs, each in a conversation of its own. Runs anywhere. */
-import type { LateResult, ToolMode } from '../protocol/calls/executors.js';
+import { type LateResult, labelsOf, type ToolMode } from '../protocol/calls/executors.js';
 import type { ChildBudgets } from '../protocol/calls/plan.js';
 import type { Retention } from '../protocol/conversation/context.js';
 import { MAX_WAIT_MS } from '../protocol/limits/limits.js';
@@ -11,7 +11,7 @@ import type { AnyAgent } from './define-agent.js';
 import { defineTool } from './define-tool.js';
 import { jsonSchema, type ParsedOf, type RawSchema, type Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
-import type { Approval } from './tool/spec.js';
+import type { Approval, LabelFields } from './tool/spec.js';
 import type { SubAgent, Tool, ToolOf, Unshaped } from './tool/types.js';
 
 /** The most that the sub-agent may spend on one call. Its agent's own budgets and those of the caller hold as well. */
@@ -31,7 +31,7 @@ export interface AgentToolSpec<
   Input extends Schema,
   Output extends Schema,
   Name extends string,
-> {
+> extends LabelFields {
   readonly name: Name;
   /** Description of what the sub-agent does; the model reads it with the tool. */
   readonly description: string;
@@ -79,7 +79,7 @@ const TASK: RawSchema<SubAgentTask> = jsonSchema<SubAgentTask>({
 
 const FIELDS = [
   ...['name', 'description', 'usage', 'input', 'message', 'output', 'mode', 'timeout'],
-  ...['lateResult', 'approval', 'budgets', 'whenParentCloses', 'retention'],
+  ...['lateResult', 'approval', 'budgets', 'whenParentCloses', 'retention', 'title', 'risk'],
 ];
 const COUNTS = ['tokens', 'calls'] as const;
 const MICROS_PER_UNIT = 1_000_000;
@@ -109,6 +109,7 @@ export function agentTool<
   const tool = defineTool({
     executor: 'external',
     ...{ name, description, input, lateResult },
+    ...labelsOf(spec),
     ...(usage === undefined ? {} : { usage }),
     ...(output === undefined ? {} : { output }),
     ...(mode === undefined ? {} : { mode }),

@@ -7,6 +7,8 @@ import {
   type Effects,
   type Executor,
   type LateResult,
+  labelsOf,
+  type ToolLabels,
   type ToolMode,
   waitsOutside,
 } from '../protocol/calls/executors.js';
@@ -89,6 +91,8 @@ function compileTool(spec: unknown): Tool<never> {
     kind: 'tool',
     executor,
     ...textsOf(spec),
+    // Validated by `checkFields` before.
+    ...labelsOf(spec as ToolLabels),
     input: input as Schema,
     inputSchema,
     ...strictness,

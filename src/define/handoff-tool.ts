@@ -1,14 +1,16 @@
 /** `handoffTool`: a tool by which an agent passes the conversation on to another one. Runs anywhere. */
+import { labelsOf } from '../protocol/calls/executors.js';
 import { isRecord } from '../protocol/values/json.js';
 import { checkKeys, ProblemList, shown } from './checks/problems.js';
 import type { AnyAgent } from './define-agent.js';
 import { defineTool } from './define-tool.js';
 import { jsonSchema, type ParsedOf, type RawSchema, type Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
-import type { Approval } from './tool/spec.js';
+import type { Approval, LabelFields } from './tool/spec.js';
 import type { Tool, ToolOf, Unshaped } from './tool/types.js';
 
-export interface HandoffToolSpec<Services, Input extends Schema, Name extends string> {
+export interface HandoffToolSpec<Services, Input extends Schema, Name extends string>
+  extends LabelFields {
   readonly name: Name;
   /** When to pass the conversation on; the model reads it with the tool. */
   readonly description: string;
@@ -31,7 +33,7 @@ const NOTE: RawSchema<HandoffNote> = jsonSchema<HandoffNote>({
   additionalProperties: false,
 });
 
-const FIELDS = ['name', 'description', 'usage', 'input', 'approval'];
+const FIELDS = ['name', 'description', 'usage', 'title', 'risk', 'input', 'approval'];
 
 /**
  * Declares a tool that passes the conversation on: from the next step it has the instructions, tools, plugins and model
@@ -61,6 +63,7 @@ export function handoffTool<
   const tool = defineTool({
     executor: 'internal',
     ...{ name, description, input },
+    ...labelsOf(spec),
     ...(usage === undefined ? {} : { usage }),
     ...(approval === undefined ? {} : { approval: approval as never }),
   });

@@ -1,5 +1,6 @@
 /** The lines for a waiting call: the call, who may answer it, and the command that answers it. */
 import {
+  labelText,
   type SampleAnswer,
   sampleAnswer,
   whoMayAnswer,
@@ -38,7 +39,7 @@ export function waitingLines(byHand: ByHand, waiting: WaitingCall): readonly str
   const sample = sampleAnswer(call, requesters);
   const command = sample && byHand.commandFor(waiting, sample.answer);
   return [
-    `waits     ${snapshot.conversationId}: ${kind} of ${shownText(name)}${why} until ${deadline}`,
+    `waits     ${snapshot.conversationId}: ${kind} of ${shownText(name)}${labelText(call)}${why} until ${deadline}`,
     `${INDENT}arguments: ${shownJson(prompt, MAX_INPUT_CHARS)}`,
     ...(call.audience === undefined && call.claim === undefined
       ? []

@@ -1,5 +1,6 @@
 /** The event that opens a suspension, with its prompt, audience and deadline. Pure. */
 
+import { labelsOf } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -28,6 +29,7 @@ export function suspensionEvent(
       toolCallId: plan.toolCallId,
       turnId,
       name: plan.name,
+      ...labelsOf(plan),
       executor: plan.executor,
       kind,
       prompt: prepared === undefined ? (plan.input ?? null) : prepared.payload,

@@ -4,6 +4,7 @@
  */
 
 import { isRelaxed } from '../../json-schema/relaxed.js';
+import type { ToolLabels } from '../../protocol/calls/executors.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { Actor } from '../../protocol/values/actors.js';
@@ -115,6 +116,15 @@ export function whyTakenBack({ reverted }: Pick<Suspension, 'reverted'>): readon
   if (reverted === undefined) return [];
   const [problem] = reverted.problems;
   return [`an answer was taken back: ${shownText(problem?.message ?? 'it was refused')}`];
+}
+
+/** Title and risk of the tool as Markdown, to stand behind its name; empty where it declares neither. */
+export function labelText({ title, risk }: ToolLabels): string {
+  const parts = [
+    ...(title === undefined ? [] : [shownText(title)]),
+    ...(risk === undefined ? [] : [`${risk} risk`]),
+  ];
+  return parts.map((part) => `, ${part}`).join('');
 }
 
 /** Describes the audience as Markdown. */

@@ -3,7 +3,13 @@
  * compiler too. Fields of later work are refused wherever accepting them would be a promise. Runs anywhere.
  */
 
-import { EXECUTORS, type Executor, rowOf, waitsOutside } from '../../protocol/calls/executors.js';
+import {
+  EXECUTORS,
+  type Executor,
+  RISKS,
+  rowOf,
+  waitsOutside,
+} from '../../protocol/calls/executors.js';
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
 import { durationProblem } from '../../protocol/values/durations.js';
@@ -16,7 +22,9 @@ import { retentionProblem } from '../checks/retention.js';
 import { checkExecution } from './execution.js';
 import { checkProviderTool } from './provider.js';
 
-const SHARED = ['name', 'description', 'usage', 'executor', 'retention', 'executesFully'] as const;
+const LABELS = ['title', 'risk'] as const;
+const TEXTS = ['name', 'description', 'usage'] as const;
+const SHARED = [...TEXTS, ...LABELS, 'executor', 'retention', 'executesFully'] as const;
 const COMMON = [...SHARED, 'input', 'strict', 'version'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
@@ -61,12 +69,14 @@ const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
 };
 
 const MAX_VERSION_CHARS = 64;
+const MAX_TITLE_CHARS = 120;
 const ENUMS: Readonly<Record<string, readonly string[]>> = {
   mode: ['await', 'detach'],
   effects: ['none', 'idempotent', 'once'],
   lateResult: ['reject', 'inbox'],
   onOutcomeUnknown: ['tell', 'hold'],
   provenance: ['trusted', 'untrusted'],
+  risk: RISKS,
 };
 const BOOLEANS: readonly string[] = ['inline', 'streaming', 'executesFully', 'strict'];
 
@@ -117,15 +127,22 @@ function checkMigration({ version, migrate }: Untyped, problems: ProblemList): v
 }
 
 function checkTexts(spec: Untyped, problems: ProblemList): void {
-  const { description, usage, taskQueue } = spec;
+  const { description, usage, taskQueue, title } = spec;
   // A provider's tool needs none, since its model knows it already.
   const isOptional = spec['executor'] === 'provider' && description === undefined;
   if (!isOptional && (typeof description !== 'string' || description.trim() === ''))
     problems.add('description', 'must be a non-empty text: the model chooses by it');
   if (usage !== undefined && (typeof usage !== 'string' || usage.trim() === ''))
     problems.add('usage', 'must be a non-empty text, or be left out');
+  if (title !== undefined && !isTitle(title))
+    problems.add('title', `must be a text of 1 to ${MAX_TITLE_CHARS} characters on one line`);
   if (taskQueue !== undefined && (!isTaskQueue(taskQueue) || taskQueue.trim() === ''))
     problems.add('taskQueue', 'must be the name of a task queue');
+}
+
+function isTitle(title: unknown): boolean {
+  if (typeof title !== 'string' || title.length > MAX_TITLE_CHARS) return false;
+  return title.trim() !== '' && !/\p{Cc}/u.test(title);
 }
 
 function checkValues(spec: Untyped, problems: ProblemList): void {

@@ -4,7 +4,7 @@
  * yet supported" (see `tool-rules/fields.ts`). Types only.
  */
 
-import type { Effects, LateResult, ToolMode } from '../../protocol/calls/executors.js';
+import type { Effects, LateResult, Risk, ToolMode } from '../../protocol/calls/executors.js';
 import type { Provenance } from '../../protocol/calls/results.js';
 import type { Retention } from '../../protocol/conversation/context.js';
 import type { ProviderTool } from '../../protocol/model/model.js';
@@ -62,7 +62,15 @@ export type Reconciled<Result> =
  */
 export type OnExpire<Output> = 'error' | { readonly default: Output };
 
-interface SharedFields {
+/** Fields that people who decide about a call are shown. Pinned with each call; nothing is decided by them. */
+export interface LabelFields {
+  /** A name for people, on one line of 1 to 120 characters. @defaultValue none: the tool's name is shown */
+  readonly title?: string;
+  /** How much harm a call can do. Lists of waiting calls show it and filter by it. @defaultValue none */
+  readonly risk?: Risk;
+}
+
+interface SharedFields extends LabelFields {
   /** Words of letters, digits and "-", joined by single "_" or "."; up to 64 characters with "." counted twice. */
   readonly name: string;
   /** Description of what the tool does; the model reads it with the tool. */

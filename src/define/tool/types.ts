@@ -1,6 +1,12 @@
 /** The types of tools: the engine's form of one, and the types that its definition gives the compiler. Types only. */
 
-import type { Effects, Executor, LateResult, ToolMode } from '../../protocol/calls/executors.js';
+import type {
+  Effects,
+  Executor,
+  LateResult,
+  ToolLabels,
+  ToolMode,
+} from '../../protocol/calls/executors.js';
 import type {
   ApprovalPlan,
   CallTimeouts,
@@ -38,7 +44,7 @@ export interface Tool<
   Input = unknown,
   Output = unknown,
   Traits extends ToolTraits = ToolTraits,
-> {
+> extends ToolLabels {
   readonly kind: 'tool';
   readonly name: Traits['name'];
   readonly description: string;

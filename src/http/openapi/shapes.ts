@@ -3,7 +3,7 @@
  * clients ignore those that they do not know.
  */
 import { z } from 'zod';
-import { EXECUTORS } from '../../protocol/calls/executors.js';
+import { EXECUTORS, RISKS } from '../../protocol/calls/executors.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
@@ -37,6 +37,8 @@ const PendingCall = object({
   toolCallId: text,
   turnId: text,
   name: text,
+  title: text.optional().describe('a name for people, if the tool declares one'),
+  risk: z.enum(RISKS).optional(),
   executor: z.enum([...EXECUTORS] as [string, ...string[]]),
   kind: z.enum(SUSPENSION_KINDS),
   prompt: json.describe('shown to the person or program that answers'),

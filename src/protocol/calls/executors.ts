@@ -58,3 +58,21 @@ export type ToolMode = 'await' | 'detach';
 export type Effects = 'none' | 'idempotent' | 'once';
 
 export type LateResult = 'reject' | 'inbox';
+
+/** How much harm a call can do, as its tool declares. The engine decides nothing by it. */
+export type Risk = 'low' | 'medium' | 'high';
+
+export const RISKS = ['low', 'medium', 'high'] as const satisfies readonly Risk[];
+
+/** The fields of a tool that are only shown: to people who decide about its calls, and in lists. */
+export interface ToolLabels {
+  /** A name for people. Absent: the tool's name. */
+  readonly title?: string;
+  /** Absent: the tool declares none. */
+  readonly risk?: Risk;
+}
+
+/** The labels that are declared, and no other field. */
+export function labelsOf({ title, risk }: ToolLabels): ToolLabels {
+  return { ...(title === undefined ? {} : { title }), ...(risk === undefined ? {} : { risk }) };
+}

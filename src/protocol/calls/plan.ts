@@ -3,7 +3,7 @@ import type { StampedActor } from '../values/actors.js';
 import type { Audience } from '../values/audience.js';
 import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
-import type { Effects, Executor, LateResult, ToolMode } from './executors.js';
+import type { Effects, Executor, LateResult, ToolLabels, ToolMode } from './executors.js';
 import type { StatesRef } from './plugin-state.js';
 import type { EarlierResult, Provenance, ToolResultError } from './results.js';
 
@@ -31,7 +31,7 @@ export interface CallTimeouts {
  * One call as it was planned when the model asked for it. Pins every rule that decides about it later, so that a deploy
  * which changes the tool cannot change a call already made.
  */
-export interface PlannedCall {
+export interface PlannedCall extends ToolLabels {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly executor: Executor;

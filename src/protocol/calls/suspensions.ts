@@ -4,7 +4,7 @@ import type { Audience } from '../values/audience.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
-import type { Executor, OutsideWait } from './executors.js';
+import type { Executor, OutsideWait, ToolLabels } from './executors.js';
 
 /** `outcome`: a run that may not be repeated was lost with its outcome unknown; an operator reports it. */
 export type SuspensionKind = 'approval' | OutsideWait | 'outcome';
@@ -32,7 +32,7 @@ export interface Claim {
 }
 
 /** An open wait. Deadlines are absolute, so kills and roll-overs do not change them. */
-export interface Suspension {
+export interface Suspension extends ToolLabels {
   readonly toolCallId: ToolCallId;
   readonly turnId: TurnId;
   readonly name: string;

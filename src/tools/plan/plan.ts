@@ -6,7 +6,7 @@
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool, SubAgent } from '../../define/tool/types.js';
 import { timeoutsOf } from '../../define/tool-rules/timeouts.js';
-import { waitsOutside } from '../../protocol/calls/executors.js';
+import { labelsOf, waitsOutside } from '../../protocol/calls/executors.js';
 import type { PlannedCall, SubAgentPlan } from '../../protocol/calls/plan.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -99,7 +99,8 @@ function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): Planne
   const timeouts = timeoutsOf(tool, agent.timeouts);
   const { definition } = definitionOf(tool);
   const executor = 'internal' as const;
-  const plan = { ...unknownCall(call.id, tool.name), executor, timeouts, definition };
+  const planned = { ...unknownCall(call.id, tool.name), ...labelsOf(tool) };
+  const plan = { ...planned, executor, timeouts, definition };
   const parsed = parseArguments(call.argumentsJson);
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = toJson(parsed.value);
@@ -137,6 +138,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
   return {
     toolCallId,
     name: tool.name,
+    ...labelsOf(tool),
     executor: tool.executor,
     mode: tool.mode,
     approval: tool.approval,

@@ -6,7 +6,12 @@
  */
 import { requestersOf } from '../../core/calls/audience.js';
 import type { ConversationState } from '../../core/state/state.js';
-import { sampleAnswer, whoMayAnswer, whyTakenBack } from '../../core/view/sample-answer.js';
+import {
+  labelText,
+  sampleAnswer,
+  whoMayAnswer,
+  whyTakenBack,
+} from '../../core/view/sample-answer.js';
 import { snapshotOf } from '../../core/view/snapshot.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { TurnEnded } from '../../protocol/log/events.js';
@@ -76,7 +81,7 @@ function callPart(state: ConversationState, call: PendingCall, target: string): 
     ...whyTakenBack(call),
     ...(sample?.hint === undefined ? [] : [sample.hint]),
   ];
-  const head = `**${kind}** of ${shownText(name)}, call ${shownText(toolCallId)} of \`${turnId}\``;
+  const head = `**${kind}** of ${shownText(name)}${labelText(call)}, call ${shownText(toolCallId)} of \`${turnId}\``;
   const list = facts.map((fact) => `- ${fact}`).join('\n');
   if (sample === undefined)
     return `${head}\n\n${list}\n\nNo signal by hand can answer it, because the sender of a signal is not verified: answer it through the application.`;
