@@ -80,7 +80,7 @@ const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
   cli: [['process', 'temporal'], ['check', 'init', 'operate', 'serve'], ['conversations'], ['dev']],
   client: [
-    ['history', 'ports', 'workers'],
+    ['history', 'pacing', 'ports', 'workers'],
     ['trouble'],
     ['api'],
     ['payloads'],

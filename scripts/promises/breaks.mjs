@@ -312,4 +312,11 @@ export const BREAKS = [
     to: 'for (const event of batch.events) countEvent(event, count);',
     test: 'test/unit/worker/event-metrics.test.ts',
   },
+  {
+    promise: 'G344',
+    file: 'src/client/pacing/admission.ts',
+    line: 'if (this.#taken.size >= this.#places) return undefined;',
+    to: '',
+    test: 'test/unit/client/pacing/admission.test.ts',
+  },
 ];

@@ -120,8 +120,7 @@ async function ask(
   try {
     const tried = await gateway.confirm(
       () => gateway.update(ref, 'resolveToolCall', { input, updateId }),
-      budgetMs,
-      ref,
+      { key: ref, isFirst: true, ...(budgetMs === undefined ? {} : { budgetMs }) },
     );
     return tried.confirmed ? tried.value : undefined;
   } catch (error) {

@@ -54,11 +54,7 @@ export async function sendInboxEvent(
   };
   if (await isClosedInLog(parts, request)) throw closed(key);
   try {
-    const tried = await gateway.confirm(
-      () => gateway.sendWithStart<'inboxEvent'>(start),
-      undefined,
-      key,
-    );
+    const tried = await gateway.confirm(() => gateway.sendWithStart<'inboxEvent'>(start), { key });
     if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
     await gateway.signalWithStart(start);
     const { reason, text } = await gateway.whyUnanswered(key);

@@ -170,8 +170,7 @@ export async function confirmMessage(
     if (traced.away) return undefined;
     const tried = await gateway.confirm(
       () => gateway.update(key, 'sendMessage', { input, updateId }),
-      budgetMs,
-      key,
+      { key, budgetMs },
     );
     return tried.confirmed
       ? { status: 'admitted', reply: tried.value, duplicate: false }
@@ -201,8 +200,7 @@ async function tryToContinue(
   try {
     const tried = await gateway.confirm(
       () => gateway.update(key, 'sendMessage', { input, updateId }),
-      undefined,
-      key,
+      { key },
     );
     if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
     await gateway.signalWithStart(asQueued({ ...request, start: FRESH }));
@@ -219,7 +217,9 @@ async function tryOnce(
   gateway: TemporalGateway,
   request: StartRequest & { readonly input: SendMessageInput },
 ): Promise<SendReply> {
-  const tried = await gateway.confirm(() => gateway.sendWithStart(request), undefined, request.key);
+  const tried = await gateway.confirm(() => gateway.sendWithStart(request), {
+    key: request.key,
+  });
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
   await gateway.signalWithStart(asQueued(request));
   return { status: 'queued' };

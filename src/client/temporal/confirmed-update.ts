@@ -26,7 +26,7 @@ export async function confirmUpdate<Name extends keyof UpdateTypes>(
   key: ConversationKey,
   { name, unconfirmed, ...call }: UpdateToConfirm<Name>,
 ): Promise<UpdateTypes[Name]['reply']> {
-  const tried = await gateway.confirm(() => gateway.update(key, name, call), undefined, key);
+  const tried = await gateway.confirm(() => gateway.update(key, name, call), { key });
   if (tried.confirmed) return tried.value;
   const why = await gateway.whyUnanswered(key);
   const text = `${unconfirmed} when a worker answers. ${why.text}`;

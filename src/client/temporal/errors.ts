@@ -93,7 +93,7 @@ export function isClosedRun(error: unknown): boolean {
 export function isUnanswered(error: unknown): boolean {
   return (
     ConversationError.isInstance(error) &&
-    (error.code === 'no_worker' || error.code === 'workflow_failing')
+    ['no_worker', 'workflow_failing', 'workers_busy'].includes(error.code)
   );
 }
 

@@ -2,7 +2,6 @@
  * All calls of Temporal for messages and answers: updates with a deadline, signals as the durable fallback, queries,
  * descriptions. Knows nothing of verdicts or turns. Every call here is safe to repeat with the same ids.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   WithStartWorkflowOperation,
@@ -27,10 +26,10 @@ import { checkTexts } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
-import { fromTemporal, GRPC, grpcCodeOf, isTransient, isUnconfirmed, refusalOf } from './errors.js';
+import { type Attempted, BUSY_TEXT, Confirming, type ConfirmOptions } from './confirming.js';
+import { fromTemporal, isTransient, isUnconfirmed } from './errors.js';
 import { isOpenRun } from './executions.js';
 import { troubleOf } from './find-trouble.js';
-import { Pace } from './pace.js';
 import { retryQuery } from './query-retry.js';
 import {
   type ConversationWorkflow,
@@ -41,18 +40,10 @@ import {
 import { failingText, type Unanswered } from './unanswered.js';
 import { orLate } from './waiting.js';
 
-/** Back-off between tries inside one deadline: a roll-over lasts one workflow task, some tens of milliseconds. */
-const FIRST_PAUSE_MS = 20;
-const LAST_PAUSE_MS = 250;
 /** Milliseconds by which the gRPC client may be late before the call stops waiting for it. */
 const GRPC_GRACE_MS = 200;
 /** A signal needs the server only, which answers in milliseconds or not at all. */
 const SIGNAL_DEADLINE_MS = 2_000;
-/** Not confirmed: the call may or may not have taken effect; a repeat with the same ids is safe. */
-export type Attempted<Value> =
-  | { readonly confirmed: true; readonly value: Value }
-  | { readonly confirmed: false; readonly cause: unknown };
-
 export interface TemporalGatewayOptions {
   readonly temporal: Client;
   readonly taskQueue: string;
@@ -70,11 +61,14 @@ export class TemporalGateway {
   readonly #temporal: Client;
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: TemporalGatewayOptions['deletedRun'];
-  readonly #pace = new Pace();
+  readonly #confirming = new Confirming({
+    before: (deadline, call) => this.#before(deadline, call),
+    trouble: (key) => this.trouble(key),
+    patience: () => this.patience(),
+  });
   readonly #onTrouble: TemporalGatewayOptions['onTrouble'];
   /** The factor for waits that no caller has set. */
   readonly patience: () => number;
-  #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
   constructor(options: TemporalGatewayOptions) {
@@ -87,47 +81,12 @@ export class TemporalGateway {
     this.#startDefaults = { taskQueue, searchAttributes };
   }
 
-  /**
-   * Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long
-   * answers take now. With a key the call is given up at once when the server refuses it because the workflow of that
-   * conversation fails: no answer would come in time.
-   */
+  /** See `Confirming.confirm`. */
   async confirm<Value>(
     call: () => Promise<Value>,
-    budgetMs = this.#pace.budgetMs(Date.now()) * this.patience(),
-    key?: ConversationKey,
+    options?: ConfirmOptions,
   ): Promise<Attempted<Value>> {
-    const beganAt = Date.now();
-    const deadline = beganAt + budgetMs;
-    let isChecked = false;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
-      try {
-        const value = await this.#before(deadline, call);
-        this.#heard(beganAt);
-        return { confirmed: true, value };
-      } catch (error) {
-        if (refusalOf(error) !== undefined) this.#heard(beganAt);
-        if (isUnconfirmed(error)) {
-          this.#pace.missed(Date.now() - beganAt);
-          return { confirmed: false, cause: error };
-        }
-        if (!isTransient(error)) throw error;
-        if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
-        if (key !== undefined && !isChecked && grpcCodeOf(error) === GRPC.failedPrecondition) {
-          isChecked = true;
-          const trouble = await this.trouble(key);
-          if (trouble?.kind === 'failing') return { confirmed: false, cause: error };
-        }
-      }
-      await sleep(pause);
-    }
-  }
-
-  /** Records that a worker has answered a call that began at that time. */
-  #heard(beganAt: number): void {
-    const now = Date.now();
-    this.#answeredAt = now;
-    this.#pace.answered(now - beganAt, now);
+    return await this.#confirming.confirm(call, options);
   }
 
   /** Starts the conversation or continues it, and waits for the reply. */
@@ -292,13 +251,14 @@ export class TemporalGateway {
       this.#onTrouble?.(key, trouble);
       return { reason: 'workflow_failing', text: failingText(key, trouble) };
     }
+    if (this.#confirming.isBusy) return { reason: 'workers_busy', text: BUSY_TEXT };
     return { reason: 'no_worker', text: await this.noWorkerText() };
   }
 
   /** A text that no worker answers, with the next command. Never throws. */
   async noWorkerText(): Promise<string> {
     return await missingWorkerText(this.#temporal, this.taskQueue, {
-      answeredAt: this.#answeredAt,
+      answeredAt: this.#confirming.answeredAt,
     });
   }
 

@@ -65,6 +65,11 @@ export const FAILURES = {
     title: 'The workflow of the conversation fails',
     retryable: true,
   },
+  workers_busy: {
+    httpStatus: 503,
+    title: 'The workers have more requests than they can answer',
+    retryable: true,
+  },
   store_unavailable: { httpStatus: 503, title: 'The event log cannot be read', retryable: true },
   transcript_lost: {
     httpStatus: 500,

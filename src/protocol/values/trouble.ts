@@ -34,4 +34,4 @@ export function firstLineOf(message: string): string {
 }
 
 /** Why an input was left as a signal; given beside the verdict `queued`. */
-export type QueuedReason = 'workflow_failing' | 'no_worker';
+export type QueuedReason = 'workflow_failing' | 'no_worker' | 'workers_busy';

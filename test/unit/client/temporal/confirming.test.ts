@@ -83,10 +83,30 @@ it(
         calls += 1;
         return Promise.reject(new ServiceError('refused', { cause: refused }));
       },
-      undefined,
-      KEY,
+      { key: KEY },
     );
     expect(tried.confirmed).toBe(false);
     expect(calls).toBe(1);
   },
 );
+
+it('a request beyond those that the workers can take is not sent, and says why', {
+  ...promise('G344'),
+}, async () => {
+  const { gateway } = gatewayOf();
+  let sent = 0;
+  const unanswered = (): Promise<never> => {
+    sent += 1;
+    return new Promise(() => undefined);
+  };
+  for (let nth = 0; nth < 100; nth += 1)
+    void gateway.confirm(unanswered, { key: { ...KEY, conversationId: `c-${nth}` } });
+  await vi.advanceTimersByTimeAsync(2_499);
+  expect(sent).toBe(64);
+  const busy = await gateway.whyUnanswered(KEY);
+  expect(busy.reason).toBe('workers_busy');
+  const last = gateway.confirm(unanswered, { key: KEY, budgetMs: 1 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await last).toMatchObject({ confirmed: false, cause: { code: 'workers_busy' } });
+  expect(sent).toBe(64);
+});

@@ -1,6 +1,6 @@
 /** Deadlines of answers, by the time that answers take at the moment. */
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../../../src/client/temporal/pace.js';
+import { Pace } from '../../../../src/client/pacing/pace.js';
 import {
   MAX_UPDATE_DEADLINE_MS,
   UPDATE_DEADLINE_MS,
