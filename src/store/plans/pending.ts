@@ -13,6 +13,7 @@ export interface PendingRow {
   readonly tool: string;
   readonly kind: string;
   readonly deadlineMs: number;
+  readonly openedAtMs: number;
   /** As JSON; absent if every actor may resolve the call. */
   readonly audience?: string;
   /**
@@ -99,12 +100,14 @@ function requestersOfTurn(
   return requestersIn(began === undefined ? events : [began, ...events]);
 }
 
-function rowOf({ toolCallId, turnId, name, kind, deadline, audience }: PendingCall): PendingRow {
+function rowOf(call: PendingCall): PendingRow {
+  const { toolCallId, turnId, name, kind, deadline, openedAt, audience } = call;
   return {
     toolCallId,
     tool: name,
     kind,
     deadlineMs: Date.parse(deadline),
+    openedAtMs: Date.parse(openedAt),
     ...(audience === undefined ? {} : { audience: asStored(JSON.stringify(audience)) }),
     ...(audience !== undefined && excludesRequester(audience) ? { askedIn: turnId } : {}),
   };
@@ -123,6 +126,7 @@ function isSame(left: PendingRow | undefined, right: PendingRow): boolean {
     left?.tool === right.tool &&
     left.kind === right.kind &&
     left.deadlineMs === right.deadlineMs &&
+    left.openedAtMs === right.openedAtMs &&
     left.audience === right.audience
   );
 }

@@ -5,6 +5,7 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { LogStatistics } from './counts.js';
 import type { Deletions } from './deletions.js';
 import type { CallLeases } from './leases.js';
 import type { ConversationLists } from './lists.js';
@@ -74,6 +75,7 @@ export interface EventLog
   extends CallLeases,
     ConversationLists,
     Deletions,
+    LogStatistics,
     Troubles,
     WorkerPresence {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */

@@ -123,6 +123,10 @@ class PostgresEventLog implements EventLog {
     return await this.#troubles.troubles(options);
   }
 
+  async counts() {
+    return await this.#lists.counts();
+  }
+
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
     return await this.#deletions.beginDeletion(request);
   }

@@ -31,6 +31,7 @@ import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './lea
 import {
   listSnapshots,
   readClosedBefore,
+  readCounts,
   readNotOpen,
   readOpenHeads,
   readRecentHeads,
@@ -142,6 +143,10 @@ class SqliteEventLog implements EventLog {
 
   async troubles(options: Parameters<Troubles['troubles']>[0]) {
     return await this.#database.read(() => readTroubles(this.#database, options));
+  }
+
+  async counts() {
+    return await this.#database.read(() => readCounts(this.#database));
   }
 
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {

@@ -1,9 +1,11 @@
-/** Lists of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
+/** Lists and counts of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import { countQueries, countsOf } from '../plans/counts.js';
 import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
 import type { ListRequest } from '../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
+import type { LogCounts } from '../ports/counts.js';
 import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
 import type { SqliteDatabase } from './database.js';
 
@@ -115,4 +117,10 @@ export function readClosedBefore(
       limit,
     )
     .map(closedHeadOf);
+}
+
+const COUNTS = countQueries(SQLITE, '?1');
+
+export function readCounts(database: SqliteDatabase): LogCounts {
+  return countsOf(database.all(COUNTS.waits, Date.now()), database.all(COUNTS.troubles));
 }

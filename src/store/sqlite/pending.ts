@@ -21,19 +21,20 @@ export function followPending(database: SqliteDatabase, states: PendingStates): 
       conversationId,
       toolCallId,
     );
-  for (const { toolCallId, tool, kind, deadlineMs, audience, askedIn } of put)
+  for (const { toolCallId, tool, kind, deadlineMs, openedAtMs, audience, askedIn } of put)
     database.run(
       `INSERT INTO pending_calls
-         (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience, requesters)
-       SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ? FROM conversations
+         (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, opened_at_ms, audience, requesters)
+       SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ?, ? FROM conversations
        WHERE tenant = ? AND conversation_id = ?
        ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
          tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms,
-         audience = excluded.audience, requesters = excluded.requesters`,
+         opened_at_ms = excluded.opened_at_ms, audience = excluded.audience, requesters = excluded.requesters`,
       toolCallId,
       tool,
       kind,
       deadlineMs,
+      openedAtMs,
       audience ?? null,
       askedIn === undefined ? null : requestersOf(database, states.after, askedIn),
       tenant,

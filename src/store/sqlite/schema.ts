@@ -56,6 +56,7 @@ export const MIGRATIONS: readonly string[] = [
     tool TEXT NOT NULL,
     kind TEXT NOT NULL,
     deadline_ms INTEGER NOT NULL,
+    opened_at_ms INTEGER NOT NULL,
     audience TEXT,
     requesters TEXT,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
   CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+  CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
 
   CREATE TABLE troubles (
     tenant TEXT NOT NULL,

@@ -47,6 +47,35 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
       ]);
     });
 
+    it('are counted while they hold, beside the calls that wait, by kind', async () => {
+      const overdue = [
+        started(keyed('late')),
+        ...asks('t8'),
+        waits('d', { deadline: minute(-9e6) }),
+      ];
+      await log.append({ ...keyed('late'), runId: 'run-c', events: stamped(overdue) });
+      await log.markTrouble(KEY, FAILING);
+      await log.markTrouble(keyed('parked'), { ...FAILING, kind: 'slow' });
+      await log.markTrouble(keyed('not-stored'), FAILING);
+      const { waits: counted, ...troubles } = await log.counts();
+      expect(troubles).toEqual({ failing: 1, slow: 1 });
+      const { conversations } = await log.list({ pendingTool: 'pay' });
+      const opened = conversations.flatMap(({ pending }) =>
+        pending.map(({ openedAt }) => openedAt),
+      );
+      expect(counted).toEqual([
+        {
+          kind: 'approval',
+          open: 2,
+          overdue: 1,
+          oldestOpenedAtMs: Date.parse(opened.sort()[0] ?? ''),
+        },
+      ]);
+      const end = stamped([closes()], { from: overdue.length + 1 });
+      await log.append({ ...keyed('late'), runId: 'run-c', events: end });
+      expect((await log.counts()).waits).toMatchObject([{ open: 1, overdue: 0 }]);
+    });
+
     it('hold until an event is appended, or they are cleared', async () => {
       await log.markTrouble(KEY, FAILING);
       expect(await log.trouble(KEY)).toEqual(FAILING);

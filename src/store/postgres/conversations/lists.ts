@@ -1,6 +1,7 @@
-/** Lists of the Postgres event log, and the reads of the sweep. */
+/** Lists and counts of the Postgres event log, and the reads of the sweep. */
 
 import type { ConversationKey } from '../../../protocol/values/ids.js';
+import { countQueries, countsOf } from '../../plans/counts.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
 import {
   type ListRequest,
@@ -9,6 +10,7 @@ import {
   withAttention,
 } from '../../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
+import type { LogStatistics } from '../../ports/counts.js';
 import type { ConversationLists, ListOptions } from '../../ports/lists.js';
 import type { PostgresDatabase } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
@@ -39,7 +41,7 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
   };
 }
 
-export class PostgresLists implements ConversationLists {
+export class PostgresLists implements ConversationLists, LogStatistics {
   readonly #database: PostgresDatabase;
   readonly #conversations: string;
 
@@ -53,6 +55,11 @@ export class PostgresLists implements ConversationLists {
     const request = requestOf(options, gone);
     if (request === undefined) return NO_CONVERSATIONS;
     return withAttention(await this.#list(request), gone);
+  }
+
+  async counts() {
+    const { waits, troubles } = countQueries(postgresDialect(this.#database), NOW_MS);
+    return countsOf(await this.#database.all(waits), await this.#database.all(troubles));
   }
 
   async #list(options: ListRequest) {

@@ -38,21 +38,23 @@ export async function followPending(
     );
   await queries.run(
     `INSERT INTO ${table}
-       (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience, requesters)
-     SELECT tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience::jsonb, requesters::jsonb
+       (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, opened_at_ms, audience, requesters)
+     SELECT tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, opened_at_ms, audience::jsonb,
+       requesters::jsonb
      FROM ${database.table('conversations')},
-       unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[])
-         AS row (tool_call_id, tool, kind, deadline_ms, audience, requesters)
+       unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
+         AS row (tool_call_id, tool, kind, deadline_ms, opened_at_ms, audience, requesters)
      WHERE tenant = $1 AND conversation_id = $2
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
        tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms,
-       audience = excluded.audience, requesters = excluded.requesters`,
+       opened_at_ms = excluded.opened_at_ms, audience = excluded.audience, requesters = excluded.requesters`,
     tenant,
     conversationId,
     put.map(({ toolCallId }) => toolCallId),
     put.map(({ tool }) => tool),
     put.map(({ kind }) => kind),
     put.map(({ deadlineMs }) => deadlineMs),
+    put.map(({ openedAtMs }) => openedAtMs),
     put.map(({ audience }) => audience ?? null),
     requesters,
   );

@@ -61,6 +61,7 @@ const TABLES = `
     tool TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
     deadline_ms BIGINT NOT NULL,
+    opened_at_ms BIGINT NOT NULL,
     audience JSONB,
     requesters JSONB,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
@@ -68,6 +69,7 @@ const TABLES = `
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
   CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+  CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
 
   -- A mark holds while the log of its conversation ends at last_seq.
   CREATE TABLE troubles (
