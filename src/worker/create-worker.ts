@@ -10,10 +10,12 @@ import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { connectClient, temporalSettings } from '../client/temporal/connection.js';
+import { messageOf } from '../client/temporal/errors.js';
 import { ownIdentity } from '../client/workers/identity.js';
 import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
 import { manifestOf } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
+import type { ReadinessChecks } from '../net/readiness.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
 import { createIsDeletedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
@@ -59,6 +61,7 @@ import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { countedLog, runtimeCounters } from './watch/event-metrics.js';
+import { WorkerHealth } from './watch/health.js';
 import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
 import { workerMcp } from './worker-mcp.js';
@@ -77,11 +80,13 @@ export interface ColloquyWorker {
    */
   run(): Promise<void>;
   shutdown(): void;
+  /** Where `/healthz` and `/readyz` are served; undefined without the option `health`. */
+  readonly healthUrl: string | undefined;
 }
 
 /**
  * Connects and creates a worker that serves the given agents.
- * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable} {PluginFailed}
+ * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable} {PluginFailed} {ProbePortUnavailable}
  * @throws {TypeError} that names an invalid setting.
  */
 export async function createColloquyWorker<Services>(
@@ -94,6 +99,8 @@ export async function createColloquyWorker<Services>(
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
   try {
+    const health = await WorkerHealth.open(options.health);
+    closers.push(() => health.close());
     const opened = await openEventLog(options.eventLog, {
       blobs: options.blobs,
       logger,
@@ -118,7 +125,7 @@ export async function createColloquyWorker<Services>(
     const storeId = await opened.log.storeId();
     const parts = {
       ...{ client, connection, opened, plugins, scopes, logger },
-      ...{ namespace, codecs, storeId, address },
+      ...{ namespace, codecs, storeId, address, health },
     };
     return await assemble(options, parts);
   } catch (error) {
@@ -141,14 +148,14 @@ interface Parts {
   readonly storeId: string;
   /** Address of the Temporal server. */
   readonly address: string;
+  readonly health: WorkerHealth;
 }
 
 async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, opened, logger } = parts;
-  const { log } = opened;
+  const { client, logger, health } = parts;
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
@@ -157,7 +164,7 @@ async function assemble<Services>(
   const source = createEventSource(createWorkflowSource(client), history.isCommitted);
   const projector = projectorOf(parts, source);
   const sweep = sweepOf(options, parts, { source, projector });
-  const startupCheck = new StartupCheck({ log, projector, source, logger });
+  const startupCheck = new StartupCheck({ log: parts.opened.log, projector, source, logger });
   const waits = waitsOf(options, parts, () => startupCheck.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -191,28 +198,36 @@ async function assemble<Services>(
   };
   return {
     worker,
+    healthUrl: health.url,
     run: async () => {
+      health.runs(readinessOfWorker(worker, parts));
       begun = startupCheck.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // With a stuck workflow nothing can be closed in order: shutdown would wait for steps that may never end.
       await Promise.race([worker.run().finally(close), stuck]);
     },
     shutdown: () => {
-      // The projector queries workflows; once this worker has stopped, no worker may be left to answer.
-      void projector.drain().finally(() => {
-        if (worker.getState() === 'RUNNING') worker.shutdown();
-      });
+      health.drains();
+      void stopAfter(projector, worker);
     },
   };
 }
 
+/** The projector queries workflows; once this worker has stopped, no worker may be left to answer. */
+async function stopAfter(projector: Projector, worker: Worker): Promise<void> {
+  await projector.drain().finally(() => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  });
+}
+
 async function closeAll(parts: Parts): Promise<void> {
-  const { opened, plugins, scopes, connection, client } = parts;
+  const { opened, plugins, scopes, connection, client, health } = parts;
   await plugins.dispose();
   await scopes.close();
   await opened.close();
   await connection.close();
   await client.connection.close();
+  await health.close();
 }
 
 function projectorOf({ opened, logger }: Parts, source: WorkflowSource): Projector {
@@ -261,10 +276,31 @@ function readsHistory({ connection, namespace, logger }: Parts, identity: string
   };
 }
 
-/** A ping has the same deadline as a query of a workflow: one second. */
 function serverWatch({ client, logger, address }: Parts): ServerWatch {
-  const ping = () => inTime(client, () => client.workflowService.getSystemInfo({}));
-  return new ServerWatch({ ping, address, logger });
+  return new ServerWatch({ ping: () => ping(client), address, logger });
+}
+
+/** A ping has the same deadline as a query of a workflow: one second. */
+async function ping(client: Client): Promise<void> {
+  await inTime(client, () => client.workflowService.getSystemInfo({}));
+}
+
+function readinessOfWorker(worker: Worker, { client, opened, address }: Parts): ReadinessChecks {
+  return {
+    temporal: async () => {
+      await ping(client).catch((error: unknown) => {
+        throw new Error(`Temporal at ${address} does not answer: ${messageOf(error)}`);
+      });
+    },
+    polling: async () => {
+      const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
+      if (workflowPollerState !== 'POLLING' || activityPollerState !== 'POLLING')
+        throw new Error(
+          `not polling: worker ${runState}, workflows ${workflowPollerState}, activities ${activityPollerState}`,
+        );
+    },
+    store: () => opened.log.checkWritable(),
+  };
 }
 
 /** Newest transactions of a history that are checked for their writers: some turns. */

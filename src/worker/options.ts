@@ -6,6 +6,7 @@ import type { Agent } from '../define/define-agent.js';
 import type { TenantServices } from '../define/services/per-tenant.js';
 import type { SecretResolver } from '../define/services/secrets.js';
 import type { Logger } from '../define/tool/context.js';
+import type { ProbeAddress } from '../net/probe-server.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
 import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
@@ -45,6 +46,12 @@ export interface ColloquyWorkerOptions<Services> {
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
   readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
   readonly logger?: Logger | undefined;
+  /**
+   * Serves `/healthz` (the process is up) and `/readyz` (200 while the worker polls, Temporal answers and the store can
+   * be written; else 503 with the reasons) for probes: on loopback, unless a host is given. Each worker of a machine
+   * needs a port of its own. @defaultValue none
+   */
+  readonly health?: ProbeAddress | undefined;
   /**
    * Bytes of transcripts that this worker remembers between model calls; 0 = none, each one is queried. @defaultValue
    * 64 MiB

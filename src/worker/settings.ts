@@ -11,7 +11,8 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
   checkAgents(given['agents']);
-  const { eventLog, audit, sdkGuards, secrets } = given;
+  const { eventLog, audit, sdkGuards, secrets, health } = given;
+  checkHealth(health);
   if (eventLog === undefined || eventLog === null || eventLog === '')
     throw new TypeError(
       'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
@@ -23,6 +24,15 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
     throw new TypeError('secrets must be a function that finds a secret by {name, tenant, user}');
   if (sdkGuards !== undefined && typeof sdkGuards !== 'boolean')
     throw new TypeError(`sdkGuards must be true or false, got ${JSON.stringify(sdkGuards)}`);
+}
+
+function checkHealth(health: unknown): void {
+  if (health === undefined) return;
+  const { port, host } = isRecord(health) ? health : {};
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new TypeError('health.port must be a whole number from 0 (any free port) to 65535');
+  if (host !== undefined && (typeof host !== 'string' || host === ''))
+    throw new TypeError('health.host must be an address, such as "0.0.0.0"');
 }
 
 function checkAgents(agents: unknown): void {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
+import type { ProbeAddress } from '../../net/probe-server.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
 import { MAX_PATIENCE, MIN_RETENTION_MS } from '../../protocol/limits/service-limits.js';
 import type { Duration } from '../../protocol/values/durations.js';
@@ -15,6 +16,9 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, PORT_RULE);
 const PATIENCE_RULE = `must be a number from 1 to ${MAX_PATIENCE}`;
+const address = z
+  .string()
+  .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'must be an address and a port, such as 127.0.0.1:9464');
 const filled = z.string().min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, `must be ${values.join(' or ')}`);
@@ -105,13 +109,24 @@ const EnvironmentSchema = z.object({
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
     .optional()
     .describe('Workers delete conversations that were closed longer ago, such as `30 days`.'),
-  COLLOQUY_METRICS: z
-    .string()
-    .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'must be an address and a port, such as 127.0.0.1:9464')
+  COLLOQUY_METRICS: address
     .optional()
     .describe(
       'Address at which a worker serves metrics for Prometheus, such as `127.0.0.1:9464`; those of Temporal and those of conversations.',
     ),
+  COLLOQUY_API_METRICS: address
+    .optional()
+    .describe(
+      'Address at which an API process serves metrics for Prometheus at `/metrics`, such as `127.0.0.1:9465`.',
+    ),
+  COLLOQUY_HEALTH_PORT: port
+    .optional()
+    .describe(
+      'Port at which a worker serves `/healthz` and `/readyz`, for probes; 0 takes a free one.',
+    ),
+  COLLOQUY_HEALTH_HOST: filled
+    .default('127.0.0.1')
+    .describe('Address of that port; `0.0.0.0` for probes from other machines.'),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
     .default('info')
     .describe(
@@ -147,6 +162,10 @@ export interface Config {
   readonly port: number;
   /** Where a worker serves metrics; absent: nowhere. */
   readonly metrics: string | undefined;
+  /** Where an API process serves metrics; absent: nowhere. */
+  readonly apiMetrics: ProbeAddress | undefined;
+  /** Where a worker serves its health; absent: nowhere. */
+  readonly health: ProbeAddress | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -231,11 +250,23 @@ export function readConfig(
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,
+    apiMetrics: placeOf(values.COLLOQUY_API_METRICS),
+    health:
+      values.COLLOQUY_HEALTH_PORT === undefined
+        ? undefined
+        : { port: values.COLLOQUY_HEALTH_PORT, host: values.COLLOQUY_HEALTH_HOST },
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
+}
+
+function placeOf(address: string | undefined): ProbeAddress | undefined {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address ?? '') ?? [];
+  return host === undefined
+    ? undefined
+    : { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
 function blobsOf(value: string): BlobChoice {

@@ -42,6 +42,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     retryForMs: flags.retry * 1_000,
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),
+    health: config.health,
     // This command handles the signals, so that the projector drains after the worker.
     tuning: {},
   });
@@ -50,8 +51,9 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     worker.shutdown();
   });
   const names = agents.map((agent) => agent.name).join(', ');
+  const health = worker.healthUrl === undefined ? '' : `  health ${worker.healthUrl}`;
   announceReady(
-    `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}`,
+    `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}${health}`,
   );
   await worker.run();
   if (services instanceof Services)

@@ -22,6 +22,11 @@ it.each<[unknown, string]>([
     'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
   ],
   [{ ...good, audit: 'all' }, 'audit must be "off", "records" or "full", got "all"'],
+  [
+    { ...good, health: { port: '80' } },
+    'health.port must be a whole number from 0 (any free port) to 65535',
+  ],
+  [{ ...good, health: { port: 0, host: '' } }, 'health.host must be an address, such as "0.0.0.0"'],
   [{ ...good, sdkGuards: 'on' }, 'sdkGuards must be true or false, got "on"'],
 ])(
   'a worker with the settings %j is refused before anything is opened',
