@@ -45,7 +45,7 @@ export const IMPORTS = {
   },
   http: {
     own: ['protocol', 'net', 'client', 'projection', 'store', 'watchdog'],
-    packages: ['express', 'zod', 'helmet', 'pino', 'node:'],
+    packages: ['express', 'zod', 'helmet', 'pino', 'prom-client', 'node:'],
   },
   worker: {
     own: [
@@ -109,7 +109,7 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['schemas'], ['request'], ['openapi', 'routes']],
+  http: [['metrics', 'schemas'], ['request'], ['openapi', 'routes']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
   protocol: [

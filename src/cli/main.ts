@@ -106,6 +106,12 @@ program
     'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
   )
   .option(...retry(60))
+  .option(
+    '--drain <seconds>',
+    'time at SIGTERM in which /readyz says 503 and requests are still served',
+    seconds,
+    0,
+  )
   .addHelpText('after', '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy serve --port 8080')
   .action(async (flags: ServeFlags) => {
     const { runServe } = await import('./serve/serve-command.js');

@@ -37,6 +37,9 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', 'simple');
   app.set('etag', false);
 
+  const { metrics, conversations } = deps;
+  metrics?.follow({ streams, counts: conversations.counts?.bind(conversations) });
+  if (metrics !== undefined) app.use(metrics.observe());
   app.use(requestNote());
   app.use(requestId());
   if (deps.log !== undefined) app.use(requestLog(deps.log));
@@ -54,7 +57,7 @@ export function createApp(deps: AppDeps): Express {
   const router = Router();
   addUploadRoute(router, deps);
   router.use(jsonBody());
-  addHealthRoutes(router, deps);
+  addHealthRoutes(router, deps, streams);
   addDescriptionRoute(router);
   addAgentRoutes(router, deps);
   addConversationRoutes(router, deps);

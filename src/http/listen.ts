@@ -10,6 +10,11 @@ export interface ServeOptions {
   readonly port: number;
   /** Loopback only, as long as no identity is checked. @defaultValue "127.0.0.1" */
   readonly host?: string;
+  /**
+   * Milliseconds between the beginning of `close`, when `/readyz` turns 503, and the end of the port: time for a load
+   * balancer to notice. @defaultValue 0
+   */
+  readonly drainMs?: number;
   /** Time for running requests when closing, in milliseconds. @defaultValue 5000 */
   readonly graceMs?: number;
 }
@@ -18,7 +23,7 @@ export interface HttpServer {
   readonly port: number;
   /** `http://127.0.0.1:8080` */
   readonly url: string;
-  /** Ends event streams, lets requests finish, closes the port. Safe to repeat. */
+  /** Lets `/readyz` say so for `drainMs`, ends event streams, lets requests finish, closes the port. Safe to repeat. */
   close(): Promise<void>;
 }
 
@@ -52,7 +57,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     port,
     url: `http://${name}:${port}`,
     close: () => {
-      closing ??= closeServer(server, app, options.graceMs ?? DEFAULT_GRACE_MS);
+      closing ??= drainAndClose(server, app, options);
       return closing;
     },
   };
@@ -77,6 +82,16 @@ function listenText(error: NodeJS.ErrnoException, port: number, host: string): s
   if (error.code === 'EADDRINUSE')
     return `Port ${port} on ${host} is taken. Stop the process that uses it (see: ss -ltnp 'sport = :${port}'), or choose another: COLLOQUY_PORT=${port + 1}`;
   return `Cannot listen on ${host}:${port}: ${error.message}`;
+}
+
+async function drainAndClose(
+  server: Server,
+  app: RequestListener,
+  { drainMs = 0, graceMs = DEFAULT_GRACE_MS }: ServeOptions,
+): Promise<void> {
+  streamsOf(app)?.drain();
+  if (drainMs > 0) await sleep(drainMs);
+  await closeServer(server, app, graceMs);
 }
 
 async function closeServer(server: Server, app: RequestListener, graceMs: number): Promise<void> {

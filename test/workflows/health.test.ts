@@ -19,7 +19,7 @@ interface Seen {
 }
 
 test('a worker is ready while it polls and can store, and says why it is not', {
-  ...promise('G344'),
+  ...promise('G345'),
 }, async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {

@@ -2,6 +2,7 @@
 import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
 import { type Logger as Pino, pino } from 'pino';
 import type { Logger } from '../../define/tool/context.js';
+import { LAG_BUCKETS, LAG_HISTOGRAM } from '../../worker/watch/event-metrics.js';
 import { type Config, ConfigError } from './config.js';
 
 export function createPino(config: Pick<Config, 'logLevel'>, name: string): Pino {
@@ -54,7 +55,15 @@ export function installRuntime(log: Pino, metrics?: string): void {
       logging: { forward: {}, filter: 'ERROR' },
       ...(metrics === undefined
         ? {}
-        : { metrics: { prometheus: { bindAddress: metrics, countersTotalSuffix: true } } }),
+        : {
+            metrics: {
+              prometheus: {
+                bindAddress: metrics,
+                countersTotalSuffix: true,
+                histogramBucketOverrides: { [LAG_HISTOGRAM]: LAG_BUCKETS },
+              },
+            },
+          }),
     },
     // The worker's own shutdown drains the projector first; Temporal's would stop the worker at once.
     shutdownSignals: [],

@@ -2,6 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { openColloquy } from '../../engine/open-colloquy.js';
 import { hostProblem, serve } from '../../http/listen.js';
+import { ApiMetrics } from '../../http/metrics/api-metrics.js';
+import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { createPino, loggerOf } from '../process/logging.js';
@@ -15,6 +17,8 @@ export interface ServeFlags {
   readonly allowedHosts?: string;
   /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
+  /** Seconds in which the API, once it is to stop, serves on and says that it is not ready. */
+  readonly drain: number;
 }
 
 export async function runServe(flags: ServeFlags): Promise<void> {
@@ -38,18 +42,44 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     patience: config.patience,
   });
   const { allowedHosts, uiOrigins, corsOrigins } = config;
+  const { apiMetrics } = config;
+  const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
+  const metricsServer = await serveMetrics(metrics, apiMetrics);
   const app = await colloquy.app({
     ...{ log, allowedHosts, codecOrigins: uiOrigins },
+    ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
   });
-  const server = await serve(app, { port: config.port, host: config.host });
+  const server = await serve(app, {
+    port: config.port,
+    host: config.host,
+    drainMs: flags.drain * 1_000,
+  });
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);
   });
   announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
   await stopped;
   await server.close();
+  await metricsServer?.close();
   await colloquy.close();
   await watchdog.stop();
   exitNow();
+}
+
+/** @throws {ConfigError} naming the variable when the address cannot be used */
+async function serveMetrics(
+  metrics: ApiMetrics | undefined,
+  address: ProbeAddress | undefined,
+): Promise<ProbeServer | undefined> {
+  if (metrics === undefined || address === undefined) return undefined;
+  const shown = async () => ({
+    status: 200,
+    type: metrics.contentType,
+    body: await metrics.text(),
+  });
+  return await serveProbes({ '/metrics': shown }, address).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`COLLOQUY_API_METRICS: ${reason}`);
+  });
 }

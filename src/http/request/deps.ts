@@ -5,7 +5,8 @@ import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-
+import type { LogCounts } from '../../store/ports/counts.js';
+import type { ApiMetrics } from '../metrics/api-metrics.js';
 import type { CorsOptions } from './cors.js';
 
 /** The part of the event log that lists conversations, and checks that it can be written. */
@@ -14,6 +15,8 @@ export interface ConversationLister {
   list(options: ListedBy): Promise<ConversationPage>;
   /** Writes to the log. Rejects with the reason when it cannot. */
   checkWritable(): Promise<void>;
+  /** Numbers of waiting calls and of conversations in trouble, for metrics. @defaultValue they are not known */
+  counts?(): Promise<LogCounts>;
 }
 
 /** Checks one dependency that the API needs in order to serve. Rejects with the reason when it is not available. */
@@ -54,6 +57,8 @@ export interface AppDeps {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
+  /** Counts the requests of this app, and of no other; `new ApiMetrics()`. @defaultValue none are counted */
+  readonly metrics?: ApiMetrics;
   /** Absent = no codec endpoint. */
   readonly codec?: CodecEndpoint;
   /** Milliseconds of silence on an event stream before a comment is sent. @defaultValue 15000 */

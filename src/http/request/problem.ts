@@ -48,7 +48,7 @@ export function sendProblem(
   response
     .status(httpStatus)
     .type('application/problem+json')
-    .send(JSON.stringify({ ...problemOf(error), ...extension }));
+    .json({ ...problemOf(error), ...extension });
 }
 
 /** The last middleware: turns an error thrown by a route into a problem, so that none ends the process. */

@@ -1,21 +1,24 @@
 /** Routes about the service: liveness, readiness (its dependencies are available), and the agents that it serves. */
 import type { Router } from 'express';
-import { messageOf } from '../../client/temporal/errors.js';
-import { orLate } from '../../client/temporal/waiting.js';
 import { otherStoreText } from '../../client/workers/workers-elsewhere.js';
+import { type Readiness, readinessOf } from '../../net/readiness.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { AppDeps, HealthCheck } from '../request/deps.js';
 import { parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import type { OpenStreams } from '../request/streams.js';
 import { NoQuerySchema } from '../schemas/queries.js';
 
 /** No identity is configured: every caller that reaches the port may act as any actor. */
 export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';
 
-/** Milliseconds after which a check that hangs has failed. */
-const CHECK_DEADLINE_MS = 2_000;
+/** Requests are served meanwhile: a balancer learns it before the port closes. */
+const DRAINING: Readiness = {
+  status: 'not_ready',
+  checks: { api: 'draining: the process stops' },
+};
 
-export function addHealthRoutes(router: Router, deps: AppDeps): void {
+export function addHealthRoutes(router: Router, deps: AppDeps, life: OpenStreams): void {
   addRoute(router, '/healthz', {
     get: (_request, response) => {
       response.json({ status: 'ok', auth: AUTH_NOTICE });
@@ -37,23 +40,10 @@ export function addHealthRoutes(router: Router, deps: AppDeps): void {
         },
         ...deps.health,
       };
-      const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const),
-      );
-      const ready = results.every(([, result]) => result === 'ok');
-      response
-        .status(ready ? 200 : 503)
-        .json({ status: ready ? 'ready' : 'not_ready', checks: Object.fromEntries(results) });
+      const readiness = life.isDraining ? DRAINING : await readinessOf(checks);
+      response.status(readiness.status === 'ready' ? 200 : 503).json(readiness);
     },
   });
-}
-
-async function resultOf(check: HealthCheck): Promise<string> {
-  const answer = check().then(
-    () => 'ok',
-    (error: unknown) => messageOf(error),
-  );
-  return await orLate(CHECK_DEADLINE_MS, answer, () => `no answer in ${CHECK_DEADLINE_MS} ms`);
 }
 
 export function addAgentRoutes(router: Router, deps: AppDeps): void {

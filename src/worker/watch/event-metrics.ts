@@ -10,7 +10,7 @@ import type { EventLog } from '../../store/ports/log.js';
 type Tags = Readonly<Record<string, string>>;
 
 /** Name, unit and meaning of each counter. Names are for ever: dashboards have them. */
-const COUNTERS = {
+export const COUNTERS = {
   colloquy_turns: ['turns', 'Turns that have ended, by status'],
   colloquy_model_calls: ['calls', 'Model calls that have ended, by model'],
   colloquy_tokens: ['tokens', 'Tokens of model calls, by direction'],
@@ -20,7 +20,13 @@ const COUNTERS = {
   colloquy_waits_expired: ['calls', 'Calls whose wait has ended without an answer, by kind'],
 } as const;
 
-export type CounterName = keyof typeof COUNTERS;
+/** Seconds from the oldest event of each write to the event log until it was stored. */
+export const LAG_HISTOGRAM = 'colloquy_log_lag_seconds';
+const LAG_MEANING = 'Time from an event until the event log had it, for the oldest of each write';
+/** Seconds. Usual are some hundredths; a log that is rebuilt is behind by as much as was lost. */
+export const LAG_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
+
+export type CounterName = keyof typeof COUNTERS | typeof LAG_HISTOGRAM;
 export type Count = (name: CounterName, value: number, tags: Tags) => void;
 
 /** The counters of this process, as its runtime exports them. */
@@ -32,7 +38,11 @@ export function runtimeCounters(): Count {
       metricMeter.createCounter(name, unit, meaning),
     ]),
   );
-  return (name, value, tags) => counters[name]?.add(value, tags);
+  const lag = metricMeter.createHistogram(LAG_HISTOGRAM, 'float', 's', LAG_MEANING);
+  return (name, value, tags) => {
+    if (name === LAG_HISTOGRAM) lag.record(value, tags);
+    else counters[name]?.add(value, tags);
+  };
 }
 
 /** The same log, whose appended events are counted. */
@@ -40,8 +50,11 @@ export function countedLog(log: EventLog, count: Count): EventLog {
   const append: EventLog['append'] = async (batch) => {
     const result = await log.append(batch);
     // A batch may overlap with the stored events: the new ones are the last.
-    if (result.outcome === 'appended' && result.added > 0)
-      for (const event of batch.events.slice(-result.added)) countEvent(event, count);
+    if (result.outcome === 'appended' && result.added > 0) {
+      const added = batch.events.slice(-result.added);
+      for (const event of added) countEvent(event, count);
+      countLag(added[0], count);
+    }
     return result;
   };
   return new Proxy(log, {
@@ -51,6 +64,12 @@ export function countedLog(log: EventLog, count: Count): EventLog {
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
+}
+
+/** By the clock of this machine; one that is behind the server's shows no lag. */
+function countLag(oldest: CanonicalEvent | undefined, count: Count): void {
+  if (oldest === undefined) return;
+  count(LAG_HISTOGRAM, Math.max(0, Date.now() - Date.parse(oldest.at)) / 1_000, {});
 }
 
 function countEvent(event: CanonicalEvent, count: Count): void {

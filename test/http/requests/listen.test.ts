@@ -40,4 +40,18 @@ describe('the server', () => {
     await Promise.all([server.close(), server.close()]);
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
   });
+
+  it('is not ready from the begin of its end, and serves on for as long as it is given', async () => {
+    const { server, request } = await startHttpApp({}, {}, { drainMs: 200 });
+    expect((await request('/readyz')).status).toBe(200);
+    const closed = server.close();
+    const draining = await request('/readyz');
+    expect([draining.status, await draining.json()]).toEqual([
+      503,
+      { status: 'not_ready', checks: { api: 'draining: the process stops' } },
+    ]);
+    expect((await request('/v1/conversations')).status).toBe(200);
+    await closed;
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  });
 });

@@ -40,10 +40,11 @@ export async function startHttpApp(
     readonly storeId?: () => Promise<string>;
     /** The server's description of the task queue. */
     readonly pollers?: readonly object[];
+    readonly drainMs?: number;
   } = {},
 ): Promise<HttpApp> {
   const reader = new FakeReader();
-  const { pollers = [], ...ofClient } = clientOptions;
+  const { pollers = [], drainMs = 0, ...ofClient } = clientOptions;
   const temporal = fakeTemporal({ describe: noSuchConversation, ...script }, pollers);
   const client = new ConversationClient({
     temporal: temporal.client,
@@ -66,7 +67,7 @@ export async function startHttpApp(
     log: { info: keep, warn: keep, error: keep },
     ...deps,
   });
-  const server = await serve(app, { port: 0, graceMs: 500 });
+  const server = await serve(app, { port: 0, graceMs: 500, drainMs });
   onTestFinished(() => server.close());
   const request = async (path: string, init?: RequestInit): Promise<Response> => {
     const response = await fetch(server.url + path, init);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { AppendBatch, AppendResult, EventLog } from '../../../src/store/ports/log.js';
-import { countedLog } from '../../../src/worker/watch/event-metrics.js';
+import { countedLog, LAG_HISTOGRAM } from '../../../src/worker/watch/event-metrics.js';
 import { promise } from '../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../support/samples/log-events.js';
 
@@ -29,10 +29,12 @@ const batchOf = (events: readonly CanonicalEvent[]): AppendBatch => ({
 
 function counted(...results: readonly object[]) {
   const seen: string[] = [];
+  const lags: number[] = [];
   const log = countedLog(new SaidLog(...results) as unknown as EventLog, (name, value, tags) => {
-    seen.push(`${name} ${value} ${JSON.stringify(tags)}`);
+    if (name === LAG_HISTOGRAM) lags.push(value);
+    else seen.push(`${name} ${value} ${JSON.stringify(tags)}`);
   });
-  return { log, seen };
+  return { log, seen, lags };
 }
 
 it('counts the events that were added, and no others', promise('G343'), async () => {
@@ -58,6 +60,18 @@ it('counts only the new end of a batch that overlaps', promise('G343'), async ()
   const end = EVENTS.findIndex(({ type }) => type === 'turn_ended');
   await log.append(batchOf(EVENTS.slice(0, end + 1)));
   expect(seen).toEqual(['colloquy_turns 1 {"status":"completed"}']);
+});
+
+it('measures for each write how long its oldest new event took', promise('G343'), async () => {
+  const { log, lags } = counted(
+    { outcome: 'appended', added: 2 },
+    { outcome: 'appended', added: 0 },
+  );
+  const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1_000).toISOString();
+  const events = [90, 60, 30].map((ago, index) => ({ ...EVENTS[index], at: at(ago) }));
+  for (let write = 0; write < 2; write += 1)
+    await log.append(batchOf(events as readonly CanonicalEvent[]));
+  expect(lags).toEqual([expect.closeTo(60, 0)]);
 });
 
 it('leaves the rest of the log as it is', async () => {

@@ -35,6 +35,7 @@ describe('the metrics of a worker', promise('G343'), () => {
     expect(text).toMatch(/^colloquy_tool_results_total\{[^}]*status="denied"[^}]*\} 1$/m);
     expect(text).toMatch(/^colloquy_tokens_total\{[^}]*direction="in"[^}]*\} [1-9]\d*$/m);
     expect(text).toMatch(/^colloquy_conversations_failing(\{[^}]*\})? 0$/m);
+    expect(text).toMatch(/^colloquy_log_lag_seconds_bucket\{[^}]*le="0\.25"[^}]*\} \d+$/m);
     expect(text).toMatch(/^temporal_/m);
   });
 
