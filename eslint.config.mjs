@@ -109,7 +109,8 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['metrics', 'schemas'], ['request'], ['openapi', 'routes']],
+  http: [['metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes']],
+  'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
   protocol: [

@@ -4,6 +4,7 @@
 // Needs Python with pip: the tool is installed once, into .colloquy/schemathesis. Requests that the description allows
 // may be refused by a rule that it cannot say, such as two fields that exclude each other.
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,17 +28,22 @@ if (!existsSync(st)) {
 
 const data = mkdtempSync(join(tmpdir(), 'colloquy-attack-'));
 const agents = join(root, 'dist', 'examples', 'getting-started', 'agents.js');
+const secret = randomBytes(24).toString('base64url');
 const dev = spawn(
   process.execPath,
   [join(root, 'dist', 'cli', 'main.js'), 'dev', '--agents', agents, '--port', '0'],
-  { cwd: data, env: { ...process.env, COLLOQUY_DATA: data }, stdio: ['ignore', 'pipe', 'inherit'] },
+  {
+    cwd: data,
+    env: { ...process.env, COLLOQUY_DATA: data, COLLOQUY_DEV_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
 );
 const ended = new Promise((resolve) => dev.once('exit', resolve));
 const url = await new Promise((resolve, reject) => {
   let said = '';
   dev.stdout.on('data', (piece) => {
     said += piece;
-    const [found] = /http:\/\/127\.0\.0\.1:\d+(?= {2}pid|.*no auth)/.exec(said) ?? [];
+    const [found] = /http:\/\/127\.0\.0\.1:\d+(?= {2}pid|.*development)/.exec(said) ?? [];
     if (found !== undefined && said.includes('Ctrl-C stops')) resolve(found);
   });
   ended.then(() => reject(new Error(`the server ended:\n${said}`)));
@@ -51,6 +57,7 @@ try {
     st,
     [
       ...['run', `${url}/openapi.json`, '--url', url, '-n', String(each), '--max-failures', '50'],
+      ...['--header', `Authorization: Bearer ${secret}`],
       ...['--phases', 'examples,coverage,fuzzing', '--request-timeout', '30'],
       ...['--exclude-checks', 'positive_data_acceptance'],
     ],

@@ -1,14 +1,17 @@
 /** Calls the resolution route of the API, or the floor's bare server, over persistent connections, like a backend. */
 import { Agent, request } from 'node:http';
 import type { BareResolution } from '../floor/api.js';
+import type { LoadConfig } from '../shared/cells.js';
 
 export class HttpResolver {
   readonly #apiUrl: string;
+  readonly #apiHeaders: Readonly<Record<string, string>>;
   readonly #floorUrl: string;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(urls: { readonly apiUrl: string; readonly floorUrl: string }) {
+  constructor(urls: Pick<LoadConfig, 'apiUrl' | 'apiHeaders' | 'floorUrl'>) {
     this.#apiUrl = urls.apiUrl;
+    this.#apiHeaders = urls.apiHeaders;
     this.#floorUrl = urls.floorUrl;
   }
 
@@ -37,6 +40,7 @@ export class HttpResolver {
   #post(url: string, body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const headers = {
+        ...this.#apiHeaders,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       };

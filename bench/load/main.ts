@@ -17,7 +17,7 @@ const connection = await Connection.connect({ address: config.address });
 const dataConverter = { payloadCodecs: [new CompressionCodec()] };
 const temporal = new Client({ connection, dataConverter });
 const opened = await openEventLog(config.logFile);
-const watchers = new Watchers(config.apiUrl);
+const watchers = new Watchers(config);
 const agents = await opened.log.agents();
 const sides = {
   engine: engineSide({ temporal, opened, agents, watchers }),

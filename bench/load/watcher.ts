@@ -1,23 +1,27 @@
 /** SSE subscribers over HTTP, one for each conversation, like a page; they record the arrival of each turn's end. */
 import { type ClientRequest, get } from 'node:http';
+import type { LoadConfig } from '../shared/cells.js';
+
+type Api = Pick<LoadConfig, 'apiUrl' | 'apiHeaders'>;
 
 export class Watchers {
-  readonly #apiUrl: string;
+  readonly #api: Api;
   readonly #open = new Map<string, ClientRequest>();
   /** `performance.now()` by turn id. */
   readonly #ended = new Map<string, number>();
   #failure: string | undefined;
 
-  constructor(apiUrl: string) {
-    this.#apiUrl = apiUrl;
+  constructor(api: Api) {
+    this.#api = api;
   }
 
   /** Starts to watch a conversation that has already begun. */
   watch(conversationId: string): void {
-    const url = `${this.#apiUrl}/v1/conversations/${conversationId}/events`;
+    const { apiUrl, apiHeaders } = this.#api;
+    const url = `${apiUrl}/v1/conversations/${conversationId}/events`;
     const request = get(
       url,
-      { agent: false, headers: { accept: 'text/event-stream' } },
+      { agent: false, headers: { ...apiHeaders, accept: 'text/event-stream' } },
       (response) => {
         if (response.statusCode !== 200)
           this.#failure = `${url} answered ${response.statusCode ?? 'nothing'}`;

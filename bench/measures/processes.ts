@@ -67,6 +67,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     const load = await startLoad({
       address: server.address,
       apiUrl: stack.apiUrl,
+      apiHeaders: stack.apiHeaders,
       floorUrl: `http://127.0.0.1:${floorApi.output().trim()}`,
       logFile: join(dataDir, 'log.db'),
       pids: {

@@ -149,6 +149,7 @@ export interface ShapeResult {
 export interface LoadConfig {
   readonly address: string;
   readonly apiUrl: string;
+  readonly apiHeaders: Readonly<Record<string, string>>;
   /** Address of the bare HTTP server in front of the bare update. */
   readonly floorUrl: string;
   readonly logFile: string;

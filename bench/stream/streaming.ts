@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openaiModel } from 'colloquy';
-import { startStack } from 'colloquy/dev';
+import { type Stack, startStack } from 'colloquy/dev';
 import { openEventLog } from 'colloquy/log';
 import { OpenAI } from 'openai';
 import { ModelStream } from '#dist/activities/model/model-stream.js';
@@ -77,8 +77,8 @@ async function firstTokens(
   });
   try {
     const of = {
-      chat: await readerOf(stack.apiUrl, 'chat'),
-      responses: await readerOf(stack.apiUrl, 'responses'),
+      chat: await readerOf(stack, 'chat'),
+      responses: await readerOf(stack, 'responses'),
     };
     const delays: Record<Api, number[][]> = { chat: [[], []], responses: [[], []] };
     for (let sample = -5; sample < samples; sample += 1)
@@ -95,9 +95,12 @@ async function firstTokens(
 }
 
 /** Sends a message and measures its first token, as seen by a page. */
-async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>> {
+async function readerOf(
+  { apiUrl, apiHeaders }: Pick<Stack, 'apiUrl' | 'apiHeaders'>,
+  api: Api,
+): Promise<() => Promise<number>> {
   const post = async (path: string, body: object): Promise<void> => {
-    const headers = { 'content-type': 'application/json' };
+    const headers = { ...apiHeaders, 'content-type': 'application/json' };
     const response = await fetch(`${apiUrl}/v1/conversations${path}`, {
       method: 'POST',
       headers,
@@ -109,7 +112,7 @@ async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>
   const text = JSON.stringify(SHORT);
   await post('?wait=result', { id: api, agent: `bench-streaming-${api}`, message: text });
   let arrived: ((delay: number) => void) | undefined;
-  const headers = { accept: 'text/event-stream' };
+  const headers = { ...apiHeaders, accept: 'text/event-stream' };
   get(`${apiUrl}/v1/conversations/${api}/events`, { agent: false, headers }, (response) => {
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => {

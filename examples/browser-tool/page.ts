@@ -6,6 +6,8 @@ export type Tools = Readonly<Record<string, (input: never) => unknown>>;
 export interface PageOptions {
   /** Address of the conversation at the API. */
   readonly conversation: string;
+  /** Headers that identify the page. With the cookie of a session there are none. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The user who is signed in. */
   readonly user: string;
   readonly tools: Tools;
@@ -27,9 +29,9 @@ interface WaitingCall {
 
 /** Runs the calls of its tools as they come, until the signal aborts. */
 export async function openPage(options: PageOptions): Promise<void> {
-  const { conversation, signal } = options;
+  const { conversation, headers, signal } = options;
   const response = await fetch(`${conversation}/events`, {
-    headers: { accept: 'text/event-stream' },
+    headers: { ...headers, accept: 'text/event-stream' },
     signal,
   });
   const events = response.body
@@ -47,6 +49,7 @@ async function runCall(options: PageOptions, call: WaitingCall): Promise<void> {
   const run = options.tools[call.name];
   if (call.kind !== 'client_execution' || run === undefined) return;
   const url = `${options.conversation}/tool-calls/${encodeURIComponent(call.toolCallId)}`;
+  const post = postWith(options.headers);
   const actor = { id: options.user };
   // One of several tabs gets the call.
   const claim = await post(`${url}/claim`, { actor, lease: '30 seconds' });
@@ -62,14 +65,18 @@ async function runCall(options: PageOptions, call: WaitingCall): Promise<void> {
   }
 }
 
-async function post(
-  url: string,
-  body: object,
-): Promise<{ readonly verdict: string; readonly claimId?: string }> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()) as { verdict: string };
+interface Reply {
+  readonly verdict: string;
+  readonly claimId?: string;
+}
+
+function postWith(headers: PageOptions['headers']) {
+  return async (url: string, body: object): Promise<Reply> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as Reply;
+  };
 }

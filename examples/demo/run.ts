@@ -133,7 +133,7 @@ interface Scene {
 async function converse(scene: Scene): Promise<void> {
   const { stack, timeline, patienceMs, conversationId } = scene;
   const { client, temporal } = scene.colloquy;
-  timeline.watch(stack.apiUrl, conversationId);
+  timeline.watch(stack, conversationId);
   // 1. A backend job starts the conversation, through the client library.
   const conversation = client.conversation(conversationId, { agent: support });
   timeline.act('a job sends a message through the client library');
@@ -245,6 +245,7 @@ async function resolveOverHttp(
   const response = await fetch(url, {
     method: 'POST',
     headers: {
+      ...stack.apiHeaders,
       'content-type': 'application/json',
       'idempotency-key': `webhook-${call.toolCallId}`,
     },

@@ -1,10 +1,18 @@
 /** Prints events as they arrive, from the conversation's own event stream. */
+import type { Stack } from 'colloquy/dev';
 import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy/live';
 import { createParser } from 'eventsource-parser';
 
 /** After this long without events the stream counts as caught up. */
 const QUIET_MS = 300;
 const RETRY_MS = 200;
+
+type Api = Pick<Stack, 'apiUrl' | 'apiHeaders'>;
+
+interface Watched {
+  readonly url: string;
+  readonly headers: Stack['apiHeaders'];
+}
 
 export class Timeline {
   readonly #startedAt = Date.now();
@@ -31,9 +39,9 @@ export class Timeline {
   }
 
   /** Follows the conversation over SSE until closed; resumes by `Last-Event-ID` when the stream breaks. */
-  watch(apiUrl: string, conversationId: string): void {
+  watch({ apiUrl, apiHeaders }: Api, conversationId: string): void {
     const url = `${apiUrl}/v1/conversations/${conversationId}/events`;
-    void this.#follow(url, this.#closing.signal);
+    void this.#follow({ url, headers: apiHeaders }, this.#closing.signal);
   }
 
   /** Resolves once the end of the turn is printed, and with it every event before it. @throws after `timeoutMs` */
@@ -55,10 +63,10 @@ export class Timeline {
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 3));
   }
 
-  async #follow(url: string, signal: AbortSignal): Promise<void> {
+  async #follow(stream: Watched, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.#readOnce(url, signal);
+        await this.#readOnce(stream, signal);
       } catch {
         // The conversation does not exist yet, or the stream broke: reconnect and resume.
       }
@@ -66,8 +74,8 @@ export class Timeline {
     }
   }
 
-  async #readOnce(url: string, signal: AbortSignal): Promise<void> {
-    const headers: Record<string, string> = { accept: 'text/event-stream' };
+  async #readOnce({ url, ...watched }: Watched, signal: AbortSignal): Promise<void> {
+    const headers: Record<string, string> = { ...watched.headers, accept: 'text/event-stream' };
     if (this.#cursor !== '') headers['last-event-id'] = this.#cursor;
     const response = await fetch(url, { headers, signal });
     if (!response.ok || response.body === null) return;

@@ -2,6 +2,8 @@
 
 export interface RenderWorkerOptions {
   readonly api: string;
+  /** Headers that identify the worker. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly name: string;
   /** Does the work; `report` publishes progress, which keeps the claim. */
   readonly render: (scene: string, report: (percent: number) => Promise<void>) => Promise<object>;
@@ -16,6 +18,7 @@ interface Waiting {
 /** Takes one call that waits for the tool, and runs it. Undefined: there was none to take. */
 export async function takeOne(options: RenderWorkerOptions): Promise<string | undefined> {
   const { api, name, render } = options;
+  const { getJson, post } = requestsWith(options.headers);
   const query = 'pendingTool=video.render&pendingKind=external_execution';
   const { conversations } = await getJson<{
     readonly conversations: readonly { readonly conversationId: string }[];
@@ -41,22 +44,26 @@ export async function takeOne(options: RenderWorkerOptions): Promise<string | un
   return undefined;
 }
 
-async function getJson<Value>(url: string): Promise<Value> {
-  return (await (await fetch(url)).json()) as Value;
+interface Reply {
+  readonly verdict: string;
+  readonly claimId?: string;
 }
 
-async function post(
-  url: string,
-  body: object,
-  key?: string,
-): Promise<{ readonly verdict: string; readonly claimId?: string }> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
+function requestsWith(headers: RenderWorkerOptions['headers']) {
+  return {
+    getJson: async <Value>(url: string): Promise<Value> =>
+      (await (await fetch(url, { headers })).json()) as Value,
+    post: async (url: string, body: object, key?: string): Promise<Reply> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        body: JSON.stringify(body),
+      });
+      return (await response.json()) as Reply;
     },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()) as { verdict: string };
+  };
 }

@@ -5,39 +5,47 @@ import { eventually, runExample } from '../support/run-example.js';
 import { director } from './agents.js';
 import { takeOne } from './render-worker.js';
 
-await runExample({ agents: [director], services: {} }, async ({ client, api, idOf, note }) => {
-  const conversation = client.conversation(idOf('film-1'), { agent: director });
-  const turn = await conversation.send('A video of the sea, please.');
-  const waiting = await turn.result({ timeout: '1 minute' });
-  equal(waiting.status, 'waiting');
+await runExample(
+  { agents: [director], services: {} },
+  async ({ client, api, headers, idOf, note }) => {
+    const conversation = client.conversation(idOf('film-1'), { agent: director });
+    const turn = await conversation.send('A video of the sea, please.');
+    const waiting = await turn.result({ timeout: '1 minute' });
+    equal(waiting.status, 'waiting');
 
-  const shown: number[] = [];
-  const leave = new AbortController();
-  const watching = watchProgress(conversation.subscribe({ signal: leave.signal }), (percent) => {
-    note(`the page shows ${percent} %`);
-    shown.push(percent);
-  });
+    const shown: number[] = [];
+    const leave = new AbortController();
+    const watching = watchProgress(conversation.subscribe({ signal: leave.signal }), (percent) => {
+      note(`the page shows ${percent} %`);
+      shown.push(percent);
+    });
 
-  let rival: string | undefined = 'not asked';
-  const render = async (scene: string, report: (percent: number) => Promise<void>) => {
-    note(`worker 1 renders "${scene}"`);
-    await report(50);
-    // While one worker has the call, another finds nothing to take.
-    rival = await takeOne({ api, name: 'worker 2', render: () => Promise.reject(new Error('no')) });
-    return { url: `https://videos.example/${scene}`, seconds: 30 };
-  };
-  const verdict = await eventually('a call is taken', () =>
-    takeOne({ api, name: 'worker 1', render }),
-  );
-  deepEqual([verdict, rival], ['accepted', undefined]);
+    let rival: string | undefined = 'not asked';
+    const render = async (scene: string, report: (percent: number) => Promise<void>) => {
+      note(`worker 1 renders "${scene}"`);
+      await report(50);
+      // While one worker has the call, another finds nothing to take.
+      rival = await takeOne({
+        api,
+        headers,
+        name: 'worker 2',
+        render: () => Promise.reject(new Error('no')),
+      });
+      return { url: `https://videos.example/${scene}`, seconds: 30 };
+    };
+    const verdict = await eventually('a call is taken', () =>
+      takeOne({ api, headers, name: 'worker 1', render }),
+    );
+    deepEqual([verdict, rival], ['accepted', undefined]);
 
-  const ended = await turn.result({ timeout: '1 minute', returnWhenWaiting: false });
-  equal(ended.status, 'completed');
-  note(`the agent says: ${ended.text}`);
-  leave.abort();
-  await watching;
-  deepEqual(shown, [50]);
-});
+    const ended = await turn.result({ timeout: '1 minute', returnWhenWaiting: false });
+    equal(ended.status, 'completed');
+    note(`the agent says: ${ended.text}`);
+    leave.abort();
+    await watching;
+    deepEqual(shown, [50]);
+  },
+);
 
 async function watchProgress(
   frames: AsyncIterable<WatchFrame>,

@@ -1,6 +1,6 @@
 /** The worker and the HTTP API of the application, in one process. */
 import { openColloquy } from 'colloquy/engine';
-import { serve } from 'colloquy/http';
+import { developmentIdentity, developmentSecret, serve } from 'colloquy/http';
 import { support } from './agents.ts';
 
 const colloquy = await openColloquy({ store: 'colloquy.db' }).catch((error: unknown) => {
@@ -9,7 +9,9 @@ const colloquy = await openColloquy({ store: 'colloquy.db' }).catch((error: unkn
 });
 const worker = await colloquy.worker({ agents: [support], services: {} });
 const port = Number(process.env['PORT'] ?? 8080);
-const api = await serve(await colloquy.app(), { port });
+// For this machine only: requests need the secret of the folder, and their answers are not verified.
+const identity = developmentIdentity(await developmentSecret('.'));
+const api = await serve(await colloquy.app(identity), { port });
 console.log(`serving at ${api.url}`);
 process.once('SIGINT', () => {
   void api.close();

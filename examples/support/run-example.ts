@@ -1,4 +1,5 @@
 /** Starts the surroundings of an example for one run: Temporal, an event log, a worker and the HTTP API. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +8,14 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { ConversationClient } from 'colloquy/client';
 import { ensureTemporal } from 'colloquy/dev';
 import { type OpenedColloquy, openColloquy, type ServedAgents } from 'colloquy/engine';
-import { serve } from 'colloquy/http';
+import { developmentIdentity, serve } from 'colloquy/http';
 
 export interface ExampleApp {
   readonly client: ConversationClient;
   /** Address of the HTTP API, without a slash at its end. */
   readonly api: string;
+  /** Headers of requests to it. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The id of a conversation, which no earlier run on the same Temporal server has used. */
   readonly idOf: (name: string) => string;
   readonly note: (text: string) => void;
@@ -45,9 +48,11 @@ export async function runExample<Services>(
     closers.unshift(() => colloquy.close());
     const working = await startWorker(colloquy, served);
     closers.unshift(working.stop);
-    const api = await serve(await colloquy.app(), { port: 0 });
+    const secret = randomBytes(24).toString('base64url');
+    const api = await serve(await colloquy.app(developmentIdentity({ secret })), { port: 0 });
     closers.unshift(() => api.close());
-    const app = { client: colloquy.client, api: api.url, idOf, note };
+    const headers = { authorization: `Bearer ${secret}` };
+    const app = { client: colloquy.client, api: api.url, headers, idOf, note };
     await Promise.race([scene(app), working.failed]);
     note('ok');
   } catch (error) {

@@ -10,6 +10,7 @@ const TOPICS = {
   guarantees: [
     ...['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'triggers'],
     'starting-up',
+    'identity',
   ],
   requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
 };

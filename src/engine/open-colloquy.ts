@@ -71,8 +71,8 @@ export interface OpenedColloquy {
    * @throws what `createColloquyWorker` throws
    */
   worker<Services>(options: ServedAgents<Services>): Promise<ColloquyWorker>;
-  /** Builds the HTTP API; `serve` of `colloquy/http` listens with it, on loopback. */
-  app(options?: AppOptions): Promise<Express>;
+  /** Builds the HTTP API, which `serve` of `colloquy/http` listens with. */
+  app(options: AppOptions): Promise<Express>;
   /** Closes the connection and the event log. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -125,12 +125,15 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
         const { createColloquyWorker } = await import('../worker/create-worker.js');
         return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
       },
-      app: async ({ codecOrigins, ...given } = {}) => {
+      app: async ({ codecOrigins, ...given }) => {
         const { createApp } = await import('../http/app.js');
+        const { isForDevelopment } = await import('../http/identity/identity.js');
         return createApp({
           ...given,
           ...{ client, reader: fromLog.reader, conversations: log },
-          ...(codecOrigins === undefined ? {} : { codec: { codecs, origins: codecOrigins } }),
+          ...(codecOrigins === undefined
+            ? {}
+            : { codec: { codecs, origins: codecOrigins, open: isForDevelopment(given.identify) } }),
         });
       },
       close: () => (closing ??= closeAll([() => stores.stop(), ...closers])),

@@ -2,7 +2,10 @@
 import express, { type Express, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
-import { addDescriptionRoute } from './openapi/route.js';
+import { identifyCallers } from './identity/gate.js';
+import { rememberIdentified } from './identity/identified.js';
+import { isForDevelopment } from './identity/identity.js';
+import { OPERATIONS } from './openapi/operations.js';
 import { allowCors, allowOrigins } from './request/cors.js';
 import type { AppDeps } from './request/deps.js';
 import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
@@ -11,27 +14,31 @@ import { problemHandler, sendProblem } from './request/problem.js';
 import { OpenStreams, rememberStreams } from './request/streams.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
-import { codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
-import { addAgentRoutes, addHealthRoutes } from './routes/health.js';
 import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
+import { codecRouter } from './routes/service/codec.js';
+import { addDescriptionRoute } from './routes/service/description.js';
+import { addAgentRoutes, addHealthRoutes } from './routes/service/health.js';
+import { addSessionRoutes } from './routes/service/session.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
 import { addTurnRoutes } from './routes/turns.js';
 
 /**
- * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). Requests that pages of
- * other sites have a browser send are refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
+ * Builds the app. `identify` identifies the sender of every request but those to `/healthz`, `/readyz` and
+ * `/openapi.json`. Requests that pages of other sites have a browser send are refused: 421 `host_not_allowed`, 403
+ * `origin_not_allowed`.
  * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
- * @example const server = await serve(createApp({ client, reader, conversations: store }), { port: 8080 });
+ * @example const server = await serve(createApp({ client, reader, conversations: store, identify }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
   const app = express();
   const streams = new OpenStreams();
   rememberStreams(app, streams);
+  rememberIdentified(app, !isForDevelopment(deps.identify));
   app.disable('x-powered-by');
   // Queries are flat: `?a[b]=c` is a parameter named `a[b]`, refused by name.
   app.set('query parser', 'simple');
@@ -53,7 +60,9 @@ export function createApp(deps: AppDeps): Express {
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
 
-  if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec.codecs));
+  app.use(identifyCallers(deps, openPaths(deps)));
+
+  if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
   const router = Router();
   addUploadRoute(router, deps);
   router.use(jsonBody());
@@ -65,6 +74,7 @@ export function createApp(deps: AppDeps): Express {
   addEventRoutes(router, deps, streams);
   addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);
+  addSessionRoutes(router, deps);
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
   addClaimRoutes(router, deps);
@@ -87,10 +97,20 @@ function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
   return { origins, credentials: true, methods: 'POST', headers: 'content-type, x-namespace' };
 }
 
+/** Paths that need no identity. Written otherwise than in the description, they do. */
+function openPaths({ codec }: AppDeps): (path: string) => boolean {
+  const open = OPERATIONS.filter(({ right }) => right === 'open').map(({ path }) => path);
+  return (path) => open.includes(path) || (codec?.open === true && isOfCodec(path));
+}
+
+function isOfCodec(path: string): boolean {
+  return /^\/codec(?:\/|$)/i.test(path);
+}
+
 /** The codec endpoint has a list of origins of its own. */
 function besideCodec(handle: RequestHandler): RequestHandler {
   return (request, response, next) => {
-    if (/^\/codec(?:\/|$)/i.test(request.path)) next();
+    if (isOfCodec(request.path)) next();
     else handle(request, response, next);
   };
 }

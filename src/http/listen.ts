@@ -3,12 +3,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackAddress } from '../net/hosts.js';
+import { isIdentified } from './identity/identified.js';
 import { streamsOf } from './request/streams.js';
 
 export interface ServeOptions {
   /** 0 takes a free port. */
   readonly port: number;
-  /** Loopback only, as long as no identity is checked. @defaultValue "127.0.0.1" */
+  /** Loopback only, unless the app has an identity that is not for development. @defaultValue "127.0.0.1" */
   readonly host?: string;
   /**
    * Milliseconds between the beginning of `close`, when `/readyz` turns 503, and the end of the port: time for a load
@@ -46,7 +47,7 @@ const SWEEP_MS = 25;
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<HttpServer> {
   const host = options.host ?? '127.0.0.1';
-  const problem = hostProblem(host);
+  const problem = isIdentified(app) ? undefined : hostProblem(host);
   if (problem !== undefined) throw new ListenError('not_loopback', problem);
   const server = createServer(app);
   await listen(server, options.port, host);
@@ -118,8 +119,8 @@ async function closeServer(server: Server, app: RequestListener, graceMs: number
   await forced;
 }
 
-/** Returns why the API must not be served at an address, or undefined if it may. */
+/** Why an app without a configured identity must not be served at an address, or undefined if it may. */
 export function hostProblem(host: string): string | undefined {
   if (host === 'localhost' || isLoopbackAddress(host)) return undefined;
-  return `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`;
+  return `No identity is configured, and the development identity is for this machine only: ${host} is not loopback. Use 127.0.0.1, or configure an identity (docs/identity.md)`;
 }

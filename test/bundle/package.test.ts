@@ -247,10 +247,11 @@ import { type AppDeps, createApp } from 'colloquy/http';
 export function build(deps: AppDeps): void {
   const app = createApp({
     ...deps,
-    tenantsOf: (request) => {
+    identify: (request) => {
       // @ts-expect-error A request is no any.
       request.nowhere();
-      return [request.get('x-tenant') ?? 'default'];
+      const tenants = [request.get('x-tenant') ?? 'default'];
+      return { tenants, actor: { id: 'ann' }, verified: true, rights: ['read'] };
     },
   });
   // @ts-expect-error Nor is the app.

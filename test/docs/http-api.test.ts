@@ -10,12 +10,12 @@ import { MAX_BLOB_BYTES, MAX_HTTP_BODY_BYTES } from '../../src/protocol/limits/s
 
 const PAGE = fileURLToPath(new URL('../../docs/generated/http-api.md', import.meta.url));
 
-function row({ method, path, id, summary, query, answers, streams }: Operation): string {
+function row({ method, path, id, summary, right, query, answers, streams }: Operation): string {
   const place = `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``;
   const names = Object.keys(query?.shape ?? {}).filter((name) => name !== 'tenant');
   const statuses = Object.keys(answers).join(', ');
   const stream = streams === true ? ', or a stream' : '';
-  return `| ${place} | \`${id}\` | ${summary} | ${names.map((name) => `\`${name}\``).join(', ')} | ${statuses}${stream} |`;
+  return `| ${place} | \`${id}\` | ${summary} | ${right} | ${names.map((name) => `\`${name}\``).join(', ')} | ${statuses}${stream} |`;
 }
 
 function page(): string {
@@ -27,6 +27,7 @@ function page(): string {
       '`Idempotency-Key`',
       'names a request: repeats under one key are one request; the same as `requestId` in the body',
     ],
+    ['`Authorization: Bearer ...`', 'identifies the caller; a page sends the cookie of a session'],
     ['`Accept: text/event-stream`', 'makes `GET .../events` a stream'],
     [
       '`Last-Event-ID`',
@@ -42,11 +43,11 @@ function page(): string {
 
 ${wrapped(origin)}
 
-| place | name | effect | query | answers |
-|---|---|---|---|---|
+| place | name | effect | right | query | answers |
+|---|---|---|---|---|---|
 ${OPERATIONS.map(row).join('\n')}
 
-${wrapped('Every place of a conversation takes `tenant` as well, where the application lets a caller name several.')}
+${wrapped('Every place of a conversation takes `tenant` as well, where the application lets a caller name several. [Identity](../identity.md) explains the rights.')}
 
 ## Headers
 

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { WaitingLines } from '../../src/cli/dev/waiting-lines.js';
 import { createApp } from '../../src/http/app.js';
+import { developmentIdentity, developmentSecret } from '../../src/http/identity/development.js';
 import { serve } from '../../src/http/listen.js';
 import { promise } from '../support/promise.js';
 import { type DevServer, startDevServer } from '../support/servers/dev-server.js';
@@ -14,6 +15,7 @@ import {
   type ShopTalk,
   waitingShop,
 } from '../support/started-engines/waiting-shop.js';
+import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 import { HOSTILE } from '../support/waits-by-hand.js';
 
@@ -26,9 +28,13 @@ afterAll(() => server.stop());
 
 async function linesFor({ engine }: ShopTalk): Promise<WaitingLines> {
   const { client, reader, opened } = engine;
-  const api = await serve(createApp({ client, reader, conversations: opened.log }), { port: 0 });
+  const secret = await developmentSecret(temporaryFolder());
+  const identity = developmentIdentity(secret);
+  const app = createApp({ client, reader, conversations: opened.log, ...identity });
+  const api = await serve(app, { port: 0 });
   onTestFinished(() => api.close());
-  return new WaitingLines(api.url);
+  const apiHeaders = { authorization: `Bearer ${secret.secret}` };
+  return new WaitingLines({ apiUrl: api.url, apiHeaders, secret });
 }
 
 const { signal } = new AbortController();
@@ -45,7 +51,7 @@ test('every printed command answers its call, as any permitted actor, until no c
     return news.flatMap((line) => /^ {10}(curl .*)$/.exec(line)?.[1] ?? []);
   };
   await pasteAll(shop, commands);
-  expect(await recordedAnswers(shop)).toEqual(expectedAnswers('api', 'anonymous'));
+  expect(await recordedAnswers(shop)).toEqual(expectedAnswers('api', 'developer'));
 });
 
 test('a call is printed once, and again when it is claimed', promise('G262'), async () => {

@@ -7,6 +7,7 @@ import { serve } from '../../src/http/listen.js';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import { CONVERTER } from '../support/engine/engine.js';
+import { identifyAll } from '../support/networks/test-identity.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 function options() {
@@ -32,7 +33,7 @@ test('an application that opens once has a client, a worker and an API over one 
     },
   });
   const running = worker.run();
-  const server = await serve(await colloquy.app(), { port: 0 });
+  const server = await serve(await colloquy.app({ identify: identifyAll }), { port: 0 });
   onTestFinished(async () => {
     await server.close();
     worker.shutdown();

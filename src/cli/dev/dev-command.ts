@@ -5,6 +5,7 @@ import { devServerCommand } from '../../client/workers/dev-server.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { shellQuote } from '../../protocol/workflow/shown-text.js';
 import { type Config, readConfig } from '../process/config.js';
+import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { onStop } from '../process/process-life.js';
 import { type Stack, startStack } from './stack.js';
 import { curl, WaitingLines } from './waiting-lines.js';
@@ -70,20 +71,21 @@ async function introduce(stack: Stack, config: Config, flags: DevFlags): Promise
   const found = temporal.started ? 'started' : 'found running';
   print(`temporal  ${temporal.address} (${found})  data ${config.dataDir}${ui}`);
   print(`worker    pid ${stack.worker().pid}  agents ${flags.agents}`);
-  print(`api       ${apiUrl}  (no auth configured: loopback only)`);
+  print(`api       ${apiUrl}  (${DEVELOPMENT_NOTICE})`);
+  print(`secret    ${secretText(stack.secret)}`);
   print(`model     ${flags.model ?? 'as the agents say'}`);
   const body = JSON.stringify({
-    agent: await firstAgent(apiUrl),
+    agent: await firstAgent(stack),
     message: flags.tryMessage ?? 'Hello',
   });
-  print(`try       ${curl(`${apiUrl}/v1/conversations`, body)}`);
+  print(`try       ${curl(`${apiUrl}/v1/conversations`, body, stack.secret.file)}`);
   print('Ctrl-C stops everything that was started here.');
 }
 
 /** An agent that accepts conversations: the worker has published its agents before the API starts. */
-async function firstAgent(apiUrl: string): Promise<string> {
+async function firstAgent({ apiUrl, apiHeaders }: Stack): Promise<string> {
   try {
-    const response = await fetch(`${apiUrl}/v1/agents`);
+    const response = await fetch(`${apiUrl}/v1/agents`, { headers: apiHeaders });
     const { agents } = (await response.json()) as { agents: readonly AgentManifest[] };
     return agents.find(({ notServedSince }) => notServedSince === undefined)?.name ?? '<agent>';
   } catch {
@@ -102,7 +104,7 @@ async function showWaiting(
   { signal, config, flags }: ShowWaitingOptions,
 ): Promise<void> {
   const { apiUrl } = stack;
-  const waiting = new WaitingLines(apiUrl);
+  const waiting = new WaitingLines(stack);
   const shown = new Set<string>();
   const once = (id: string, lines: () => readonly string[]): void => {
     if (shown.has(id)) return;

@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type DevelopmentSecret, developmentSecret } from '../../http/identity/development.js';
 import { type Child, startChild } from '../process/child.js';
 import type { StopOptions, TemporalServer } from '../temporal/temporal-server.js';
 import { ensureTemporal } from '../temporal/temporal-server.js';
@@ -25,6 +26,10 @@ export interface StackOptions {
 export interface Stack {
   readonly temporal: Pick<TemporalServer, 'address' | 'uiUrl' | 'started' | 'notes'>;
   readonly apiUrl: string;
+  /** The secret of the development identity, with which the API must be asked. */
+  readonly secret: DevelopmentSecret;
+  /** Headers of requests to the API. */
+  readonly apiHeaders: Readonly<Record<'authorization', string>>;
   readonly api: Child;
   /** The newest worker. */
   worker(): Child;
@@ -37,6 +42,8 @@ export interface Stack {
 /** @throws when a part cannot be started, after everything that had been started is stopped again. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   await mkdir(options.dataDir, { recursive: true });
+  const given = options.env?.['COLLOQUY_DEV_SECRET'] ?? process.env['COLLOQUY_DEV_SECRET'];
+  const secret = await developmentSecret(options.dataDir, given);
   const temporal = await temporalFor(options);
   const children: Child[] = [];
   const stop = async (how?: StopOptions): Promise<void> => {
@@ -64,6 +71,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return {
       temporal,
       apiUrl: apiUrlOf(api),
+      secret,
+      apiHeaders: { authorization: `Bearer ${secret.secret}` },
       api,
       worker: () => worker,
       startWorker: async () => {

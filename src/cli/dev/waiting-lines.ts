@@ -8,6 +8,10 @@ import { conversationKey } from '../../protocol/values/ids.js';
 import { safeJson, shellQuote } from '../../protocol/workflow/shown-text.js';
 import { requestersInLog } from '../../store/plans/pending.js';
 import { type ByHand, waitingLines } from '../conversations/waiting-lines.js';
+import { curlOption } from '../process/development.js';
+import type { Stack } from './stack.js';
+
+type Api = Pick<Stack, 'apiUrl' | 'apiHeaders' | 'secret'>;
 
 const PAGE = 1_000;
 /** The most conversations that the API lists at once. */
@@ -23,13 +27,13 @@ interface Page {
  * claim, a rejected answer.
  */
 export class WaitingLines {
-  readonly #apiUrl: string;
+  readonly #api: Api;
   readonly #byHand: ByHand;
   readonly #said = new Map<string, string>();
 
-  constructor(apiUrl: string) {
-    this.#apiUrl = apiUrl;
-    this.#byHand = requestsTo(apiUrl);
+  constructor(api: Api) {
+    this.#api = api;
+    this.#byHand = requestsTo(api);
   }
 
   /** New lines. None while the API is unreachable: it may be restarting. */
@@ -84,8 +88,9 @@ export class WaitingLines {
   }
 
   async #get<Body>(path: string, signal: AbortSignal): Promise<Body | undefined> {
+    const { apiUrl, apiHeaders } = this.#api;
     try {
-      const response = await fetch(`${this.#apiUrl}${path}`, { signal });
+      const response = await fetch(`${apiUrl}${path}`, { signal, headers: apiHeaders });
       return response.ok ? ((await response.json()) as Body) : undefined;
     } catch {
       return undefined;
@@ -93,16 +98,16 @@ export class WaitingLines {
   }
 }
 
-/** Requests of this API, which checks no identity. */
-export function requestsTo(apiUrl: string): ByHand {
+/** Requests to an API with the development identity, which may name any actor and verifies none. */
+export function requestsTo({ apiUrl, secret }: Pick<Api, 'apiUrl' | 'secret'>): ByHand {
   return {
     commandFor: ({ snapshot: { conversationId }, call }, answer) => {
       const id = encodeURIComponent(call.toolCallId);
       const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${id}/resolution`;
-      return curl(url, safeJson(bodyOf(call, answer)));
+      return curl(url, safeJson(bodyOf(call, answer)), secret.file);
     },
     withoutCommand:
-      'No request by hand can answer it, for this API checks no identity: it is answered through the application.',
+      'No request by hand can answer it, for the development identity is not verified: it is answered through the application.',
   };
 }
 
@@ -114,7 +119,10 @@ function bodyOf({ audience, claim }: PendingCall, answer: SampleAnswer): object 
   return argsDigest === undefined ? resolution : { resolution, argsDigest };
 }
 
-/** A command to paste into a POSIX shell. The address holds no character that a shell interprets. */
-export function curl(url: string, json: string): string {
-  return `curl -s ${url} -H 'content-type: application/json' -d ${shellQuote(json)}`;
+/**
+ * A command to paste into a POSIX shell; `curl` reads the secret from its file. The address holds no character that a
+ * shell interprets.
+ */
+export function curl(url: string, json: string, secretFile: string): string {
+  return `curl -s ${url} ${curlOption(secretFile)} -H 'content-type: application/json' -d ${shellQuote(json)}`;
 }

@@ -98,7 +98,22 @@ const EnvironmentSchema = z.object({
     .describe(
       'Origins whose pages may use the API from a browser (CORS), separated by commas; without cookies.',
     ),
-  COLLOQUY_HOST: filled.default('127.0.0.1').describe('Address to listen at; loopback only.'),
+  COLLOQUY_DEV_SECRET: z
+    .string()
+    .regex(
+      /^[\w.~+/=-]{16,200}$/,
+      'must have 16 to 200 characters: letters, digits, or - . _ ~ + / =',
+    )
+    .optional()
+    .describe(
+      'Secret of the development identity; otherwise a random one, kept in the file `dev-authorization` of the data folder.',
+    ),
+  COLLOQUY_DEV_ROLES: list
+    .default([])
+    .describe('Roles of the actor `developer` of the development identity, separated by commas.'),
+  COLLOQUY_HOST: filled
+    .default('127.0.0.1')
+    .describe('Address to listen at; loopback only with the development identity.'),
   COLLOQUY_ALLOWED_HOSTS: hostNames
     .default([])
     .describe(
@@ -156,6 +171,9 @@ export interface Config {
   readonly uiOrigins: readonly string[];
   /** Origins whose pages may use the API. */
   readonly corsOrigins: readonly string[];
+  /** Secret and roles of the development identity. */
+  readonly devSecret: string | undefined;
+  readonly devRoles: readonly string[];
   readonly host: string;
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
@@ -228,8 +246,8 @@ export function readConfig(
     const lines = parsed.error.issues.map(({ path, message }) => {
       const name = path.join('.');
       // An address may hold a password.
-      const got =
-        name === 'COLLOQUY_DATABASE_URL' ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
+      const isSecret = name === 'COLLOQUY_DATABASE_URL' || name.endsWith('_SECRET');
+      const got = isSecret ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
       return `  ${name}${FLAGS[name] ?? ''}: ${message}${got}`;
     });
     throw new ConfigError(`Invalid configuration:\n${lines.join('\n')}`);
@@ -255,6 +273,8 @@ export function readConfig(
       values.COLLOQUY_HEALTH_PORT === undefined
         ? undefined
         : { port: values.COLLOQUY_HEALTH_PORT, host: values.COLLOQUY_HEALTH_HOST },
+    devSecret: values.COLLOQUY_DEV_SECRET,
+    devRoles: values.COLLOQUY_DEV_ROLES,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,

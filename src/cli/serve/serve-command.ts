@@ -1,11 +1,13 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
 import { mkdir } from 'node:fs/promises';
 import { openColloquy } from '../../engine/open-colloquy.js';
+import { developmentIdentity, developmentSecret } from '../../http/identity/development.js';
 import { hostProblem, serve } from '../../http/listen.js';
 import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
+import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { createPino, loggerOf } from '../process/logging.js';
 import { announceReady, exitNow, onStop } from '../process/process-life.js';
 
@@ -41,11 +43,13 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     searchAttributes: config.searchAttributes,
     patience: config.patience,
   });
-  const { allowedHosts, uiOrigins, corsOrigins } = config;
+  const { allowedHosts, uiOrigins, corsOrigins, devSecret, devRoles } = config;
   const { apiMetrics } = config;
   const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
   const metricsServer = await serveMetrics(metrics, apiMetrics);
+  const kept = await developmentSecret(config.dataDir, devSecret);
   const app = await colloquy.app({
+    ...developmentIdentity({ secret: kept.secret, roles: devRoles }),
     ...{ log, allowedHosts, codecOrigins: uiOrigins },
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
@@ -58,7 +62,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);
   });
-  announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
+  announceReady(`api     ${server.url}  pid ${process.pid}  (${DEVELOPMENT_NOTICE})`);
+  process.stdout.write(`secret  ${secretText(kept)}\n`);
   await stopped;
   await server.close();
   await metricsServer?.close();

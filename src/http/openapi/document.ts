@@ -33,6 +33,17 @@ export function openApiDocument(version: string): OpenApiDocument {
     },
     paths,
     components: {
+      securitySchemes: {
+        token: {
+          ...{ type: 'http', scheme: 'bearer' },
+          description: 'An API key, a JWT or a signed token; in development its secret',
+        },
+        session: {
+          ...{ type: 'apiKey', in: 'cookie', name: '__Host-colloquy_session' },
+          description:
+            'Set by `POST /v1/session`; named `colloquy_session` where the API is reached at this machine. Changes need the header `Origin` or `Sec-Fetch-Site`',
+        },
+      },
       schemas: { Problem: schemaOf(Problem, 'output') },
       responses: {
         Problem: {
@@ -47,17 +58,25 @@ export function openApiDocument(version: string): OpenApiDocument {
 const PROBLEM = { schema: { $ref: '#/components/schemas/Problem' } };
 
 function describe(operation: Operation): JsonObject {
-  const { id, summary, bodies, takesFile } = operation;
+  const { id, summary, right, bodies, takesFile } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   if (operation.idempotent === true) parameters.push(IDEMPOTENCY_KEY);
   return {
     operationId: id,
     summary,
+    security: securityOf(right),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takesFile === true ? { requestBody: { required: true, content: { '*/*': {} } } } : {}),
     ...(bodies === undefined ? {} : { requestBody: bodyOf(bodies) }),
     responses: { ...answersOf(operation), default: { $ref: '#/components/responses/Problem' } },
   };
+}
+
+/** The names in the lists are rights. */
+function securityOf(right: Operation['right']): readonly JsonObject[] {
+  if (right === 'open') return [];
+  const rights = right === 'any' ? [] : [right];
+  return [{ token: rights }, { session: rights }];
 }
 
 const IDEMPOTENCY_KEY: JsonObject = {

@@ -1,5 +1,6 @@
 /** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
 import type { z } from 'zod';
+import type { RouteRight } from '../identity/identity.js';
 import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
 import * as shapes from './shapes.js';
@@ -10,6 +11,13 @@ export interface Operation {
   readonly path: string;
   /** Name in clients that are generated from the description. */
   readonly id: string;
+  /** Needed of the caller, and said as a security requirement. */
+  readonly right: RouteRight;
+  /**
+   * For a route whose path names no conversation: callers that are bound to one may use it, because the route itself
+   * refuses all others.
+   */
+  readonly bound?: true;
   readonly summary: string;
   readonly query?: z.ZodObject;
   /** Several: one of them. */
@@ -37,17 +45,21 @@ const VERDICTS: Operation['answers'] = Object.fromEntries(
 export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/v1/agents', id: 'listAgents', query: queries.NoQuerySchema },
+    right: 'read',
     summary: 'The agents that workers serve',
     answers: { 200: shapes.Agents },
   },
   {
     ...{ method: 'get', path: '/v1/conversations', id: 'listConversations' },
+    right: 'read',
     summary: 'Conversations, by filters',
     query: queries.ListQuerySchema,
     answers: { 200: shapes.ConversationPage },
   },
   {
     ...{ method: 'post', path: '/v1/conversations', id: 'createConversation', idempotent: true },
+    right: 'send',
+    bound: true,
     summary: 'Begins a conversation with its first message',
     query: queries.WaitQuerySchema,
     bodies: [bodies.CreateConversationSchema, bodies.CreateWithMessageSchema],
@@ -55,28 +67,33 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: ONE, id: 'getConversation' },
+    right: 'read',
     summary: 'The present state of a conversation',
     query: queries.SnapshotQuerySchema,
     answers: { 200: shapes.Snapshot },
   },
   {
     ...{ method: 'delete', path: ONE, id: 'deleteConversation', ...OF_ONE },
+    right: 'delete',
     summary: 'Deletes a conversation for good',
     answers: { 200: shapes.Deleted },
   },
   {
     ...{ method: 'get', path: `${ONE}/pending`, id: 'listPendingCalls' },
+    right: 'read',
     summary: 'The calls that wait for an answer from outside',
     query: queries.PendingQuerySchema,
     answers: { 200: shapes.PendingCalls },
   },
   {
     ...{ method: 'get', path: `${ONE}/plugin-states`, id: 'getPluginStates', ...OF_ONE },
+    right: 'read',
     summary: 'The states of plugins',
     answers: { 200: shapes.PluginStates },
   },
   {
     ...{ method: 'post', path: `${ONE}/messages`, id: 'sendMessage', idempotent: true },
+    right: 'send',
     summary: 'Sends a message',
     query: queries.WaitQuerySchema,
     bodies: [bodies.SendMessageSchema],
@@ -84,18 +101,21 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${ONE}/cancel`, id: 'cancelTurn', idempotent: true, ...OF_ONE },
+    right: 'cancel',
     summary: 'Stops the running turn, or a named one',
     bodies: [bodies.CancelSchema],
     answers: { 200: shapes.Cancelled, 202: shapes.Cancelled },
   },
   {
     ...{ method: 'post', path: `${ONE}/close`, id: 'closeConversation', ...OF_ONE },
+    right: 'cancel',
     summary: 'Closes a conversation',
     bodies: [bodies.CloseSchema],
     answers: { 200: shapes.Closed },
   },
   {
     ...{ method: 'get', path: `${ONE}/events`, id: 'readEvents', streams: true },
+    right: 'read',
     summary:
       'A page of the log, or a stream of it that continues with what comes; with `create=wait` the stream may open before its conversation begins',
     query: queries.EventsQuerySchema,
@@ -103,40 +123,47 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${ONE}/inbox`, id: 'sendEvent', idempotent: true, ...OF_ONE },
+    right: 'send',
     summary: 'Sends an event of another system, which the model reads',
     bodies: [bodies.InboxEventSchema],
     answers: { 200: shapes.InboxReply, 202: shapes.InboxReply },
   },
   {
     ...{ method: 'post', path: `${ONE}/blobs`, id: 'uploadFile', takesFile: true, ...OF_ONE },
+    right: 'send',
     summary: 'Stores a file, for a later message',
     answers: { 201: shapes.Uploaded },
   },
   {
     ...{ method: 'get', path: `${ONE}/blobs/:blobId`, id: 'readBlob', ...OF_ONE },
+    right: 'read',
     summary: 'A value that was too large for its event; a part of it by the header `Range`',
     answers: { 200: 'file', 206: 'file', 416: 'none' },
   },
   {
     ...{ method: 'get', path: `${ONE}/rules`, id: 'listRules', ...OF_ONE },
+    right: 'read',
     summary: 'Remembered decisions',
     answers: { 200: shapes.Rules },
   },
   {
     ...{ method: 'delete', path: `${ONE}/rules/:ruleId`, id: 'revokeRule', idempotent: true },
     ...OF_ONE,
+    right: 'answer',
     summary: 'Revokes a remembered decision',
     bodies: [bodies.RevokeRuleSchema],
     answers: { 200: shapes.Revoked },
   },
   {
     ...{ method: 'get', path: `${ONE}/steps/:stepId/tool-calls`, id: 'getStep', ...OF_ONE },
+    right: 'read',
     summary: 'The calls of a step, for a front end that executes them together',
     answers: { 200: shapes.Step },
   },
   {
     ...{ method: 'post', path: `${ONE}/steps/:stepId/tool-results`, id: 'submitStep' },
     ...{ idempotent: true, ...OF_ONE },
+    right: 'answer',
     summary: 'The results of all client calls of a step',
     bodies: [bodies.ToolResultsSchema],
     answers: VERDICTS,
@@ -144,6 +171,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${CALL}/resolution`, id: 'resolveToolCall', idempotent: true },
     ...OF_ONE,
+    right: 'answer',
     summary: 'Answers a call that waits',
     bodies: [bodies.ResolveSchema, bodies.ResolutionSchema],
     answers: VERDICTS,
@@ -151,6 +179,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${CALL}/extend`, id: 'extendToolCall', idempotent: true },
     ...OF_ONE,
+    right: 'extend',
     summary: 'Moves the deadline of a call that waits',
     bodies: [
       bodies.ExtendSchema.omit({ until: true }).required({ by: true }),
@@ -160,70 +189,107 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${CALL}/claim`, id: 'claimToolCall', idempotent: true, ...OF_ONE },
+    right: 'answer',
     summary: 'Claims a call that a client or another backend runs, or renews the claim',
     bodies: [bodies.ClaimSchema],
     answers: VERDICTS,
   },
   {
     ...{ method: 'post', path: `${CALL}/progress`, id: 'reportProgress', ...OF_ONE },
+    right: 'answer',
     summary: 'Shows progress of a claimed call, and renews the claim',
     bodies: [bodies.ProgressSchema],
     answers: VERDICTS,
   },
   {
     ...{ method: 'get', path: `${ONE}/triggers`, id: 'listTriggers', ...OF_ONE },
+    right: 'read',
     summary: 'The triggers of a conversation',
     answers: { 200: shapes.Triggers },
   },
   {
     ...{ method: 'post', path: `${ONE}/triggers`, id: 'createTrigger', ...OF_ONE },
+    right: 'send',
     summary: 'Makes a trigger: an event at given times',
     bodies: [shapes.TriggerBody],
     answers: { 201: shapes.Trigger },
   },
   {
     ...{ method: 'get', path: TRIGGER, id: 'getTrigger', ...OF_ONE },
+    right: 'read',
     summary: 'One trigger',
     answers: { 200: shapes.Trigger },
   },
   {
     ...{ method: 'delete', path: TRIGGER, id: 'removeTrigger', ...OF_ONE },
+    right: 'send',
     summary: 'Removes a trigger',
     answers: { 200: shapes.TriggerRemoved },
   },
   {
     ...{ method: 'post', path: `${TRIGGER}/pause`, id: 'pauseTrigger', ...OF_ONE },
+    right: 'send',
     summary: 'Pauses a trigger',
     answers: { 200: shapes.Trigger },
   },
   {
     ...{ method: 'post', path: `${TRIGGER}/resume`, id: 'resumeTrigger', ...OF_ONE },
+    right: 'send',
     summary: 'Resumes a trigger',
     answers: { 200: shapes.Trigger },
   },
   {
     ...{ method: 'post', path: `${TRIGGER}/note`, id: 'setTriggerNote', ...OF_ONE },
+    right: 'send',
     summary: 'Sets the text that the model reads with the next event',
     bodies: [bodies.TriggerNoteSchema],
     answers: { 200: shapes.Trigger },
   },
   {
     ...{ method: 'get', path: '/v1/turns/:turnId', id: 'getTurn', query: queries.TurnQuerySchema },
+    right: 'read',
+    bound: true,
     summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
     answers: { 200: shapes.ConversationTurn },
   },
   {
+    ...{ method: 'get', path: '/v1/session', id: 'getSession', query: queries.NoQuerySchema },
+    right: 'any',
+    bound: true,
+    summary: 'The identity of the caller',
+    answers: { 200: shapes.Session },
+  },
+  {
+    ...{ method: 'post', path: '/v1/session', id: 'beginSession', query: queries.NoQuerySchema },
+    right: 'any',
+    bound: true,
+    summary: 'Gives a page of the same origin a cookie in place of the token that it sends',
+    bodies: [bodies.NoBodySchema],
+    answers: { 200: shapes.Session },
+  },
+  {
+    ...{ method: 'delete', path: '/v1/session', id: 'endSession', query: queries.NoQuerySchema },
+    right: 'any',
+    bound: true,
+    summary: 'Takes the cookie away; copies of it are valid until they expire',
+    bodies: [bodies.NoBodySchema],
+    answers: { 204: 'none' },
+  },
+  {
     ...{ method: 'get', path: '/healthz', id: 'isAlive' },
+    right: 'open',
     summary: 'Whether the process is up',
     answers: { 200: shapes.Health },
   },
   {
     ...{ method: 'get', path: '/readyz', id: 'isReady' },
+    right: 'open',
     summary: 'Whether everything that the API depends on is available',
     answers: { 200: shapes.Ready, 503: shapes.Ready },
   },
   {
     ...{ method: 'get', path: '/openapi.json', id: 'describe' },
+    right: 'open',
     summary: 'This description',
     answers: { 200: shapes.Description },
   },

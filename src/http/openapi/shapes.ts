@@ -9,6 +9,7 @@ import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
 import { FAILURES } from '../../protocol/failures/failures.js';
 import { TRIGGER_TYPES } from '../../protocol/triggers/triggers.js';
+import { RIGHTS } from '../identity/identity.js';
 import { ActorSchema } from '../schemas/bodies.js';
 
 const object = z.looseObject;
@@ -58,6 +59,15 @@ const InFlightTool = object({
   executor: text,
   turnId: text,
   childId: text.optional().describe('the conversation of the sub-agent that runs the call'),
+});
+
+export const Session = object({
+  tenants: z.array(text),
+  actor: object({ id: text, name: text.optional(), roles: z.array(text).optional() }),
+  verified: z.boolean(),
+  rights: z.array(z.enum(RIGHTS)),
+  conversation: text.optional().describe('the only one that the caller may use'),
+  expiresAt: instant.optional(),
 });
 
 export const Snapshot = object({

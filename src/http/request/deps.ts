@@ -1,11 +1,12 @@
 /** Dependencies of the HTTP app. The caller opens and closes everything that has a lifetime. */
-import type { Request } from 'express';
 import type { Logger } from 'pino';
 import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { LogCounts } from '../../store/ports/counts.js';
+import type { Identify } from '../identity/identity.js';
+import type { TokenSigner } from '../identity/tokens.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import type { CorsOptions } from './cors.js';
 
@@ -26,6 +27,11 @@ export type HealthCheck = () => Promise<void>;
 export interface CodecEndpoint {
   /** The codecs of the workers and clients, in the same order. */
   readonly codecs: readonly PayloadCodec[];
+  /**
+   * Serve requests without an identity, because Temporal's UI of a development server cannot send one. Only for codecs
+   * that keep no secrets, such as compression. @defaultValue false
+   */
+  readonly open?: boolean;
   /** Origins whose pages may send requests (CORS), such as `http://localhost:8233`. */
   readonly origins: readonly string[];
 }
@@ -35,17 +41,18 @@ export interface AppDeps {
   readonly reader: ConversationReader;
   readonly conversations: ConversationLister;
   /**
-   * Tenants whose conversations the sender of a request may list, read, begin, answer and delete; the first is the
-   * default when the query (`?tenant=`) names none. Conversations of other tenants are answered as if they did not
-   * exist: 404, and 403 where the request names no conversation. For applications that identify the sender, such as by
-   * a middleware before the app. @defaultValue the client's tenant alone, because no identity is checked
+   * The only source of tenants, actor and rights of a request. Conversations of other tenants are answered as if they
+   * did not exist: 404, and 403 where the request names no conversation. `developmentIdentity` makes one for this
+   * machine.
    */
-  readonly tenantsOf?: (request: Request) => readonly string[];
+  readonly identify: Identify;
+  /** Signs and verifies tokens and sessions. @defaultValue none: the API has neither */
+  readonly tokens?: TokenSigner;
   /**
    * Names under which the API is reached, besides those of this machine: the name of a reverse proxy that passes `Host`
-   * on, or of a container. Without scheme and port. Requests to any other name are refused (421), unless `tenantsOf` is
-   * given, which means that the application identifies the sender. Pages of these names may use the API, and so may
-   * origins that CORS headers, set before the app, allow by name; pages of all others are refused (403).
+   * on, or of a container. Without scheme and port. With a development identity, requests to any other name are
+   * refused (421). Pages of these names may use the API, and so may origins that CORS headers, set before the app,
+   * allow by name; pages of all others are refused (403).
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[];

@@ -5,6 +5,7 @@ import { checkTexts } from '../../client/api/checks.js';
 import { ConversationError } from '../../client/api/errors.js';
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
 import { register } from '../../watchdog/operations.js';
+import { loggedCaller } from '../identity/callers.js';
 import type { AppDeps } from './deps.js';
 import { sendProblem } from './problem.js';
 
@@ -54,6 +55,7 @@ export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
         path: request.originalUrl.split('?', 1)[0],
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
+        ...loggedCaller(request),
         ...(response.writableFinished ? {} : { aborted: true }),
       };
       log.info(line, 'request');

@@ -11,11 +11,11 @@
  * request for a picture or a link. The rule holds for reads, too: no page of another site needs them, and an event
  * stream that is held open costs resources. A link that a user follows is let in.
  *
- * **With authentication**, where the application identifies the sender (`tenantsOf`): a page that uses rebinding has no
- * cookies or tokens of the API, so `Host` is not checked. A bearer token is added by scripts, never by a browser
+ * **With an identity that is not for development**: a page that uses rebinding has no cookies or tokens of the API, so
+ * `Host` is not checked. A bearer token is added by scripts, never by a browser
  * itself, and pages of another origin can add one only if CORS let them, so the origin of a request with a token is not
  * checked either. Credentials that browsers add by themselves - cookies, client certificates, Basic, the place in the
- * network - prove nothing about the page: with those the origin counts as it does without authentication.
+ * network - prove nothing about the page: with those the origin counts as it does in development.
  * @see https://pkg.go.dev/net/http#CrossOriginProtection
  * @see https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html
  * @see https://www.w3.org/TR/fetch-metadata/
@@ -23,10 +23,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { HOST_NAME_RULE, isHostName, isLoopbackName, nameOfHost } from '../../net/hosts.js';
+import { isForDevelopment } from '../identity/identity.js';
 import type { AppDeps } from './deps.js';
 import { sendProblem } from './problem.js';
 
-type Deps = Pick<AppDeps, 'allowedHosts' | 'tenantsOf' | 'log'>;
+type Deps = Pick<AppDeps, 'allowedHosts' | 'identify' | 'log'>;
 
 interface Refusal {
   /**
@@ -40,7 +41,7 @@ interface Refusal {
 }
 
 const WAY_OUT = 'Another name is allowed by COLLOQUY_ALLOWED_HOSTS or createApp({ allowedHosts })';
-const HOST_RULE = 'must be localhost or a loopback address while no identity is checked';
+const HOST_RULE = 'must be localhost or a loopback address while no identity is configured';
 const ORIGIN_RULE = 'must be the origin of the API, or one that it allows';
 const SITE_RULE =
   'must be same-origin or none, unless CORS or allowedHosts allow the origin of the page';
@@ -108,18 +109,18 @@ function hostRefusal(
 ): Refusal | undefined {
   const { host } = request.headers;
   // A request without `Host` is a probe by HTTP/1.0; every browser sends the header.
-  if (deps.tenantsOf !== undefined || host === undefined) return undefined;
+  if (!isForDevelopment(deps.identify) || host === undefined) return undefined;
   const name = nameOfHost(host);
   if (name !== undefined && (isLoopbackName(name) || allowed.has(name))) return undefined;
   return { code: 'host_not_allowed', header: 'Host', value: host, rule: HOST_RULE };
 }
 
 /**
- * True for a request with a bearer token where the application checks tokens. Elsewhere a token proves nothing, and
- * CORS for every origin (`*`) is enough to send one.
+ * True for a request with a bearer token where an identity is configured. In development no page of another origin
+ * needs the API.
  */
 function hasToken(deps: Deps, request: Request): boolean {
-  return deps.tenantsOf !== undefined && /^bearer /i.test(request.get('authorization') ?? '');
+  return !isForDevelopment(deps.identify) && /^bearer /i.test(request.get('authorization') ?? '');
 }
 
 function originRefusal(

@@ -6,11 +6,9 @@ import type { z } from 'zod';
 import { checkedMs } from '../../client/api/checks.js';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
-import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
-import type { ActorSchema } from '../schemas/bodies.js';
 
 /** @throws {ConversationError} invalid_request with a JSON Pointer for every field that breaks a rule */
 export function parseBody<Schema extends z.ZodType>(
@@ -53,18 +51,6 @@ export function requestIdOf(request: Request, inBody: string | undefined): { req
   if (inBody !== undefined && inBody !== header)
     throw invalidField('/requestId', 'must equal the Idempotency-Key header, or be left out');
   return { requestId: header };
-}
-
-/** Makes the actor that the body claims, marked as unverified because no identity is checked. */
-export function actorOf(claimed: z.output<typeof ActorSchema> | undefined): StampedActor {
-  const { id, name, roles } = claimed ?? { id: 'anonymous' };
-  return {
-    id,
-    ...(name === undefined ? {} : { name }),
-    ...(roles === undefined ? {} : { roles }),
-    verified: false,
-    channel: 'api',
-  };
 }
 
 /**

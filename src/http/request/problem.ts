@@ -45,6 +45,7 @@ export function sendProblem(
   const { retryable, httpStatus } = FAILURES[error.code];
   if (retryable && (httpStatus === 503 || httpStatus === 429))
     response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+  if (httpStatus === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="colloquy"');
   response
     .status(httpStatus)
     .type('application/problem+json')

@@ -1,20 +1,51 @@
 /** Routes as a table: one handler per path and method. Every other method is answered 405 with `Allow`. */
 import type { NextFunction, Request, Response, Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
+import { identityOf, requireRight } from '../identity/callers.js';
+import { OPERATIONS, type Operation } from '../openapi/operations.js';
 import { sendProblem } from './problem.js';
 
 export type Method = 'get' | 'post' | 'delete';
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
+type Handlers = Partial<Readonly<Record<Method, Handler>>>;
+
 /**
- * Adds the handlers of one path. A rejection reaches the problem handler, because express 5 awaits what handlers
- * return.
+ * Adds the handlers of one path, each behind the right of its row in the description. A rejection reaches the problem
+ * handler, because express 5 awaits what handlers return.
+ * @throws Error for a route without a row
  */
-export function addRoute(
-  router: Router,
-  path: string,
-  handlers: Partial<Readonly<Record<Method, Handler>>>,
-): void {
+export function addRoute(router: Router, path: string, handlers: Handlers): void {
+  const guarded = Object.entries(handlers).map(([method, handler]) => {
+    const row = OPERATIONS.find((row) => row.method === method && row.path === path);
+    if (row === undefined)
+      throw new Error(`${method} ${path} has no row in OPERATIONS, so no right is known for it`);
+    return [
+      method,
+      (request, response) => {
+        requireAccess(request, row);
+        return handler(request, response);
+      },
+    ] as const satisfies readonly [string, Handler];
+  });
+  addUnguarded(router, path, Object.fromEntries(guarded));
+}
+
+/** @throws {ConversationError} unauthenticated, or forbidden naming what the caller lacks */
+function requireAccess(request: Request, { path, right, bound }: Operation): void {
+  if (right === 'open') return;
+  if (right !== 'any') requireRight(request, right);
+  const { conversation } = identityOf(request);
+  // A route of one conversation gets it from `keyOf`, which refuses all but the caller's.
+  if (conversation === undefined || bound === true || path.startsWith(ONE_CONVERSATION)) return;
+  const message = 'The caller may use one conversation only, and this route is not about one';
+  throw new ConversationError('forbidden', message);
+}
+
+const ONE_CONVERSATION = '/v1/conversations/:id';
+
+/** Adds handlers that the description does not have. The caller guards them. */
+export function addUnguarded(router: Router, path: string, handlers: Handlers): void {
   const route = router.route(path);
   const allowed = Object.keys(handlers).flatMap((method) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],

@@ -1,22 +1,29 @@
 /**
- * Open event streams, kept so that a server that stops can end them: they would keep it alive for ever. Also whether the
- * server has begun to stop.
+ * Open event streams. A server that stops ends them, because they would keep it alive for ever; the end of the caller's
+ * credentials ends its streams. Also whether the server has begun to stop.
  */
-import type { Express } from 'express';
+import type { Express, Request } from 'express';
+import { identityOf } from '../identity/callers.js';
 
 export class OpenStreams {
   readonly #stops = new Set<AbortController>();
   #closed = false;
   #draining = false;
 
-  /** Registers a stream and returns its signal, which `endAll` aborts, and `done` when the stream is over. */
-  open(): { readonly signal: AbortSignal; readonly done: () => void } {
+  /**
+   * Registers the stream that answers a request. Returns its signal, which `endAll` and the end of the caller's identity
+   * abort, and `done`, for when the stream is over.
+   */
+  open(request: Request): { readonly signal: AbortSignal; readonly done: () => void } {
     const stop = new AbortController();
     if (this.#closed) stop.abort();
     this.#stops.add(stop);
+    const { expiresAt } = identityOf(request);
+    const stopWatch = expiresAt === undefined ? () => undefined : atTime(expiresAt, stop);
     return {
       signal: stop.signal,
       done: () => {
+        stopWatch();
         this.#stops.delete(stop);
         stop.abort();
       },
@@ -43,6 +50,23 @@ export class OpenStreams {
     this.#draining = true;
     for (const stop of [...this.#stops]) stop.abort();
   }
+}
+
+/** The longest time that a timer can have. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Aborts at this time. Returns a function that forgets it. */
+function atTime(time: Date, stop: AbortController): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (): void => {
+    const left = time.getTime() - Date.now();
+    if (left <= 0) stop.abort();
+    else timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS));
+  };
+  wait();
+  return () => {
+    clearTimeout(timer);
+  };
 }
 
 const streamsByApp = new WeakMap<object, OpenStreams>();

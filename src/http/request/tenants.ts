@@ -1,25 +1,21 @@
 /**
- * The tenant and the conversation that a request names. A conversation of another tenant is never looked up, so the
- * answer does not depend on its existence.
+ * The tenant and the conversation that a request names. A conversation that the caller may not name is never looked up,
+ * so the answer does not depend on its existence.
  */
 import type { Request } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
 import { type ConversationKey, idProblem } from '../../protocol/values/ids.js';
+import { identityOf } from '../identity/callers.js';
 import type { AppDeps } from './deps.js';
 import { pathParameter } from './parse.js';
-
-/** The tenants whose conversations the sender may name; the first is the default when the query names none. */
-export function tenantsOf(deps: AppDeps, request: Request): readonly string[] {
-  return deps.tenantsOf?.(request) ?? [deps.client.tenant];
-}
 
 /**
  * For requests that name no existing conversation. @throws {ConversationError} forbidden for a tenant that is not the
  * caller's
  */
-export function tenantOf(deps: AppDeps, request: Request): string {
-  const tenant = meantTenant(deps, request);
+export function tenantOf(request: Request): string {
+  const tenant = meantTenant(request);
   if (tenant !== undefined) return tenant;
   const message = 'must be a tenant whose conversations the caller may name';
   throw new ConversationError('forbidden', `?tenant ${message}`, {
@@ -28,28 +24,38 @@ export function tenantOf(deps: AppDeps, request: Request): string {
 }
 
 /**
- * The conversation of the path. @throws {ConversationError} unknown_conversation, also for any conversation of a tenant that
- * is not the caller's
+ * The conversation of the path. @throws {ConversationError} unknown_conversation, also for any conversation that is not
+ * the caller's
  */
-export function keyOf(deps: AppDeps, request: Request): ConversationKey {
-  const conversationId = pathParameter(request, 'id');
+export function keyOf(request: Request): ConversationKey {
+  return keyFor(request, pathParameter(request, 'id'));
+}
+
+/** The same, for a conversation that the body names. */
+export function keyFor(request: Request, conversationId: string): ConversationKey {
   const problem = idProblem('id', conversationId);
   // An id that breaks the rules of ids names no conversation.
   if (problem !== undefined)
     throw new ConversationError('unknown_conversation', `No such conversation: ${problem}`);
-  const tenant = meantTenant(deps, request);
-  if (tenant === undefined)
+  const tenant = meantTenant(request);
+  if (tenant === undefined || !mayName(request, { tenant, conversationId }))
     throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
   return { tenant, conversationId };
 }
 
-/** The same, as a handle of the client. @throws {ConversationError} as `keyOf` */
+/** Whether the caller may name a conversation that exists, or begin it. */
+export function mayName(request: Request, { tenant, conversationId }: ConversationKey): boolean {
+  const { tenants, conversation } = identityOf(request);
+  return tenants.includes(tenant) && (conversation ?? conversationId) === conversationId;
+}
+
+/** `keyOf` as a handle of the client. @throws {ConversationError} as `keyOf` */
 export function conversationOf(
   deps: AppDeps,
   request: Request,
   options: { readonly agent?: string | undefined } = {},
 ): Conversation {
-  const { tenant, conversationId } = keyOf(deps, request);
+  const { tenant, conversationId } = keyOf(request);
   return deps.client.conversation(conversationId, { ...options, tenant });
 }
 
@@ -60,8 +66,8 @@ export function addressOf(request: Request, conversationId: string, below = ''):
   return `/v1/conversations/${conversationId}${below}${query}`;
 }
 
-function meantTenant(deps: AppDeps, request: Request): string | undefined {
-  const tenants = tenantsOf(deps, request);
+function meantTenant(request: Request): string | undefined {
+  const { tenants } = identityOf(request);
   const named = request.query['tenant'];
   return named === undefined ? tenants[0] : tenants.find((tenant) => tenant === named);
 }

@@ -3,8 +3,9 @@
  */
 import type { Request, Router } from 'express';
 import type { Duration } from '../../protocol/values/durations.js';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { keyOf } from '../request/tenants.js';
@@ -26,10 +27,10 @@ export function addClaimRoutes(router: Router, deps: AppDeps): void {
 
 async function claim(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
   const body = parseBody(ClaimSchema, request);
-  const outcome = await deps.client.claim(targetOf(deps, request), {
+  const outcome = await deps.client.claim(targetOf(request), {
     lease: body.lease as Duration | undefined,
     claimId: body.claimId,
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
     receivedAt,
     ...requestIdOf(request, body.requestId),
   });
@@ -38,11 +39,11 @@ async function claim(deps: AppDeps, request: Request, receivedAt: string): Promi
 
 async function progress(deps: AppDeps, request: Request): Promise<Answered> {
   const { payload, claimId, actor } = parseBody(ProgressSchema, request);
-  const options = { claimId, actor: actorOf(actor) };
-  const outcome = await deps.client.progress(targetOf(deps, request), payload, options);
+  const options = { claimId, actor: actorOf(request, actor) };
+  const outcome = await deps.client.progress(targetOf(request), payload, options);
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
 }
 
-function targetOf(deps: AppDeps, request: Request) {
-  return { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
+function targetOf(request: Request) {
+  return { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
 }

@@ -8,17 +8,11 @@ import type { ListedBy } from '../../client/ports/reader.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
+import { actorOf, has, identityOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import {
-  actorOf,
-  goneSignal,
-  parseBody,
-  parseQuery,
-  requestIdOf,
-  timeoutOf,
-} from '../request/parse.js';
+import { goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { addressOf, conversationOf, keyOf, tenantOf } from '../request/tenants.js';
+import { addressOf, conversationOf, keyOf, mayName, tenantOf } from '../request/tenants.js';
 import {
   CancelSchema,
   CloseSchema,
@@ -53,7 +47,7 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
     },
     delete: async (request, response) => {
       parseBody(NoBodySchema, request);
-      const { tenant, conversationId } = keyOf(deps, request);
+      const { tenant, conversationId } = keyOf(request);
       response.json(await deps.client.deleteConversation(conversationId, { tenant }));
     },
   });
@@ -86,7 +80,7 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
     post: async (request, response) => {
       parseQuery(ConversationQuerySchema, request);
       const { actor } = parseBody(CloseSchema, request);
-      response.json(await conversationOf(deps, request).close({ actor: actorOf(actor) }));
+      response.json(await conversationOf(deps, request).close({ actor: actorOf(request, actor) }));
     },
   });
 }
@@ -129,8 +123,8 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   const options = {
     limit: DEFAULT_PAGE,
     ...query,
-    tenant: tenantOf(deps, request),
-    ...listedFor(pendingFor, pendingForRole),
+    tenant: tenantOf(request),
+    ...listedFor(request, pendingFor, pendingForRole),
   };
   try {
     response.json(await deps.conversations.list(options));
@@ -141,30 +135,42 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   }
 }
 
-/** The filter by actor. No identity is checked, so calls that admit only verified actors never match here. */
+/**
+ * The filter by actor: the caller, with its own roles, or another actor, which needs a right.
+ * @throws {ConversationError} forbidden naming the rights
+ */
 function listedFor(
+  request: Request,
   id: string | undefined,
   role: string | readonly string[] | undefined,
 ): Pick<ListedBy, 'pendingFor'> {
   if (id === undefined && role !== undefined)
     throw invalidField('?pendingForRole', 'needs pendingFor, the id of the actor');
   if (id === undefined) return {};
-  const roles = role === undefined || typeof role !== 'string' ? role : [role];
-  return { pendingFor: { id, verified: false, ...(roles === undefined ? {} : { roles }) } };
+  const { actor, verified } = identityOf(request);
+  const isOther = id !== actor.id || role !== undefined;
+  if (isOther && !has(request, 'act-as') && !has(request, 'admin'))
+    throw new ConversationError(
+      'forbidden',
+      'pendingFor another actor than the caller needs the right "act-as" or "admin"',
+    );
+  const { roles } = isOther ? { roles: typeof role === 'string' ? [role] : role } : actor;
+  return { pendingFor: { id, verified, ...(roles === undefined ? {} : { roles }) } };
 }
 
 async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const body = createBodyOf(request);
   const { requestId } = requestIdOf(request, body.requestId);
   const wait = waitOf(request);
-  const conversation = deps.client.conversation(body.id ?? mintedId(requestId), {
-    agent: body.agent,
-    tenant: tenantOf(deps, request),
-  });
+  const tenant = tenantOf(request);
+  const conversationId = body.id ?? mintedId(requestId);
+  if (!mayName(request, { tenant, conversationId }))
+    throw invalidField('/id', 'must be the conversation to which the caller is bound');
+  const conversation = deps.client.conversation(conversationId, { agent: body.agent, tenant });
   const sent = await sendText(body.path, () =>
     conversation.send(body.text, {
       ...(requestId === undefined ? {} : { requestId }),
-      actor: actorOf(body.actor),
+      actor: actorOf(request, body.actor, body.actorPath),
       onBusy: body.onBusy,
       reopen: body.reopen,
       attachments: body.attachments,
@@ -182,13 +188,14 @@ function createBodyOf(request: Request) {
     throw invalidField('/message', 'is required: a conversation begins with its first message');
   if (!isRecord(message)) {
     const body = parseBody(CreateConversationSchema, request);
-    return { ...body, text: body.message, path: '/message' as const };
+    return { ...body, text: body.message, path: '/message' as const, actorPath: '/actor' };
   }
   const { message: first, ...body } = parseBody(CreateWithMessageSchema, request);
   for (const field of ['actor', 'onBusy', 'attachments', 'output'] as const)
     if (first[field] !== undefined && body[field] !== undefined)
       throw invalidField(`/message/${field}`, 'must not also be given beside the message');
-  return { ...body, ...first, path: '/message/text' as const };
+  const actorPath = first.actor === undefined ? '/actor' : '/message/actor';
+  return { ...body, ...first, path: '/message/text' as const, actorPath };
 }
 
 async function send(deps: AppDeps, request: Request, response: Response): Promise<void> {
@@ -197,7 +204,7 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
   const conversation = conversationOf(deps, request, { agent: body.agent });
   const options = {
     ...requestIdOf(request, body.requestId),
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
     onBusy: body.onBusy,
     reopen: body.reopen,
     attachments: body.attachments,
@@ -284,8 +291,8 @@ async function cancel(deps: AppDeps, request: Request, response: Response): Prom
   const options = {
     ...body,
     ...requestIdOf(request, body.requestId),
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
   };
-  const outcome = await deps.client.cancel(keyOf(deps, request), options);
+  const outcome = await deps.client.cancel(keyOf(request), options);
   response.status(outcome.status === 'queued' ? 202 : 200).json(outcome);
 }

@@ -19,7 +19,7 @@ const DEFAULT_PAGE = 200;
 export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   addRoute(router, '/v1/conversations/:id/events', {
     get: async (request, response) => {
-      const key = keyOf(deps, request);
+      const key = keyOf(request);
       const { tenant: _named, nested, create, ...query } = parseQuery(EventsQuerySchema, request);
       if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
         for (const [name, value] of Object.entries({ nested, create }))
@@ -36,7 +36,13 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       if (create === undefined) await requireBegun(deps, key);
       // A HEAD request has no body to stream.
       if (request.method === 'HEAD') response.type('text/event-stream').end();
-      else await stream(deps, response, { key, after, nested: nested !== undefined, streams });
+      else
+        await stream(deps, response, {
+          key,
+          after,
+          nested: nested !== undefined,
+          opened: streams.open(request),
+        });
     },
   });
 }
@@ -90,11 +96,11 @@ async function stream(
     key: ConversationKey;
     after: LogCursor | undefined;
     nested: boolean;
-    streams: OpenStreams;
+    opened: ReturnType<OpenStreams['open']>;
   },
 ): Promise<void> {
-  const { key, after, nested, streams } = options;
-  const { signal, done } = streams.open();
+  const { key, after, nested, opened } = options;
+  const { signal, done } = opened;
   response.once('close', done);
   try {
     const given = { ...(after === undefined ? {} : { after }), signal };

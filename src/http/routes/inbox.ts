@@ -1,8 +1,9 @@
 /** Takes events of other systems. Each event id enters the conversation once, for the model to read. */
 import type { Request, Response, Router } from 'express';
 import { invalidField } from '../../client/api/errors.js';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, requestIdOf } from '../request/parse.js';
+import { parseBody, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { InboxEventSchema } from '../schemas/bodies.js';
@@ -31,7 +32,7 @@ async function sendInboxEvent(deps: AppDeps, request: Request, response: Respons
   const unknown = `No conversation "${conversationId}". With an agent, the event starts one`;
   const event = { eventId, kind, payload };
   const delivered = await ofBegun(unknown, () =>
-    conversation.sendEvent(event, { actor: actorOf(actor) }),
+    conversation.sendEvent(event, { actor: actorOf(request, actor) }),
   );
   response.status(delivered.status === 'queued' ? 202 : 200).json({ conversationId, ...delivered });
 }

@@ -1,7 +1,8 @@
 /** Remembered decisions of a conversation: list, revoke. */
 import type { Router } from 'express';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { RevokeRuleSchema } from '../schemas/bodies.js';
@@ -21,7 +22,7 @@ export function addRuleRoutes(router: Router, deps: AppDeps): void {
       const ruleId = pathParameter(request, 'ruleId');
       const reply = await conversationOf(deps, request).revokeRule(ruleId, {
         ...requestIdOf(request, body.requestId),
-        actor: actorOf(body.actor),
+        actor: actorOf(request, body.actor),
       });
       response.json({ revoked: true, ...reply });
     },

@@ -1,7 +1,8 @@
 /** The client calls of a step together: read as one continuation, answered by one ordered, complete set of results. */
 import type { Request, Router } from 'express';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
@@ -30,7 +31,7 @@ async function submit(deps: AppDeps, request: Request, receivedAt: string): Prom
   const stepId = pathParameter(request, 'stepId');
   const outcome = await conversationOf(deps, request).resolveBatch(stepId, body.results, {
     receivedAt,
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
     ...requestIdOf(request, body.requestId),
   });
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };

@@ -2,8 +2,9 @@
 import type { Request, Router } from 'express';
 import type { Duration } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { keyOf } from '../request/tenants.js';
@@ -26,11 +27,11 @@ export function addToolCallRoutes(router: Router, deps: AppDeps): void {
 
 async function extend(deps: AppDeps, request: Request): Promise<Answered> {
   const body = parseBody(ExtendSchema, request);
-  const target = { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
+  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
   const outcome = await deps.client.extend(target, {
     by: body.by as Duration | undefined,
     until: body.until,
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
     ...requestIdOf(request, body.requestId),
   });
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
@@ -38,10 +39,10 @@ async function extend(deps: AppDeps, request: Request): Promise<Answered> {
 
 async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
   const body = bodyOf(request);
-  const target = { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
+  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
   const outcome = await deps.client.resolve(target, body.resolution, {
     receivedAt,
-    actor: actorOf(body.actor),
+    actor: actorOf(request, body.actor),
     argsDigest: body.argsDigest,
     claimId: body.claimId,
     ...requestIdOf(request, body.requestId),

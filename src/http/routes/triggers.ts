@@ -1,8 +1,9 @@
 /** Triggers of a conversation: make, list, read, pause, resume, remove, and their note. */
 import type { Router } from 'express';
 import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { actorOf, parseBody, parseQuery, pathParameter } from '../request/parse.js';
+import { parseBody, parseQuery, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { CreateTriggerSchema, NoBodySchema, TriggerNoteSchema } from '../schemas/bodies.js';
@@ -21,7 +22,7 @@ export function addTriggerRoutes(router: Router, deps: AppDeps): void {
     },
     post: async (request, response) => {
       const { actor, ...spec } = parseBody(CreateTriggerSchema, request);
-      const triggers = conversationOf(deps, request).triggers({ actor: actorOf(actor) });
+      const triggers = conversationOf(deps, request).triggers({ actor: actorOf(request, actor) });
       // The client refuses a body that is no declaration.
       response.status(201).json(await triggers.create(spec as unknown as TriggerSpec));
     },

@@ -1,12 +1,12 @@
 /** Turns by their id alone: ids are unique over all conversations, so a job can come back for its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { tenantsOf } from '../request/tenants.js';
+import { mayName } from '../request/tenants.js';
 import { TurnQuerySchema } from '../schemas/queries.js';
 
 /**
@@ -21,7 +21,7 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
       const { timeout, atLeastSeq } = parseQuery(TurnQuerySchema, request);
       const timeoutMs = timeoutOf(timeout, 0);
       const turnId = pathParameter(request, 'turnId');
-      const key = await find(deps, turnId, tenantsOf(deps, request));
+      const key = await find(deps, turnId, request);
       if (key === undefined)
         throw new ConversationError('unknown_turn', `No turn "${turnId}" is known`);
       const { conversationId } = key;
@@ -36,17 +36,17 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
 }
 
 /**
- * Finds the conversation of a turn. A turn of another tenant is retried as long as a missing one, so that response
+ * Finds the conversation of a turn. A turn that the caller may not name is retried as long as a missing one, so that response
  * times do not distinguish the two.
  */
 async function find(
   deps: AppDeps,
   turnId: string,
-  tenants: readonly string[],
+  request: Request,
 ): Promise<ConversationKey | undefined> {
   for (let poll = 1; ; poll += 1) {
     const key = await deps.reader.findTurn(turnId);
-    if (key !== undefined && tenants.includes(key.tenant)) return key;
+    if (key !== undefined && mayName(request, key)) return key;
     if (poll === POLLS) return undefined;
     await sleep(POLL_PAUSE_MS);
   }

@@ -104,7 +104,7 @@ describe('npm start', () => {
     expect(stack.stdout()).toContain(`temporal  ${address} (started)  data ${data}  ui http://`);
     expect(stack.stdout()).toMatch(/^worker {4}pid \d+ {2}agents .*agents\.js$/m);
     expect(stack.stdout()).toMatch(
-      /^api {7}http:\/\/127\.0\.0\.1:\d+ {2}\(no auth configured: loopback only\)$/m,
+      /^api {7}http:\/\/127\.0\.0\.1:\d+ {2}\(development identity: loopback only, answers are not verified\)$/m,
     );
     expect(stack.stdout()).toMatch(/^model {5}SCRIPTED, no AI/m);
 
@@ -115,7 +115,7 @@ describe('npm start', () => {
     expect(commands).toHaveLength(3);
     for (const command of commands)
       expect(await shell(command ?? '')).toMatchObject({ verdict: 'accepted' });
-    const api = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(no auth)/.exec(stack.stdout())?.[0] ?? '';
+    const api = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(development)/.exec(stack.stdout())?.[0] ?? '';
     await until(
       'the turn ends',
       async () => (await call(`${api}/v1/turns/${String(conversation['turnId'])}`)).body,

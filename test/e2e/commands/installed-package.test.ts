@@ -146,7 +146,7 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     const stack = npx(['dev', '--agents', './agents.js', '--port', '0'], { TEMPORAL_ADDRESS });
     await stack.prints(/^Ctrl-C stops everything/m);
     expect(stack.stdout()).toMatch(/^try {7}curl .*"agent":"greeter"/m);
-    const [api = ''] = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(no auth)/.exec(stack.stdout()) ?? [];
+    const [api = ''] = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(development)/.exec(stack.stdout()) ?? [];
     const body = { agent: 'greeter', message: 'Hello', id: 'c1' };
     const sent = await call(`${api}/v1/conversations`, { body });
     expect(sent.body).toMatchObject({ status: 'admitted' });

@@ -32,7 +32,7 @@ async function started(data: string, mark: string, address?: string): Promise<St
   const command = npmStart(data, mark, address ?? `127.0.0.1:${await freePort()}`);
   const said = await command.prints(/^Ctrl-C stops everything/m);
   const database = /^postgres {2}(postgres:\S+) {2}data/m.exec(said)?.[1] ?? '';
-  const api = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(no auth)/.exec(said)?.[0] ?? '';
+  const api = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(development)/.exec(said)?.[0] ?? '';
   return { command, api, database };
 }
 

@@ -4,6 +4,7 @@ import type { Child } from 'colloquy/dev';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+import { call } from '../support/api.js';
 import { startWorld, type World } from '../support/world.js';
 
 const AGENTS = new URL('../fixtures/blocking.ts', import.meta.url);
@@ -77,7 +78,7 @@ it('a tool that blocks its worker is named with its conversation during the bloc
 it('a request that blocks the API is named during the block, without its query, and again when the API continues', {
   ...promise('G273'),
 }, async () => {
-  const asked = fetch(`${world.apiUrl}/v1/conversations/${STALLED}?atLeastSeq=1`);
+  const asked = call(`${world.apiUrl}/v1/conversations/${STALLED}?atLeastSeq=1`);
   await expectReported(world.stack.api, {
     name: 'colloquy-api',
     underWay: new RegExp(`^request GET /v1/conversations/${STALLED}$`),

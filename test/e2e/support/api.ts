@@ -1,6 +1,10 @@
 /** The HTTP API from the view of its clients: replies, and event streams frame by frame. */
 import { createParser } from 'eventsource-parser';
 
+/** The secret of the development identity of every process that tests start. */
+export const DEV_SECRET = 'secret-of-the-tests';
+export const IDENTIFIED = { authorization: `Bearer ${DEV_SECRET}` };
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Reply {
@@ -20,7 +24,7 @@ export interface Call {
 export async function call(url: string, { method, body, headers }: Call = {}): Promise<Reply> {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { ...IDENTIFIED, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -51,6 +55,7 @@ export async function openEventStream(url: string, lastEventId?: string): Promis
   const response = await fetch(url, {
     signal: closing.signal,
     headers: {
+      ...IDENTIFIED,
       accept: 'text/event-stream',
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
     },

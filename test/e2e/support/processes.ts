@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { PATIENT_API } from '../../support/patience.js';
 import { until } from '../../support/until.js';
+import { DEV_SECRET } from './api.js';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const MAIN = `${ROOT}dist/cli/main.js`;
@@ -37,7 +38,12 @@ export function start(
     cwd: options.cwd ?? ROOT,
     detached: options.leads ?? false,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...cleanEnvironment(), ...PATIENT_API, ...options.env },
+    env: {
+      ...cleanEnvironment(),
+      ...PATIENT_API,
+      COLLOQUY_DEV_SECRET: DEV_SECRET,
+      ...options.env,
+    },
   });
   const ended = endOf(child);
   let isOver = false;

@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
 import { PATIENT_API } from '../../support/patience.js';
 import { type DevServer, freePort, startDevServer } from '../../support/servers/dev-server.js';
+import { DEV_SECRET } from './api.js';
 import { type GrpcGate, startGrpcGate } from './grpc-gate.js';
 import { type Scenario, type ScenarioModel, startScenarioModel } from './scenario-model.js';
 import { Talk } from './talk.js';
@@ -85,6 +86,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       E2E_FOLDER: folder,
       DEMO_LEDGER: join(folder, 'refunds.jsonl'),
       COLLOQUY_LOG_LEVEL: 'warn',
+      COLLOQUY_DEV_SECRET: DEV_SECRET,
       ...PATIENT_API,
       ...options.env,
     };

@@ -8,6 +8,7 @@ import { createApp } from '../../../src/http/app.js';
 import { serve } from '../../../src/http/listen.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { identifyAll, TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { EVIL, passes, send, withConversation } from '../../support/servers/browser-requests.js';
 
@@ -67,7 +68,7 @@ describe('the allowed hosts of a process', () => {
 });
 
 describe('if the application authenticates', () => {
-  const knowing = { tenantsOf: () => ['default'] };
+  const knowing = { identify: () => TESTING };
 
   it('any Host is served: a page that came by DNS rebinding has no credentials', async () => {
     const app = await withConversation(knowing);
@@ -107,7 +108,7 @@ describe('CORS', () => {
         response.setHeader('Access-Control-Allow-Origin', allowed);
         next();
       });
-      parent.use('/agents', createApp({ client, reader, conversations }));
+      parent.use('/agents', createApp({ client, reader, conversations, identify: identifyAll }));
       const server = await serve(parent, { port: 0 });
       onTestFinished(() => server.close());
       const ask = async (origin: string): Promise<number | undefined> => {

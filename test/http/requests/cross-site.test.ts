@@ -168,7 +168,7 @@ describe('a refusal', () => {
     const app = await withConversation();
     const host = await send(app.server.port, { headers: { host: 'evil.example' } });
     expect(host.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    const rule = 'must be localhost or a loopback address while no identity is checked';
+    const rule = 'must be localhost or a loopback address while no identity is configured';
     const message = `${rule}, got "evil.example"`;
     expect(JSON.parse(host.body)).toEqual({
       type: 'urn:colloquy:problem:host_not_allowed',

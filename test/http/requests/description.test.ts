@@ -5,6 +5,7 @@ import { createApp } from '../../../src/http/app.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { OPERATIONS } from '../../../src/http/openapi/operations.js';
 import { requireDescribed } from '../../support/networks/described.js';
+import { identifyAll } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -34,7 +35,9 @@ describe('the description of the API', promise('G340'), () => {
   });
 
   it('has every route of the router, and no other', () => {
-    const app = createApp({} as never) as unknown as { router: { stack: readonly Layer[] } };
+    const app = createApp({ identify: identifyAll } as never) as unknown as {
+      router: { stack: readonly Layer[] };
+    };
     const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
     expect(described.toSorted()).toEqual(routesIn(app.router.stack).toSorted());
     const ids = OPERATIONS.map(({ id }) => id);

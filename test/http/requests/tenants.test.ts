@@ -7,6 +7,7 @@ import type { AppDeps } from '../../../src/http/request/deps.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { SUPPORT, sampleLog, TURN } from '../../support/samples/sample-log.js';
@@ -102,7 +103,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
     }),
     reader,
     conversations: { list: fake.list.bind(fake), checkWritable: () => Promise.resolve() },
-    tenantsOf: () => allowed,
+    identify: () => ({ ...TESTING, tenants: allowed }),
   };
   const app = await startHttpApp({}, deps);
   const ask = async ([method, path, body]: Route, id: string, query = '') =>
@@ -174,7 +175,7 @@ it('a conversation begins under the tenant that its request may name, and its lo
   const reply = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
   const begins = await startHttpApp(
     { updateWithStart: () => reply },
-    { tenantsOf: () => ['acme', 'beta'] },
+    { identify: () => ({ ...TESTING, tenants: ['acme', 'beta'] }) },
   );
   for (const [query, tenant] of [
     ['', 'acme'],

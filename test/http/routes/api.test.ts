@@ -274,14 +274,14 @@ describe('resolutions', () => {
 });
 
 describe('the API itself', () => {
-  it('lists agents, reports that it is alive, and that it has no authentication', async () => {
+  it('lists agents, reports that it is alive, and that its identity is for development', async () => {
     const app = await startHttpApp();
     expect(await (await app.request('/v1/agents')).json()).toMatchObject({
       agents: [{ name: 'support' }, { name: 'sales' }],
     });
     expect(await (await app.request('/healthz')).json()).toEqual({
       status: 'ok',
-      auth: 'none: actors are not verified, serve on loopback only',
+      auth: 'development: actors are not verified, serve on loopback only',
     });
   });
 

@@ -6,6 +6,7 @@ import type { EventLog } from '../../../src/store/ports/log.js';
 import { begins, gated, said } from '../../support/engine/asked-logs.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { stamped, started } from '../../support/samples/log-events.js';
 import { problemOf } from '../../support/samples/problems.js';
@@ -156,7 +157,10 @@ describe('conversations', () => {
         client,
         reader: createStoreReader({ log, source: 'none' }),
         conversations: log,
-        tenantsOf: (request) => (request.get('authorization') === 'Bearer acme' ? ['acme'] : []),
+        identify: (request) => ({
+          ...TESTING,
+          tenants: request.get('authorization') === 'Bearer acme' ? ['acme'] : [],
+        }),
       },
     );
     const ask = async (query: string, token: string) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -26,6 +27,24 @@ describe('the API', () => {
       status: 'not_ready',
       checks: { temporal: 'ok', store: 'disk full', same_store: 'ok' },
     });
+  });
+
+  it('keeps the reason for its log where an identity is configured, and writes it once', async () => {
+    const conversations = {
+      list: () => Promise.resolve({ conversations: [] }),
+      checkWritable: () => Promise.reject(new Error('no route to db.internal')),
+    };
+    const { request, logged } = await startHttpApp({}, { conversations, identify: () => TESTING });
+    for (let probe = 0; probe < 3; probe += 1) {
+      const response = await request('/readyz');
+      expect(response.status).toBe(503);
+      expect(await response.json()).toEqual({
+        status: 'not_ready',
+        checks: { temporal: 'ok', store: 'failed', same_store: 'ok' },
+      });
+    }
+    const lines = logged.filter((line) => 'checks' in line);
+    expect(lines).toMatchObject([{ checks: { store: 'no route to db.internal' } }]);
   });
 
   it('is not ready while workers keep another event log, and names them', {

@@ -32,6 +32,8 @@ export class FakeReader implements ConversationReader {
   /** The seqs that callers of `snapshot` knew to be recorded. */
   readonly asked: number[] = [];
   failure: Error | undefined;
+  /** The only tenant with conversations. Absent: every tenant has all of them. */
+  tenant: string | undefined;
   /** Frames that were taken from `watch`. */
   taken = 0;
   /** Seq before which `watch` breaks off. */
@@ -55,7 +57,7 @@ export class FakeReader implements ConversationReader {
     const { conversationId } = key;
     const asked = options.atLeastSeq === undefined ? [] : this.unstored.get(conversationId);
     let view: ConversationSnapshot | undefined;
-    for (const event of this.#logs.get(conversationId) ?? asked ?? []) view = foldView(view, event);
+    for (const event of this.#logOf(key) ?? asked ?? []) view = foldView(view, event);
     return Promise.resolve(view);
   }
 
@@ -64,7 +66,7 @@ export class FakeReader implements ConversationReader {
     options: ReadPosition & { limit?: number; before?: BeforePosition } = {},
   ): Promise<LogPage | undefined> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
-    const log = this.#logs.get(key.conversationId);
+    const log = this.#logOf(key);
     if (log === undefined) return Promise.resolve(undefined);
     const { before } = options;
     if (before !== undefined) return Promise.resolve(pageBefore(log, before, options.limit));
@@ -97,7 +99,7 @@ export class FakeReader implements ConversationReader {
   ): Promise<TurnResult | undefined> {
     const late = AbortSignal.timeout(options.timeoutMs);
     for (;;) {
-      const log = this.#logs.get(key.conversationId) ?? [];
+      const log = this.#logOf(key) ?? [];
       const end = log.find((event) => event.type === 'turn_ended' && event.turnId === turnId);
       if (end?.type === 'turn_ended') return resultOfEnd(end);
       const view = await this.snapshot(key);
@@ -118,7 +120,7 @@ export class FakeReader implements ConversationReader {
   ): AsyncGenerator<WatchFrame> {
     let seq = options.after?.seq ?? 0;
     while (!options.signal.aborted) {
-      const log = this.#logs.get(key.conversationId) ?? [];
+      const log = this.#logOf(key) ?? [];
       const event = log.find((candidate) => candidate.seq > seq);
       if (event === undefined) {
         await this.#change(options.signal);
@@ -133,7 +135,7 @@ export class FakeReader implements ConversationReader {
   }
 
   turnEvents(key: ConversationKey, turnId: string): Promise<readonly CanonicalEvent[]> {
-    const log = this.#logs.get(key.conversationId) ?? [];
+    const log = this.#logOf(key) ?? [];
     return Promise.resolve(log.filter((event) => turnIdOf(event) === turnId));
   }
 
@@ -142,6 +144,10 @@ export class FakeReader implements ConversationReader {
       if (log.some((event) => 'turnId' in event && event.turnId === turnId))
         return Promise.resolve({ tenant: 'default', conversationId });
     return Promise.resolve(undefined);
+  }
+
+  #logOf({ tenant, conversationId }: ConversationKey): CanonicalEvent[] | undefined {
+    return (this.tenant ?? tenant) === tenant ? this.#logs.get(conversationId) : undefined;
   }
 
   async #change(signal: AbortSignal): Promise<void> {

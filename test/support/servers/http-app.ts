@@ -10,6 +10,7 @@ import type { AppDeps } from '../../../src/http/request/deps.js';
 import { FakeReader } from '../fakes/fake-reader.js';
 import { type FakeCall, fakeTemporal, type Script } from '../fakes/fake-temporal.js';
 import { requireDescribed } from '../networks/described.js';
+import { identifyAll } from '../networks/test-identity.js';
 import { SUPPORT } from '../samples/sample-log.js';
 
 export interface HttpApp {
@@ -65,6 +66,7 @@ export async function startHttpApp(
       checkWritable: () => Promise.resolve(),
     },
     log: { info: keep, warn: keep, error: keep },
+    identify: identifyAll,
     ...deps,
   });
   const server = await serve(app, { port: 0, graceMs: 500, drainMs });

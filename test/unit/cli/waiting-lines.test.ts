@@ -7,8 +7,9 @@ import { waitingText } from '../../../src/cli/conversations/pending-command.js';
 import { type WaitingCall, waitingLines } from '../../../src/cli/conversations/waiting-lines.js';
 import { requestsTo, WaitingLines } from '../../../src/cli/dev/waiting-lines.js';
 import { requestersOf } from '../../../src/core/calls/audience.js';
-import { actorOf } from '../../../src/http/request/parse.js';
+import { DEVELOPER } from '../../../src/http/identity/development.js';
 import { ResolutionSchema, ResolveSchema } from '../../../src/http/schemas/bodies.js';
+import type { Actor, StampedActor } from '../../../src/protocol/values/actors.js';
 import { answer, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
 import { resolve } from '../../support/builders/verbs.js';
 import { promise } from '../../support/promise.js';
@@ -16,6 +17,12 @@ import { aMachineWith, type MachineUnderTest } from '../../support/schedules/cor
 import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
 
 const API = 'http://127.0.0.1:8080';
+const SECRET = { secret: 's', file: '/data/dev-authorization', isNew: false };
+
+/** An actor as the API stamps it for the development identity. */
+function actorOf(named: Actor | undefined): StampedActor {
+  return { ...(named ?? { id: DEVELOPER }), verified: false, channel: 'api' };
+}
 
 function waitingIn(m: MachineUnderTest): WaitingCall {
   const [call] = m.pending;
@@ -26,7 +33,7 @@ function waitingIn(m: MachineUnderTest): WaitingCall {
 }
 
 const linesOf = (m: MachineUnderTest): readonly string[] =>
-  waitingLines(requestsTo(API), waitingIn(m));
+  waitingLines(requestsTo({ apiUrl: API, secret: SECRET }), waitingIn(m));
 
 const commandLinesOf = (m: MachineUnderTest): readonly string[] =>
   waitingText(waitingIn(m), {}).split('\n');
@@ -40,6 +47,7 @@ describe('the lines of every call that waits', () => {
       pending,
     }));
     const api = createServer((request, response) => {
+      expect(request.headers.authorization).toBe('Bearer s');
       const { searchParams } = new URL(request.url ?? '', API);
       const limit = Number(searchParams.get('limit') ?? 50);
       const from = Number(searchParams.get('cursor') ?? 0);
@@ -50,7 +58,11 @@ describe('the lines of every call that waits', () => {
     await once(api.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => void api.close());
     const { port } = api.address() as AddressInfo;
-    const lines = new WaitingLines(`http://127.0.0.1:${port}`);
+    const lines = new WaitingLines({
+      apiUrl: `http://127.0.0.1:${port}`,
+      apiHeaders: { authorization: 'Bearer s' },
+      secret: SECRET,
+    });
     const { signal } = new AbortController();
     const printed = (await lines.news(signal)).filter((line) => line.startsWith('waits '));
     expect(printed).toHaveLength(waiting.length);
@@ -80,7 +92,7 @@ describe('the lines for a pending call', () => {
       'waits     order-42: approval of `server.tool` until 2026-03-01T13:00:00.000Z',
       '          arguments: `{"cents": 900}`',
       '          who may answer: role `lead`',
-      `          curl -s ${API}/v1/conversations/order-42/tool-calls/c/resolution -H 'content-type: application/json' -d '{"resolution":{"type":"approve"},"actor":{"id":"operator","roles":["lead"]}}'`,
+      `          curl -s ${API}/v1/conversations/order-42/tool-calls/c/resolution -H '@/data/dev-authorization' -H 'content-type: application/json' -d '{"resolution":{"type":"approve"},"actor":{"id":"operator","roles":["lead"]}}'`,
     ]);
   });
 

@@ -18,6 +18,7 @@ import {
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { identifyAll } from '../../support/networks/test-identity.js';
 import { patientOptions } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 
@@ -64,7 +65,7 @@ async function open(model: ScriptedModel): Promise<Desk> {
   const client = new ConversationClient(
     patientOptions({ temporal, taskQueue, reader, agents, channel: 'api' }, () => true),
   );
-  const app = createApp({ client, reader, conversations: opened.log });
+  const app = createApp({ client, reader, conversations: opened.log, identify: identifyAll });
   const server = await serve(app, { port: 0, graceMs: 500 });
   onTestFinished(() => server.close());
   return {

@@ -10,6 +10,7 @@ import { createWorkflowSource } from '../../../src/projection/source/workflow-so
 import { badBundle } from '../../support/bad-deploys/index.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { identifyAll } from '../../support/networks/test-identity.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -72,7 +73,7 @@ test('a conversation whose tasks fail is `failing` for every reader, takes answe
   expect(conversations.map(({ conversationId }) => conversationId)).toContain(talk.id);
 
   const { client, reader, opened } = engine;
-  const app = createApp({ client, reader, conversations: opened.log });
+  const app = createApp({ client, reader, conversations: opened.log, identify: identifyAll });
   const server = await serve(app, { port: 0, host: '127.0.0.1' });
   onTestFinished(() => server.close());
   const post = async (path: string, body: object): Promise<unknown> => {

@@ -1,10 +1,10 @@
 /** The description of the API, for people who write clients and for programs that make them. */
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
-import { addRoute } from '../request/router.js';
-import { type OpenApiDocument, openApiDocument } from './document.js';
+import { type OpenApiDocument, openApiDocument } from '../../openapi/document.js';
+import { addRoute } from '../../request/router.js';
 
-const MANIFEST = new URL('../../../package.json', import.meta.url);
+const MANIFEST = new URL('../../../../package.json', import.meta.url);
 let made: OpenApiDocument | undefined;
 
 export function addDescriptionRoute(router: Router): void {

@@ -5,18 +5,19 @@
  */
 import { type Request, Router } from 'express';
 import { z } from 'zod';
-import { invalidField } from '../../client/api/errors.js';
-import { type JsonPayload, throughCodecs } from '../../client/payloads/codec-json.js';
+import { invalidField } from '../../../client/api/errors.js';
+import { type JsonPayload, throughCodecs } from '../../../client/payloads/codec-json.js';
 import {
   MAX_CODEC_BODY_BYTES,
   MAX_CODEC_METADATA,
   MAX_CODEC_PAYLOADS,
-} from '../../protocol/limits/service-limits.js';
-import { isRecord } from '../../protocol/values/json.js';
-import type { CodecEndpoint } from '../request/deps.js';
-import { jsonBody } from '../request/middleware.js';
-import { parseBody } from '../request/parse.js';
-import { addRoute } from '../request/router.js';
+} from '../../../protocol/limits/service-limits.js';
+import { isRecord } from '../../../protocol/values/json.js';
+import { requireRight } from '../../identity/callers.js';
+import type { CodecEndpoint } from '../../request/deps.js';
+import { jsonBody } from '../../request/middleware.js';
+import { parseBody } from '../../request/parse.js';
+import { addUnguarded } from '../../request/router.js';
 
 const base64 = z.union([z.base64(), z.base64url()], 'must be base64');
 const BodySchema = z.object({
@@ -26,11 +27,16 @@ const BodySchema = z.object({
 });
 
 /** To be mounted at `/codec`, which is then the endpoint to configure in the UI and the command line. */
-export function codecRouter(codecs: CodecEndpoint['codecs']): Router {
+export function codecRouter({ codecs, open = false }: CodecEndpoint): Router {
   const router = Router();
+  if (!open)
+    router.use((request, _response, next) => {
+      if (request.method !== 'OPTIONS') requireRight(request, 'codec');
+      next();
+    });
   router.use(jsonBody(MAX_CODEC_BODY_BYTES));
   for (const direction of ['decode', 'encode'] as const)
-    addRoute(router, `/${direction}`, {
+    addUnguarded(router, `/${direction}`, {
       post: async (request, response) => {
         const payloads = payloadsOf(request);
         response.json({ payloads: await throughCodecs(codecs, direction, payloads) });

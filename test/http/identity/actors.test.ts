@@ -1,0 +1,152 @@
+/** The actor of what a request sends: the caller, or another one by a right of its own. */
+import { describe, expect, it } from 'vitest';
+import type { Identity } from '../../../src/http/identity/identity.js';
+import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { TESTING } from '../../support/networks/test-identity.js';
+import { promise } from '../../support/promise.js';
+import { CALL, sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
+
+const ANN: Identity = {
+  ...TESTING,
+  actor: { id: 'ann', name: 'Ann', roles: ['lead'] },
+  verified: true,
+  rights: TESTING.rights.filter((right) => right !== 'act-as' && right !== 'admin'),
+};
+const BOT: Identity = { ...ANN, actor: { id: 'bot' }, rights: TESTING.rights };
+const BOB = { id: 'bob', roles: ['owner'] };
+const SENT = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
+
+async function appOf(identity: Identity): Promise<HttpApp> {
+  const app = await startHttpApp(
+    {
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 9, status: 'stopping' }),
+      updateWithStart: () => SENT,
+      signal: () => undefined,
+      describe: () => ({ status: { name: 'RUNNING' } }),
+    },
+    { identify: () => identity },
+  );
+  app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+  return app;
+}
+
+/** A valid body of every route that takes an actor, and the place of the actor. */
+const BODIES: Readonly<Record<string, object>> = {
+  createConversation: { agent: 'support', id: 'c-1', message: 'Hi' },
+  sendMessage: { text: 'Hi' },
+  cancelTurn: {},
+  closeConversation: {},
+  sendEvent: { eventId: 'e-1', kind: 'paid', payload: {} },
+  revokeRule: {},
+  submitStep: { results: [{ toolCallId: 'x-1', resultJson: '1' }] },
+  resolveToolCall: { resolution: { type: 'answer', value: 'x' } },
+  extendToolCall: { by: '5m' },
+  claimToolCall: {},
+  reportProgress: { payload: 1, claimId: 'claim-1' },
+  createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
+};
+
+const TAKING = OPERATIONS.filter(({ bodies = [] }) =>
+  bodies.some((body) => 'actor' in ((body as { shape?: object }).shape ?? {})),
+);
+
+function sendTo(app: HttpApp, id: string, body: object): Promise<Response> {
+  const { method = 'post', path = '' } = OPERATIONS.find((row) => row.id === id) ?? {};
+  const values: Record<string, string> = { id: 'c-1', callId: CALL };
+  const url = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? 'x-1');
+  return app.request(url, {
+    method: method.toUpperCase(),
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+describe('an actor in a body', promise('G348'), () => {
+  it('is of every route in the list above, and of no other', () => {
+    const described = new Set([...TAKING.map(({ id }) => id), 'createTrigger']);
+    expect(described).toEqual(new Set(Object.keys(BODIES)));
+  });
+
+  it('needs the right act-as at every route', async () => {
+    for (const [id, body] of Object.entries(BODIES)) {
+      const app = await appOf(ANN);
+      const refused = await sendTo(app, id, { ...body, actor: BOB });
+      expect([id, refused.status]).toEqual([id, 422]);
+      expect(await refused.json()).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ path: '/actor', message: expect.stringContaining('"act-as"') as string }],
+      });
+      expect(app.calls.filter(({ kind }) => kind !== 'describe')).toEqual([]);
+    }
+  });
+
+  it('in the first message is refused under its own name', async () => {
+    const app = await appOf(ANN);
+    const message = { text: 'Hi', actor: BOB };
+    const refused = await app.post('/v1/conversations', { agent: 'support', message });
+    expect(await refused.json()).toMatchObject({ errors: [{ path: '/message/actor' }] });
+  });
+
+  it('acts with the right, and the line of the log names both', async () => {
+    const app = await appOf(BOT);
+    await sendTo(app, 'resolveToolCall', { ...BODIES['resolveToolCall'], actor: BOB });
+    const actor = { ...BOB, verified: true, channel: 'api' };
+    expect(app.calls.at(-1)?.input).toMatchObject({ actor });
+    expect(app.logged.at(-1)).toMatchObject({ caller: 'bot', actingAs: 'bob' });
+  });
+});
+
+describe('without an actor in the body', promise('G348'), () => {
+  it('an answer is that of the caller, with its roles, and verified', async () => {
+    const app = await appOf(ANN);
+    await sendTo(app, 'resolveToolCall', BODIES['resolveToolCall'] ?? {});
+    const actor = { ...ANN.actor, verified: true, channel: 'api' };
+    expect(app.calls.at(-1)?.input).toMatchObject({ actor });
+    expect(app.logged.at(-1)).toMatchObject({ caller: 'ann' });
+    expect(app.logged.at(-1)).not.toHaveProperty('actingAs');
+  });
+
+  it('an answer of a caller that proves nothing is not verified', async () => {
+    const app = await appOf({ ...ANN, verified: false });
+    await sendTo(app, 'claimToolCall', {});
+    expect(app.calls.at(-1)?.input).toMatchObject({ actor: { id: 'ann', verified: false } });
+  });
+});
+
+describe('the list of what waits for an actor', promise('G348'), () => {
+  const listing = async (identity: Identity, query: string) => {
+    const listed: object[] = [];
+    const app = await startHttpApp(
+      {},
+      {
+        identify: () => identity,
+        conversations: {
+          list: (options) => {
+            listed.push(options);
+            return Promise.resolve({ conversations: [] });
+          },
+          checkWritable: () => Promise.resolve(),
+        },
+      },
+    );
+    const { status } = await app.request(`/v1/conversations?${query}`);
+    return { status, listed };
+  };
+
+  it('is open to the caller for itself, with its own roles', async () => {
+    const { listed } = await listing(ANN, 'pendingFor=ann');
+    expect(listed).toMatchObject([{ pendingFor: { id: 'ann', roles: ['lead'], verified: true } }]);
+  });
+
+  it.each(['pendingFor=bob', 'pendingFor=ann&pendingForRole=owner'])(
+    'for %s needs a right',
+    async (query) => {
+      expect(await listing(ANN, query)).toEqual({ status: 403, listed: [] });
+      for (const right of ['act-as', 'admin'] as const) {
+        const { status } = await listing({ ...ANN, rights: ['read', right] }, query);
+        expect(status).toBe(200);
+      }
+    },
+  );
+});
