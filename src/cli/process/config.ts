@@ -4,7 +4,11 @@ import { z } from 'zod';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
 import type { ProbeAddress } from '../../net/probe-server.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
-import { MAX_PATIENCE, MIN_RETENTION_MS } from '../../protocol/limits/service-limits.js';
+import {
+  CACHED_RUNS,
+  MAX_PATIENCE,
+  MIN_RETENTION_MS,
+} from '../../protocol/limits/service-limits.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import { durationProblem } from '../../protocol/values/durations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
@@ -19,6 +23,9 @@ const PATIENCE_RULE = `must be a number from 1 to ${MAX_PATIENCE}`;
 const address = z
   .string()
   .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'must be an address and a port, such as 127.0.0.1:9464');
+/** As many as the workflow tasks that a worker takes at once. */
+const MIN_CACHED_RUNS = 40;
+const CACHED_RULE = `must be a whole number from ${MIN_CACHED_RUNS}`;
 const filled = z.string().min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, `must be ${values.join(' or ')}`);
@@ -82,6 +89,15 @@ const EnvironmentSchema = z.object({
     .default('off')
     .describe(
       'Records of model requests: none, a log line each (`records`), or request and answer as stored values (`full`).',
+    ),
+  COLLOQUY_CACHED_RUNS: z
+    .string()
+    .regex(/^\d{1,6}$/, CACHED_RULE)
+    .transform(Number)
+    .refine((value) => value >= MIN_CACHED_RUNS, CACHED_RULE)
+    .prefault(String(CACHED_RUNS))
+    .describe(
+      'Conversations that a worker keeps in memory, about 1 MB each; others are replayed when they go on. Set it to those that are active at once.',
     ),
   COLLOQUY_SDK_GUARDS: oneOf('on', 'off')
     .default('off')
@@ -164,6 +180,8 @@ export interface Config {
   readonly compression: boolean;
   /** Factor for every wait of the API for Temporal and its workers. */
   readonly patience: number;
+  /** Runs that a worker keeps in memory. */
+  readonly cachedRuns: number;
   readonly audit: 'off' | 'records' | 'full';
   /** Run workflows with the time limit and the promise stack traces of the SDK. */
   readonly sdkGuards: boolean;
@@ -263,6 +281,7 @@ export function readConfig(
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     compression: values.COLLOQUY_COMPRESSION === 'on',
     patience: values.COLLOQUY_PATIENCE,
+    cachedRuns: values.COLLOQUY_CACHED_RUNS,
     audit: values.COLLOQUY_AUDIT,
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,

@@ -44,7 +44,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     logger: loggerOf(log),
     health: config.health,
     // This command handles the signals, so that the projector drains after the worker.
-    tuning: {},
+    tuning: { maxCachedWorkflows: config.cachedRuns },
   });
   onStop(() => {
     log.info('draining');

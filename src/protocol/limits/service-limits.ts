@@ -255,6 +255,11 @@ export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
  * most of a second; so many together stay below the time-out of a task, and more would only share one thread.
  */
 export const MAX_REPLAYS_AT_ONCE = 5;
+/**
+ * Runs that a worker keeps in memory, about 1 MB each. Those used longest ago leave first: conversations that wait, which
+ * are replayed when they go on.
+ */
+export const CACHED_RUNS = 400;
 export const REPLAYS_AT_START = 2;
 /** Where one takes longer, half as many are taken; where it is quicker, one more. Half of the time-out of a task, and well below. */
 export const SLOW_REPLAY_MS = WORKFLOW_TASK_TIMEOUT_MS / 2;

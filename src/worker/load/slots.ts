@@ -1,12 +1,14 @@
 /** The slots of a worker for tasks of each kind: Temporal's defaults, except for workflow tasks. */
 import type { WorkerOptions } from '@temporalio/worker';
+import { CACHED_RUNS } from '../../protocol/limits/service-limits.js';
 import { ReplaySlots } from './replay-slots.js';
 
 /** The defaults of Temporal's worker. */
 const DEFAULT = { workflows: 40, activities: 100, localActivities: 100, nexus: 100 } as const;
 
-/** The same tuning, its numbers of slots as a tuner. One that brings a tuner is left as it is. */
-export function withSlots(tuning: Partial<WorkerOptions> = {}): Partial<WorkerOptions> {
+/** The same tuning, its numbers of slots as a tuner; the slots of one that brings a tuner are left as they are. */
+export function withSlots(given: Partial<WorkerOptions> = {}): Partial<WorkerOptions> {
+  const tuning = { maxCachedWorkflows: CACHED_RUNS, ...given };
   if (tuning.tuner !== undefined) return tuning;
   const {
     maxConcurrentWorkflowTaskExecutions: workflows = DEFAULT.workflows,

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import {
+  CACHED_RUNS,
   MAX_REPLAYS_AT_ONCE,
   REPLAYS_AT_START,
 } from '../../../../src/protocol/limits/service-limits.js';
@@ -108,7 +109,11 @@ describe('the slots of a worker', () => {
   it('are as many as Temporal’s worker has, or as the tuning says', () => {
     expect(numbersOf(undefined)).toEqual({
       others: [100, 100, 100],
-      rest: { maxConcurrentWorkflowTaskPolls: 10, maxConcurrentActivityTaskPolls: 10 },
+      rest: {
+        maxConcurrentWorkflowTaskPolls: 10,
+        maxConcurrentActivityTaskPolls: 10,
+        maxCachedWorkflows: CACHED_RUNS,
+      },
     });
     const few = {
       maxConcurrentWorkflowTaskExecutions: 3,
@@ -134,6 +139,6 @@ describe('the slots of a worker', () => {
 
   it('are those of a tuner where the tuning brings one', () => {
     const tuning = { tuner: { tunerOptions: { targetCpuUsage: 0.8, targetMemoryUsage: 0.8 } } };
-    expect(withSlots(tuning)).toBe(tuning);
+    expect(withSlots(tuning)).toEqual({ ...tuning, maxCachedWorkflows: CACHED_RUNS });
   });
 });
