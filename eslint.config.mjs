@@ -68,7 +68,15 @@ export const IMPORTS = {
       ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
       ...['activities', 'http', 'worker', 'testing', 'watchdog', 'engine'],
     ],
-    packages: ['commander', 'pino', 'zod', '@temporalio/client', '@temporalio/worker', 'node:'],
+    packages: [
+      'chokidar',
+      'commander',
+      'pino',
+      'zod',
+      '@temporalio/client',
+      '@temporalio/worker',
+      'node:',
+    ],
   },
 };
 
@@ -78,7 +86,13 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  cli: [['process', 'temporal'], ['check', 'init', 'operate', 'serve'], ['conversations'], ['dev']],
+  cli: [
+    ['process', 'temporal'],
+    ['check', 'init', 'operate', 'serve'],
+    ['conversations'],
+    ['chat'],
+    ['dev'],
+  ],
   client: [
     ['history', 'pacing', 'ports', 'workers'],
     ['trouble'],

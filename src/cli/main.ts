@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { devServerCommand } from '../client/workers/dev-server.js';
+import { addChatCommand } from './chat/register.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
@@ -200,7 +201,8 @@ program
   .requiredOption(...AGENTS)
   .option('--data <folder>', 'folder of all data (COLLOQUY_DATA)')
   .option('--port <number>', 'port of the API (COLLOQUY_PORT)')
-  .action(async (flags: { agents: string; data?: string; port?: string }) => {
+  .option('--no-watch', 'do not restart the worker when files beside the module change')
+  .action(async (flags: { agents: string; data?: string; port?: string; watch: boolean }) => {
     const { runDev } = await import('./dev/dev-command.js');
     await runDev(flags);
   });
@@ -220,5 +222,6 @@ program
   });
 
 addConversationCommands(program);
+addChatCommand(program);
 
 program.parseAsync().catch(failWith);

@@ -32,7 +32,8 @@ export async function runResolve(ref: string, flags: ResolveFlags): Promise<neve
   });
 }
 
-function verdictText(verdict: Verdict): string {
+/** The word of the verdict, with the reasons behind it. */
+export function verdictText(verdict: Verdict): string {
   const { verdict: word, ...rest } = verdict as Readonly<Record<string, unknown>>;
   const problems = Array.isArray(rest['problems']) ? (rest['problems'] as readonly object[]) : [];
   const why = ['why', 'reason', 'by', 'at', 'status', 'warning']

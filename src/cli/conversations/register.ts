@@ -27,21 +27,29 @@ function statusOf(text: string): StatusFilter {
 }
 
 export function addConversationCommands(program: Command): void {
-  const command = (usage: string, description: string): Command =>
-    program
-      .command(usage)
-      .description(description)
-      .option('--tenant <tenant>', 'whose conversations (default: "default")')
-      .option('--json', 'print JSON')
-      .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
-      .option(...retry(0));
-  const asPerson = (usage: string, description: string): Command =>
-    command(usage, description)
-      .option('--as <id>', 'the person in whose name (default: the user of the system)')
-      .option('--role <role>', 'a role of that person; may be repeated', gathered);
-  addReading(command);
-  addPending(asPerson);
-  addWriting(asPerson);
+  const reading: Add = (usage, description) =>
+    onConversations(program, usage, description).option('--json', 'print JSON');
+  const writing: Add = (usage, description) =>
+    asPerson(program, usage, description).option('--json', 'print JSON');
+  addReading(reading);
+  addPending(writing);
+  addWriting(writing);
+}
+
+function onConversations(program: Command, usage: string, description: string): Command {
+  return program
+    .command(usage)
+    .description(description)
+    .option('--tenant <tenant>', 'whose conversations (default: "default")')
+    .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+    .option(...retry(0));
+}
+
+/** A command that acts in the name of a person. */
+export function asPerson(program: Command, usage: string, description: string): Command {
+  return onConversations(program, usage, description)
+    .option('--as <id>', 'the person in whose name (default: the user of the system)')
+    .option('--role <role>', 'a role of that person; may be repeated', gathered);
 }
 
 type Add = (usage: string, description: string) => Command;

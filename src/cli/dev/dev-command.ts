@@ -1,5 +1,5 @@
 /** `colloquy dev`: the whole stack in one terminal, with every waiting call and the command that resolves it. */
-import { resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
@@ -9,6 +9,7 @@ import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { onStop } from '../process/process-life.js';
 import { type Stack, startStack } from './stack.js';
 import { curl, WaitingLines } from './waiting-lines.js';
+import { watchSources } from './watch.js';
 
 export interface DevFlags {
   readonly agents: string;
@@ -22,6 +23,8 @@ export interface DevFlags {
    * Additional environment of a worker, for the command that starts another: it is shown, so it must hold no secrets.
    */
   readonly workerEnv?: Readonly<Record<string, string>>;
+  /** Restarts the worker when a file in the folder of the agents module changes. @defaultValue false */
+  readonly watch?: boolean;
 }
 
 const POLL_MS = 1_000;
@@ -41,8 +44,10 @@ export async function runDev(flags: DevFlags): Promise<void> {
   });
   if (stack === undefined) return;
   if (!stopped.signal.aborted) await introduce(stack, config, flags);
+  const unwatch = flags.watch === true ? await restartOnChange(stack, config, flags) : undefined;
   await showWaiting(stack, { signal: stopped.signal, config, flags });
   print('stopping');
+  await unwatch?.();
   await stack.stop();
   // The server keeps running if this command did not start it; the hint is printed only if its data belong to this
   // stack.
@@ -65,6 +70,35 @@ async function start(config: Config, flags: DevFlags): Promise<Stack> {
   });
 }
 
+/** The worker before runs until the next one is ready, so agents that do not load leave it at work. */
+async function restartOnChange(
+  stack: Stack,
+  { dataDir }: Config,
+  { agents }: DevFlags,
+): Promise<() => Promise<void>> {
+  let restarting = Promise.resolve();
+  const restart = async (file: string): Promise<void> => {
+    const before = stack.worker();
+    try {
+      const { pid } = await stack.startWorker();
+      print(`worker    pid ${pid}, after a change of ${relative(process.cwd(), file)}`);
+      await before.stop();
+    } catch (error) {
+      print(`worker    not restarted: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const unwatch = await watchSources(agents, {
+    except: [dataDir],
+    onChange: (file) => {
+      restarting = restarting.then(() => restart(file));
+    },
+  });
+  return async () => {
+    await unwatch();
+    await restarting;
+  };
+}
+
 async function introduce(stack: Stack, config: Config, flags: DevFlags): Promise<void> {
   const { temporal, apiUrl } = stack;
   const ui = temporal.uiUrl === undefined ? '' : `  ui ${temporal.uiUrl}`;
@@ -74,11 +108,11 @@ async function introduce(stack: Stack, config: Config, flags: DevFlags): Promise
   print(`api       ${apiUrl}  (${DEVELOPMENT_NOTICE})`);
   print(`secret    ${secretText(stack.secret)}`);
   print(`model     ${flags.model ?? 'as the agents say'}`);
-  const body = JSON.stringify({
-    agent: await firstAgent(stack),
-    message: flags.tryMessage ?? 'Hello',
-  });
+  const agent = await firstAgent(stack);
+  const body = JSON.stringify({ agent, message: flags.tryMessage ?? 'Hello' });
   print(`try       ${curl(`${apiUrl}/v1/conversations`, body, stack.secret.file)}`);
+  print(`chat      ${settingsFor(stack, config)}npx colloquy chat --agent ${agent}`);
+  if (flags.watch === true) print(`watches   ${dirname(resolve(flags.agents))}`);
   print('Ctrl-C stops everything that was started here.');
 }
 
@@ -111,10 +145,7 @@ async function showWaiting(
     shown.add(id);
     for (const line of lines()) print(line);
   };
-  // The address of a database may hold a password, which must not appear on a screen.
-  const log =
-    process.env['COLLOQUY_DATABASE_URL'] === undefined ? '' : ' COLLOQUY_DATABASE_URL=<as here>';
-  const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}${log}`;
+  const where = settingsFor(stack, config);
   let isAway = false;
   while (!signal.aborted) {
     const wasAway: boolean = isAway;
@@ -123,14 +154,22 @@ async function showWaiting(
     for (const line of await waiting.news(signal)) print(line);
     if (!stack.worker().alive() && !isAborted(signal))
       once('worker', () => [
-        `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)} npx colloquy worker --agents ${flags.agents}`,
+        `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)}npx colloquy worker --agents ${flags.agents}`,
       ]);
     if (!stack.api.alive() && !isAborted(signal))
       once('api', () => [
-        `api       has ended. Start another: ${where} npx colloquy serve --port ${new URL(apiUrl).port}`,
+        `api       has ended. Start another: ${where}npx colloquy serve --port ${new URL(apiUrl).port}`,
       ]);
     await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** The settings by which another command finds this stack. */
+function settingsFor({ temporal }: Stack, { dataDir }: Config): string {
+  // The address of a database may hold a password, which must not appear on a screen.
+  const isPostgres = process.env['COLLOQUY_DATABASE_URL'] !== undefined;
+  const log = isPostgres ? 'COLLOQUY_DATABASE_URL=<as here> ' : '';
+  return `TEMPORAL_ADDRESS=${temporal.address} COLLOQUY_DATA=${dataDir} ${log}`;
 }
 
 function temporalLine(stack: Stack, config: Config, isAway: boolean): string {
@@ -152,7 +191,7 @@ function databaseOf({ dataDir }: Config): string {
 
 function wordsOf(env: DevFlags['workerEnv'] = {}): string {
   return Object.entries(env)
-    .map(([name, value]) => ` ${name}=${shellQuote(value)}`)
+    .map(([name, value]) => `${name}=${shellQuote(value)} `)
     .join('');
 }
 

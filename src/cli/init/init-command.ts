@@ -123,6 +123,8 @@ function summary(folder: string, files: Readonly<Record<string, ProjectFile>>): 
     '  npm install',
     '  npm test',
     '  npm run dev     Temporal, a worker and the API, until Ctrl-C; then, in another terminal:',
+    '  npx colloquy chat --agent support',
+    'or, one command after the other:',
     '  npx colloquy send order-42 "My order arrived broken." --agent support',
     '  npx colloquy pending',
   ].join('\n');

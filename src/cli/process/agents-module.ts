@@ -32,8 +32,9 @@ export async function loadAgents(
   try {
     exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AgentsModuleError(`Cannot load agents from ${file}: ${reason}`, { cause: error });
+    throw new AgentsModuleError(`Cannot load agents from ${file}: ${withPlace(error)}`, {
+      cause: error,
+    });
   }
   // One agent may be exported under several names, alone and in an array.
   const agents = [...new Set(Object.entries(exported).flatMap((entry) => agentsIn(file, entry)))];
@@ -50,6 +51,19 @@ export async function loadAgents(
   if (!services) return { agents, services: undefined, secrets: undefined };
   const secrets = secretsOf(file, exported['secrets']);
   return { agents, services: await servicesOf(file, exported['services']), secrets };
+}
+
+/** The message, with file and line where the error names them: of the syntax, or of the statement that threw. */
+function withPlace(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, stack = '' } = error;
+  // A module that is not found is named by the message; its stack has places of Node only.
+  const place = stack
+    .replace(message, '')
+    .split('\n')
+    .map((line) => /(?:^|\(|\s)(?:file:\/\/)?(\/[^\s():]+:\d+)/.exec(line)?.[1])
+    .find((found) => found !== undefined);
+  return place === undefined ? message : `${message} (${place})`;
 }
 
 async function servicesOf(file: string, services: unknown): Promise<unknown> {

@@ -4,6 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shellQuote } from '../../../src/protocol/workflow/shown-text.js';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
@@ -136,6 +137,26 @@ describe('the commands on conversations', promise('G338'), () => {
       [0, expect.objectContaining({ verdict: 'accepted', httpStatus: 200, requestId: 'r1' })],
       [1, expect.objectContaining({ verdict: 'unknown', httpStatus: 404 })],
     ]);
+  });
+
+  it('talk to an agent in a chat, answer what waits there, and find the chat again', {
+    ...promise('G350'),
+  }, async () => {
+    const chat = async (id: string, ...typedLines: readonly string[]) => {
+      const text = typedLines.map((line) => `${line}\n`).join('');
+      const command = `printf '%s' ${shellQuote(text)} | colloquy chat ${id} --agent support --as ann`;
+      const { stdout, stderr } = await typed(command);
+      expect(stderr).toBe('');
+      return stdout;
+    };
+    const first = await chat('talk-1', MESSAGE, '/approve', '/bogus', '/answer 43', '/quit', 'x');
+    expect(first).toContain('waits     talk-1: approval of `payments.refund`');
+    expect(first).toMatch(/\/approve or \/deny \[reason\]\n/);
+    expect(first).toMatch(/\n {2}accepted\n[^]*payments\.refund returned \{"refundId"/);
+    expect(first).toContain('  /bogus is not known. /help lists the words\n');
+    const again = await chat('talk-1', '/stop', '/approve');
+    expect(again).toContain(`ann: ${MESSAGE}\n`);
+    expect(again).toMatch(/\n {2}cancelled\n {2}nothing waits\n$/);
   });
 
   it.each([

@@ -205,6 +205,19 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(approved.stdout()).toBe('accepted\n');
     const answered = runIn(app, bin, ['tail', 'order-42', '--follow']);
     await answered.prints(/assistant_message +You get 75.00 back./);
+
+    const agents = join(app, 'agents.ts');
+    const changed = readFileSync(agents, 'utf8').replace('You get 75.00', 'You have 75.00');
+    writeFileSync(agents, changed);
+    await stack.prints(/^worker +pid \d+, after a change of agents\.ts$/m);
+    writeFileSync(agents, `${changed}\nexport const more = (;\n`);
+    await stack.prints(/^worker +not restarted: .*agents\.ts:\d+\)$/ms);
+    const anew = runIn(app, bin, ['send', 'order-43', 'It arrived broken.', '--agent', 'support']);
+    expect(await anew.ended, anew.stderr()).toBe(0);
+    const next = /waits for: approval of refund {2}(\S+)/.exec(anew.stdout())?.[1] ?? '';
+    expect(await runIn(app, bin, ['resolve', next, '--approve']).ended).toBe(0);
+    const last = runIn(app, bin, ['tail', 'order-43', '--follow']);
+    await last.prints(/assistant_message +You have 75.00 back./);
     stack.kill('SIGINT');
     expect(await stack.ended).toBe(0);
   });
