@@ -123,7 +123,7 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes']],
+  http: [['metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes'], ['worklist']],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],

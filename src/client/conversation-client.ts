@@ -3,6 +3,7 @@
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { MAX_PATIENCE } from '../protocol/limits/service-limits.js';
+import type { WorklistPage } from '../protocol/log/worklist.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import type { ConversationId, ConversationKey, TurnId } from '../protocol/values/ids.js';
 import { DEFAULT_TENANT, idProblem } from '../protocol/values/ids.js';
@@ -36,6 +37,7 @@ import {
   nameOfAgent,
   type ToolsOfAgent,
   type TurnHandle,
+  type WorklistOptions,
 } from './api/types.js';
 import { type ClaimParts, claimCall } from './calls/claim.js';
 import { extendCall } from './calls/extend.js';
@@ -51,6 +53,7 @@ import type { ConversationPage, ConversationReader } from './ports/reader.js';
 import { listConversations } from './reading/lists.js';
 import { ReadYourWrites } from './reading/read-your-writes.js';
 import { WorkflowReader } from './reading/workflow-reader.js';
+import { readWorklist } from './reading/worklist.js';
 import { Executions } from './temporal/executions.js';
 import { TemporalGateway } from './temporal/temporal-gateway.js';
 import { TriggerSchedules } from './triggers/schedules.js';
@@ -204,6 +207,20 @@ export class ConversationClient {
     try {
       const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
       return await listConversations(this.#reader, own, options);
+    } catch (error) {
+      throw this.#gateway.toConversationError(error);
+    }
+  }
+
+  /**
+   * Calls that wait, across the conversations of a tenant, those that end first first: with `mine` (the default) those
+   * that the actor may answer, else all of them, each with `mayAnswer` and the reason. Needs no worker.
+   * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
+   */
+  async worklist(options: WorklistOptions = {}): Promise<WorklistPage> {
+    try {
+      const actor = this.#stamp(options.actor);
+      return await readWorklist(this.#reader, { tenant: this.#tenant, actor }, options);
     } catch (error) {
       throw this.#gateway.toConversationError(error);
     }

@@ -17,6 +17,7 @@ export type { Message } from '../protocol/conversation/messages.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
 export type { CanonicalEvent } from '../protocol/log/events.js';
 export type { LiveEvent } from '../protocol/log/live-events.js';
+export type { WorklistCounts, WorklistItem, WorklistPage } from '../protocol/log/worklist.js';
 export type { Actor, StampedActor } from '../protocol/values/actors.js';
 export type { Audience } from '../protocol/values/audience.js';
 export type { BlobRef } from '../protocol/values/blobs.js';
@@ -62,6 +63,7 @@ export type {
   ToolsOfAgent,
   Turn,
   TurnHandle,
+  WorklistOptions,
 } from './api/types.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';

@@ -26,6 +26,7 @@ import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
 import { addTurnRoutes } from './routes/turns.js';
+import { addWorklistRoutes } from './worklist/routes.js';
 
 /**
  * Builds the app. `identify` identifies the sender of every request but those to `/healthz`, `/readyz` and
@@ -80,6 +81,7 @@ export function createApp(deps: AppDeps): Express {
   addClaimRoutes(router, deps);
   addTriggerRoutes(router, deps);
   addTurnRoutes(router, deps);
+  addWorklistRoutes(router, deps);
   app.use(router);
 
   app.use((request, response) => {

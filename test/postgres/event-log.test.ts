@@ -9,13 +9,14 @@ import { openEventLog } from '../../src/projection/index.js';
 import type { EventLog } from '../../src/store/ports/log.js';
 import { StoreUnavailable } from '../../src/store/ports/log.js';
 import { openPostgresStores } from '../../src/store/postgres/event-log.js';
-import { describeAudiences } from '../support/conformance/audience.js';
 import { describeDeletedBlobs } from '../support/conformance/blob-deletion.js';
 import { describeBlobs } from '../support/conformance/blobs.js';
 import { describeDeletions } from '../support/conformance/deletion.js';
 import { describeEventLog } from '../support/conformance/event-log.js';
 import { describeLeases } from '../support/conformance/leases.js';
-import { describeLists } from '../support/conformance/lists.js';
+import { describeAudiences } from '../support/conformance/lists/audience.js';
+import { describeLists } from '../support/conformance/lists/lists.js';
+import { describeWorklist } from '../support/conformance/lists/worklist.js';
 import { describePresence } from '../support/conformance/presence.js';
 import { describeTroubles } from '../support/conformance/troubles.js';
 import { expectNoRowLeft } from '../support/conformance/whole-deletion.js';
@@ -105,6 +106,7 @@ describeBlobs(
 );
 describeAudiences('postgres lists by audience', open);
 describeLists('postgres lists', open);
+describeWorklist('the postgres worklist', open);
 describeDeletions('postgres deletions', open);
 describeTroubles('postgres marks of trouble', open);
 

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { listQuery } from '../../src/store/plans/list-query.js';
+import { worklistQuery } from '../../src/store/plans/worklist-query.js';
 import { postgresDialect } from '../../src/store/postgres/conversations/lists.js';
 import { openPostgresEventLog } from '../support/event-logs.js';
 import { promise } from '../support/promise.js';
-import { LIST_FILTERS } from '../support/schedules/list-filters.js';
+import { LIST_FILTERS, WORKLIST_FILTERS } from '../support/schedules/list-filters.js';
 
 const url = inject('postgresUrl');
 const anySchema = (): string => `lists_${randomUUID().slice(0, 8)}`;
@@ -32,8 +33,11 @@ it('lists of a tenant follow an index in order for every filter: no scan, no sor
       CASE WHEN n % 4 = 0 THEN 'awaiting_input' WHEN n % 4 = 1 THEN 'idle' ELSE 'closed' END, '{}'
     FROM generate_series(1, 20000) AS n`);
   await client.query(`INSERT INTO ${schema}.pending_calls
-    SELECT tenant, conversation_id, 'call', position, CASE WHEN position % 7 = 0 THEN 'pay' ELSE 'mail' END,
-      CASE WHEN position % 5 = 0 THEN 'approval' ELSE 'elicitation' END, ${from} + position * 100
+      (tenant, conversation_id, tool_call_id, position, tool, agent, kind, risk, deadline_ms, excludes_requester,
+       requesters, item)
+    SELECT tenant, conversation_id, 'call', position, CASE WHEN position % 7 = 0 THEN 'pay' ELSE 'mail' END, agent,
+      CASE WHEN position % 5 = 0 THEN 'approval' ELSE 'elicitation' END,
+      CASE WHEN position % 3 = 0 THEN 'high' ELSE 'low' END, ${from} + position * 100, position % 2 = 0, '["ann"]', '{}'
     FROM ${schema}.conversations WHERE status = 'awaiting_input'`);
   await client.query(`ANALYZE ${schema}.conversations`);
   await client.query(`ANALYZE ${schema}.pending_calls`);
@@ -44,5 +48,11 @@ it('lists of a tenant follow an index in order for every filter: no scan, no sor
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(`${JSON.stringify(options)}\n${plan}`).not.toMatch(/Seq Scan|Sort|Hash/);
     expect(plan).not.toMatch(/using pending_calls_by_\w+ on pending_calls earlier/);
+  }
+  for (const request of WORKLIST_FILTERS) {
+    const { sql, values } = worklistQuery(request, dialect);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, [...values]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(`${JSON.stringify(request)}\n${plan}`).not.toMatch(/Seq Scan|Sort|Hash/);
   }
 });

@@ -1,6 +1,7 @@
 /** Public shapes of the client: options, inputs, results; those of single calls are in `call-types.ts`. */
 import type { Client } from '@temporalio/client';
 import type { AnswerIn, OutputGiven } from '../../json-schema/output-format.js';
+import type { Risk } from '../../protocol/calls/executors.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { OnBusy } from '../../protocol/conversation/agents.js';
 import type {
@@ -263,6 +264,29 @@ export interface ListOptions {
    */
   readonly pendingFor?: Actor | StampedActor | undefined;
   /** Conversations with an open call whose deadline is earlier; a text is ISO 8601 with its offset. */
+  readonly deadlineBefore?: Date | string | undefined;
+  /** From 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of an earlier page with the same filters. */
+  readonly cursor?: string | undefined;
+}
+
+/** All given filters hold at once. */
+export interface WorklistOptions {
+  /** @defaultValue the client's */
+  readonly tenant?: string | undefined;
+  /** The actor who is to answer. @defaultValue the client's, else an anonymous one */
+  readonly actor?: Actor | StampedActor | undefined;
+  /** Only calls that the actor may answer. @defaultValue true */
+  readonly mine?: boolean | undefined;
+  readonly tool?: string | undefined;
+  /** The agent that made the call, or its name. */
+  readonly agent?: AgentRef | undefined;
+  readonly kind?: SuspensionKind | undefined;
+  readonly risk?: Risk | undefined;
+  /** Id of an actor who asked for the call: one of those who sent messages of its turn. */
+  readonly requester?: string | undefined;
+  /** Calls whose deadline is earlier; a text is ISO 8601 with its offset. */
   readonly deadlineBefore?: Date | string | undefined;
   /** From 1 to 1,000. @defaultValue 50 */
   readonly limit?: number | undefined;

@@ -7,6 +7,7 @@ import type { ConversationSnapshot, TurnResult } from '../../protocol/conversati
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { WorklistFilter, WorklistPage } from '../../protocol/log/worklist.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
@@ -68,6 +69,16 @@ export interface ConversationPage {
   readonly nextCursor?: string;
 }
 
+/** Filters of a worklist, and the actor who is to answer. */
+export interface WorklistBy extends WorklistFilter {
+  readonly tenant: string;
+  readonly actor: JudgedActor;
+  /** Only calls that the actor may answer. */
+  readonly mine: boolean;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
 export interface ConversationReader {
   /**
    * `atLeastSeq`: a seq that the caller knows to be recorded; the workflow is queried (1 s deadline) when the store
@@ -87,6 +98,11 @@ export interface ConversationReader {
   ): Promise<LogPage | undefined>;
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
   list(options: ListedBy): Promise<ConversationPage>;
+  /**
+   * A page of waiting calls. Absent: the reader has no store. @throws {RangeError} when the cursor is not one of an
+   * earlier page.
+   */
+  worklist?(options: WorklistBy): Promise<WorklistPage>;
   /**
    * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may call it, any
    * number of times. Undefined: the turn is not known (yet) after the time is up. `atLeastSeq`: a seq that the caller

@@ -9,7 +9,7 @@ import { invalidField } from '../api/errors.js';
 import { type ListOptions, nameOfAgent } from '../api/types.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../ports/reader.js';
 
-const MAX_PAGE = 1_000;
+export const MAX_PAGE = 1_000;
 
 /** @throws {ConversationError} invalid_request naming the option */
 export async function listConversations(
@@ -69,7 +69,7 @@ function listedFor(
   return { id, verified, ...(roles === undefined ? {} : { roles }) };
 }
 
-function timeOf(deadlineBefore: ListOptions['deadlineBefore']): string | undefined {
+export function timeOf(deadlineBefore: ListOptions['deadlineBefore']): string | undefined {
   if (deadlineBefore === undefined) return undefined;
   const time = new Date(deadlineBefore);
   if (Number.isNaN(time.getTime()))

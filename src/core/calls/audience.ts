@@ -102,3 +102,16 @@ export function outsideReason(
   }
   return undefined;
 }
+
+/** Why the actor is in the audience, in words, where `outsideReason` gives none. */
+export function admittedBy(audience: Audience, actor: JudgedActor): string {
+  const reasons = reasonsIn(audience, actor);
+  return reasons.length === 0 ? 'every actor may answer' : [...new Set(reasons)].join(' and ');
+}
+
+function reasonsIn({ users, roles, also }: Audience, actor: JudgedActor): readonly string[] {
+  const role = actor.roles?.find((name) => roles?.includes(name) === true);
+  const own = users?.includes(actor.id) === true ? `user ${actor.id}` : role && `role ${role}`;
+  const others = also?.flatMap((other) => reasonsIn(other, actor)) ?? [];
+  return own === undefined ? others : [own, ...others];
+}

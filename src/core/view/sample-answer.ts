@@ -9,6 +9,7 @@ import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { Actor } from '../../protocol/values/actors.js';
 import { type Audience, REQUESTER } from '../../protocol/values/audience.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { shownJson, shownText } from '../../protocol/workflow/shown-text.js';
 import { outsideReason } from '../calls/audience.js';
 import { answerProblems } from '../input/answer.js';
@@ -17,6 +18,7 @@ import { sampleValue } from './sample-value.js';
 /** Sample ids for the operator who copies the command, used where the audience requires no particular user. */
 const SAMPLE_USERS: readonly string[] = ['operator', 'operator-2', 'operator-3'];
 const MAX_NAMES = 6;
+const MAX_NAME_CHARS = 60;
 const MAX_PARTS = 3;
 const MAX_FORM_CHARS = 300;
 /** As JSON text, in characters; a longer one is not practical to edit in a terminal. */
@@ -129,29 +131,40 @@ export function labelText({ title, risk }: ToolLabels): string {
 
 /** Describes the audience as Markdown. */
 export function whoMayAnswer({ audience, claim }: Pick<Suspension, 'audience' | 'claim'>): string {
-  const parts = partsOf(audience).map(partText);
-  const left = parts.length - MAX_PARTS;
-  const shown = left > 0 ? [...parts.slice(0, MAX_PARTS), `… ${left} more conditions`] : parts;
-  const who = shown.length === 0 ? 'anybody' : shown.join('; and ');
+  const who = textOf(audience, (name) => shownText(name, MAX_NAME_CHARS));
   return claim === undefined ? who : `only ${shownText(claim.by)}, who holds the call (${who})`;
 }
 
-function partText({ users, roles, exclude, requireVerified }: Audience): string {
+/** Describes the audience as plain text, with its names as they are. */
+export function audienceWords(audience: Audience | undefined): string {
+  return textOf(audience, (name) => cutText(name, MAX_NAME_CHARS));
+}
+
+type Shown = (name: string) => string;
+
+function textOf(audience: Audience | undefined, show: Shown): string {
+  const parts = partsOf(audience).map((part) => partText(part, show));
+  const left = parts.length - MAX_PARTS;
+  const shown = left > 0 ? [...parts.slice(0, MAX_PARTS), `… ${left} more conditions`] : parts;
+  return shown.length === 0 ? 'anybody' : shown.join('; and ');
+}
+
+function partText({ users, roles, exclude, requireVerified }: Audience, show: Shown): string {
   const named = [
-    ...(users === undefined ? [] : [`user ${names(users)}`]),
-    ...(roles === undefined ? [] : [`role ${names(roles)}`]),
+    ...(users === undefined ? [] : [`user ${names(users, show)}`]),
+    ...(roles === undefined ? [] : [`role ${names(roles, show)}`]),
   ];
   const others = exclude?.filter((name) => name !== REQUESTER) ?? [];
   return [
     named.length === 0 ? 'anybody' : named.join(' or '),
     ...(exclude?.includes(REQUESTER) === true ? ['but not the requester'] : []),
-    ...(others.length === 0 ? [] : [`but not ${names(others)}`]),
+    ...(others.length === 0 ? [] : [`but not ${names(others, show)}`]),
     ...(requireVerified === true ? ['and verified'] : []),
   ].join(', ');
 }
 
-function names(list: readonly string[]): string {
+function names(list: readonly string[], show: Shown): string {
   const rest = list.length - MAX_NAMES;
-  const shown = list.slice(0, MAX_NAMES).map((name) => shownText(name, 60));
+  const shown = list.slice(0, MAX_NAMES).map(show);
   return [...shown, ...(rest > 0 ? [`… ${rest} more`] : [])].join(', ');
 }

@@ -276,6 +276,22 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 204: 'none' },
   },
   {
+    ...{ method: 'get', path: '/v1/worklist', id: 'listWorklist' },
+    right: 'read',
+    summary:
+      'Waiting calls across conversations, those that end first first: what the caller may answer, and why',
+    query: queries.WorklistQuerySchema,
+    answers: { 200: shapes.WorklistPage },
+  },
+  {
+    ...{ method: 'post', path: '/v1/worklist/resolutions', id: 'resolveMany', idempotent: true },
+    ...OF_ONE,
+    right: 'answer',
+    summary: 'Answers many waiting calls; each has a verdict of its own',
+    bodies: [bodies.ResolveManySchema],
+    answers: { 200: shapes.BulkResults },
+  },
+  {
     ...{ method: 'get', path: '/healthz', id: 'isAlive' },
     right: 'open',
     summary: 'Whether the process is up',

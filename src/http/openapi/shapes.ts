@@ -33,13 +33,17 @@ const Usage = object({
   costMicros: z.number().optional(),
 });
 
+const LABELS = {
+  title: text.optional().describe('a name for people, if the tool declares one'),
+  risk: z.enum(RISKS).optional(),
+};
+
 const PendingCall = object({
   ref: text.describe('names the call in every request that answers it'),
   toolCallId: text,
   turnId: text,
   name: text,
-  title: text.optional().describe('a name for people, if the tool declares one'),
-  risk: z.enum(RISKS).optional(),
+  ...LABELS,
   executor: z.enum([...EXECUTORS] as [string, ...string[]]),
   kind: z.enum(SUSPENSION_KINDS),
   prompt: json.describe('shown to the person or program that answers'),
@@ -92,6 +96,49 @@ export const ConversationPage = object({
 });
 
 export const PendingCalls = object({ pending: z.array(PendingCall), seq: whole });
+
+const WorklistItem = object({
+  ref: text,
+  tenant: text,
+  conversationId: text,
+  toolCallId: text,
+  turnId: text,
+  tool: text,
+  ...LABELS,
+  agent: text.describe('the agent that made the call'),
+  executor: text,
+  kind: z.enum(SUSPENSION_KINDS),
+  preview: text.describe('arguments or question as JSON, cut to 1,000 characters'),
+  previewCut: z.literal(true).optional(),
+  reason: text.optional(),
+  argsDigest: text.optional(),
+  openedAt: instant,
+  deadline: instant,
+  claimBy: instant.optional(),
+  claim: object({ by: text, at: instant }).optional(),
+  requesters: z.array(text).describe('ids of the actors who asked for the call'),
+  audience: text.describe('in words'),
+  mayAnswer: z.boolean(),
+  why: text.describe('why the actor may, or may not, in words'),
+});
+
+const counted = z.record(text, whole);
+const WorklistCounts = object({
+  total: whole,
+  byTool: counted.describe('the 50 tools with the most calls'),
+  otherTools: whole.optional().describe('calls of other tools'),
+  byRisk: object({ low: whole, medium: whole, high: whole, none: whole }),
+  capped: z
+    .literal(true)
+    .optional()
+    .describe('there may be more calls than the most that are counted'),
+});
+
+export const WorklistPage = object({
+  items: z.array(WorklistItem),
+  nextCursor: text.optional(),
+  counts: WorklistCounts.optional().describe('on the first page'),
+});
 
 export const Event = object({ seq: whole, at: instant, type: text });
 
@@ -148,6 +195,13 @@ export const Problem = object({
   detail: text,
   code: z.enum(Object.keys(FAILURES) as [string, ...string[]]),
   errors: Problems.optional(),
+});
+
+/** One for each item, in their order: as the route of the call answers it, with the status. */
+export const BulkResults = object({
+  results: z.array(
+    object({ conversationId: text, toolCallId: text, httpStatus: whole, verdict: text.optional() }),
+  ),
 });
 
 export const Cancelled = z.union([

@@ -103,7 +103,13 @@ export async function answerWith(
     response.status(httpStatus).json(shown);
   } catch (error) {
     if (!ConversationError.isInstance(error) || error.code !== 'invalid_request') throw error;
-    // The client and the conversation report "invalid" in the same shape, so a caller needs to read only one.
-    sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
+    sendProblem(response, error, invalidVerdict(error));
   }
+}
+
+/** The client and the conversation report "invalid" in the same shape, so a caller needs to read only one. */
+export function invalidVerdict({
+  problems = [],
+}: ConversationError): Readonly<Record<string, unknown>> {
+  return { verdict: 'invalid', problems };
 }

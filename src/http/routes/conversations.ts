@@ -8,8 +8,9 @@ import type { ListedBy } from '../../client/ports/reader.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { actorOf, has, identityOf } from '../identity/callers.js';
+import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
+import { listedActor } from '../request/listed-actor.js';
 import { goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { addressOf, conversationOf, keyOf, mayName, tenantOf } from '../request/tenants.js';
@@ -135,27 +136,16 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   }
 }
 
-/**
- * The filter by actor: the caller, with its own roles, or another actor, which needs a right.
- * @throws {ConversationError} forbidden naming the rights
- */
+/** The filter by actor. */
 function listedFor(
   request: Request,
   id: string | undefined,
   role: string | readonly string[] | undefined,
 ): Pick<ListedBy, 'pendingFor'> {
-  if (id === undefined && role !== undefined)
-    throw invalidField('?pendingForRole', 'needs pendingFor, the id of the actor');
-  if (id === undefined) return {};
-  const { actor, verified } = identityOf(request);
-  const isOther = id !== actor.id || role !== undefined;
-  if (isOther && !has(request, 'act-as') && !has(request, 'admin'))
-    throw new ConversationError(
-      'forbidden',
-      'pendingFor another actor than the caller needs the right "act-as" or "admin"',
-    );
-  const { roles } = isOther ? { roles: typeof role === 'string' ? [role] : role } : actor;
-  return { pendingFor: { id, verified, ...(roles === undefined ? {} : { roles }) } };
+  if (id === undefined && role === undefined) return {};
+  const named = { id, role, names: ['pendingFor', 'pendingForRole'] as const };
+  const { channel: _api, ...pendingFor } = listedActor(request, named);
+  return { pendingFor };
 }
 
 async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {

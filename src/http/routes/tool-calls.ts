@@ -1,6 +1,10 @@
 /** Resolves a waiting call, and moves its deadline: the body is the verdict, the status is the verdict's. */
 import type { Request, Router } from 'express';
+import type { ResolveOptions } from '../../client/api/call-types.js';
+import type { Resolution } from '../../protocol/calls/resolutions.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Duration } from '../../protocol/values/durations.js';
+import type { CallRef } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
@@ -38,15 +42,32 @@ async function extend(deps: AppDeps, request: Request): Promise<Answered> {
 }
 
 async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
-  const body = bodyOf(request);
+  const { requestId, ...body } = bodyOf(request);
   const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
-  const outcome = await deps.client.resolve(target, body.resolution, {
+  const actor = actorOf(request, body.actor);
+  return await resolveAt(deps, target, {
+    ...body,
+    ...requestIdOf(request, requestId),
+    actor,
     receivedAt,
-    actor: actorOf(request, body.actor),
-    argsDigest: body.argsDigest,
-    claimId: body.claimId,
-    ...requestIdOf(request, body.requestId),
   });
+}
+
+/** One answer, as the body of its request and the server give it. */
+export interface GivenAnswer extends Pick<ResolveOptions, 'argsDigest' | 'claimId' | 'requestId'> {
+  readonly resolution: Resolution;
+  readonly actor: StampedActor;
+  /** ISO 8601 */
+  readonly receivedAt: string;
+}
+
+/** @throws {ConversationError} as `ConversationClient.resolve` */
+export async function resolveAt(
+  { client }: AppDeps,
+  target: CallRef,
+  { resolution, ...options }: GivenAnswer,
+): Promise<Answered> {
+  const outcome = await client.resolve(target, resolution, options);
   const shown: object = { ...outcome, httpStatus: undefined, final: undefined };
   return { httpStatus: outcome.httpStatus, shown };
 }

@@ -11,6 +11,7 @@ import {
   MAX_REASON_CHARS,
   MAX_REQUEST_ID_CHARS,
 } from '../../protocol/limits/limits.js';
+import { MAX_BULK_RESOLUTIONS } from '../../protocol/limits/service-limits.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
 import { isRecord, type Json, type JsonSchema } from '../../protocol/values/json.js';
 
@@ -142,6 +143,20 @@ export const ResolveSchema = z.strictObject({
   argsDigest: z.string().min(1).max(200).exactOptional(),
   claimId: ClaimIdSchema.exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/** `POST /v1/worklist/resolutions`: each item as the single route takes it. */
+export const ResolveManySchema = z.strictObject({
+  items: z
+    .array(
+      ResolveSchema.omit({ actor: true }).extend({
+        conversationId: IdSchema,
+        toolCallId: z.string().min(1).max(MAX_ID_CHARS),
+      }),
+    )
+    .min(1)
+    .max(MAX_BULK_RESOLUTIONS),
   actor: ActorSchema.exactOptional(),
 });
 

@@ -1,5 +1,6 @@
 /** Queries of requests to the HTTP API. Unknown parameters are refused and named. */
 import { z } from 'zod';
+import { RISKS } from '../../protocol/calls/executors.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { ATTENTION_REASONS } from '../../protocol/conversation/conversation.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
@@ -39,7 +40,7 @@ const CursorSchema = z
  */
 const TENANT = { tenant: IdSchema.exactOptional() };
 
-/** Queries of routes of one conversation that take no other parameter. */
+/** Queries of routes that take no other parameter than the tenant. */
 export const ConversationQuerySchema = z.strictObject(TENANT);
 
 /** `GET /v1/conversations/{id}/pending?nested=true` */
@@ -68,6 +69,16 @@ export const TurnQuerySchema = z.strictObject({
 
 const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
 
+const NamesSchema = z.union(
+  [NameSchema, z.array(NameSchema).max(50)],
+  `must be a text of at most ${MAX_ACTOR_CHARS} characters`,
+);
+const DeadlineSchema = z.iso.datetime({
+  offset: true,
+  error: 'must be a time with its offset, such as "2030-01-31T12:00:00Z"',
+});
+const ToolNameSchema = z.string().min(1).max(MAX_ID_CHARS);
+
 /** `GET /v1/conversations` */
 export const ListQuerySchema = z.strictObject({
   ...TENANT,
@@ -76,22 +87,36 @@ export const ListQuerySchema = z.strictObject({
   root: IdSchema.exactOptional(),
   status: z.enum(STATUS_FILTERS).exactOptional(),
   attention: z.enum(ATTENTION_REASONS).exactOptional(),
-  pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
+  pendingTool: ToolNameSchema.exactOptional(),
   pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
   /** Id of an actor, and the actor's roles: `pendingForRole=a&pendingForRole=b`. */
   pendingFor: NameSchema.exactOptional(),
-  pendingForRole: z
-    .union(
-      [NameSchema, z.array(NameSchema).max(50)],
-      `must be a text of at most ${MAX_ACTOR_CHARS} characters`,
-    )
-    .exactOptional(),
-  deadlineBefore: z.iso
-    .datetime({
-      offset: true,
-      error: 'must be a time with its offset, such as "2030-01-31T12:00:00Z"',
-    })
-    .exactOptional(),
+  pendingForRole: NamesSchema.exactOptional(),
+  deadlineBefore: DeadlineSchema.exactOptional(),
+  cursor: z.string().min(1).max(1000).exactOptional(),
+  limit: wholeNumber(1, 100).exactOptional(),
+});
+
+/** The actor of a request without a body: an id, and roles as `role=a&role=b`. */
+export const ActorQuery = { as: NameSchema.exactOptional(), role: NamesSchema.exactOptional() };
+
+const WORKLIST_FILTERS = {
+  ...TENANT,
+  ...ActorQuery,
+  /** `false`: also calls that the actor may not answer, each with the reason. */
+  mine: z.enum(['true', 'false'], 'must be "true" or "false"').exactOptional(),
+  tool: ToolNameSchema.exactOptional(),
+  agent: IdSchema.exactOptional(),
+  kind: z.enum(SUSPENSION_KINDS).exactOptional(),
+  risk: z.enum(RISKS).exactOptional(),
+  /** Id of an actor who asked for the call. */
+  requester: NameSchema.exactOptional(),
+  deadlineBefore: DeadlineSchema.exactOptional(),
+};
+
+/** `GET /v1/worklist` */
+export const WorklistQuerySchema = z.strictObject({
+  ...WORKLIST_FILTERS,
   cursor: z.string().min(1).max(1000).exactOptional(),
   limit: wholeNumber(1, 100).exactOptional(),
 });

@@ -10,13 +10,16 @@ import type {
   LogPage,
   ReadPosition,
   WatchFrame,
+  WorklistBy,
 } from '../../client/ports/reader.js';
 import { statesAfter } from '../../core/plugins/states.js';
 import { foldView } from '../../core/view/view.js';
+import { worklistItem } from '../../core/view/worklist.js';
 import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { WorklistPage } from '../../protocol/log/worklist.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/troubles.js';
@@ -115,6 +118,16 @@ class StoreReader implements ConversationReader {
 
   async list(options: ListedBy): Promise<ConversationPage> {
     return await this.#log.list(options);
+  }
+
+  async worklist({ actor, mine, ...by }: WorklistBy): Promise<WorklistPage> {
+    const request = { ...by, ...(mine ? { mayAnswer: actor } : {}) };
+    const [page, counts] = await Promise.all([
+      this.#log.waiting(request),
+      by.cursor === undefined ? this.#log.countWaiting(request) : undefined,
+    ]);
+    const items = page.items.map((item) => worklistItem(item, actor));
+    return { ...page, items, ...(counts === undefined ? {} : { counts }) };
   }
 
   async turnResult(

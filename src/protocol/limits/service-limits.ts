@@ -268,3 +268,6 @@ export const QUICK_REPLAY_MS = 1_000;
 export const STICKY_TIMEOUT_MS = 1_000;
 /** A cancellation reaches an activity through its heartbeats; the default throttle would be 60 s. */
 export const HEARTBEAT_THROTTLE_MS = 3_000;
+
+/** The most answers that one request of the HTTP API carries. */
+export const MAX_BULK_RESOLUTIONS = 100;

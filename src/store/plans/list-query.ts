@@ -12,7 +12,7 @@ import {
   listLimit,
   positionOf,
 } from './paging.js';
-import { asStored } from './pending.js';
+import { namesStored } from './pending.js';
 import type { ListRequest } from './presence.js';
 import { numberIn, type Row, snapshotOf } from './rows.js';
 import { isTroubleKind, shownWith, troubleFrom } from './troubles.js';
@@ -27,9 +27,11 @@ export interface Dialect {
   readonly parameter: (nth: number) => string;
   /**
    * SQL that is true if a row of pending calls, by its name in the statement, admits an actor: its `audience`, if it
-   * has one, admits the actor, and the actor is none of its `requesters`.
+   * has one, admits the actor, and the actor is none of its `requesters`, where these are excluded.
    */
   readonly admits: (call: string, actor: Admission) => string;
+  /** SQL that is true if one of the actors, a parameter with a JSON list of ids, asked for the call. */
+  readonly askedBy: (call: string, ids: string) => string;
 }
 
 /**
@@ -48,7 +50,8 @@ export interface ListQuery {
   readonly values: readonly (string | number)[];
 }
 
-class Statement {
+/** Collects the parameters of a statement. */
+export class Statement {
   readonly values: (string | number)[] = [];
   readonly #parameter: Dialect['parameter'];
 
@@ -190,15 +193,18 @@ function byStatus({ statement, dialect }: Asked, status: string | undefined): re
   ];
 }
 
-function admission(statement: Statement, { id, roles = [], verified }: JudgedActor): Admission {
+export function admission(
+  statement: Statement,
+  { id, roles = [], verified }: JudgedActor,
+): Admission {
   return {
-    id: statement.value(asStored(JSON.stringify([id]))),
-    roles: statement.value(asStored(JSON.stringify(roles))),
+    id: statement.value(namesStored([id])),
+    roles: statement.value(namesStored(roles)),
     verified: statement.value(verified ? 1 : 0),
   };
 }
 
-function allOf(conditions: readonly string[]): string {
+export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 

@@ -64,6 +64,24 @@ export function deadlinePositionOf(cursor: string): DeadlinePosition {
   return { deadlineMs: Number(match[1]), position: Number(match[2]) };
 }
 
+/** The position in a list of calls: calls of one conversation may end at the same time. */
+export interface CallPosition extends DeadlinePosition {
+  readonly toolCallId: string;
+}
+
+export function callCursorOf({ toolCallId, ...position }: CallPosition): string {
+  return `${deadlineCursorOf(position)}.${Buffer.from(toolCallId).toString('base64url')}`;
+}
+
+/** @throws {RangeError} when the cursor is not one of `callCursorOf`. */
+export function callPositionOf(cursor: string): CallPosition {
+  const match = /^(.+)\.([\w-]+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined) throw notOurs(cursor);
+  const toolCallId = Buffer.from(match[2], 'base64url').toString();
+  if (toolCallId.includes('\0')) throw notOurs(cursor);
+  return { ...deadlinePositionOf(match[1]), toolCallId };
+}
+
 /** @throws {RangeError} when the text is not a time. */
 export function deadlineMsOf(deadlineBefore: string): number {
   const deadlineMs = Date.parse(deadlineBefore);

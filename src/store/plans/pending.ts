@@ -3,24 +3,30 @@
  * plan.
  */
 import { excludesRequester, requestersIn } from '../../core/calls/audience.js';
+import { waitingItem } from '../../core/view/worklist.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { Audience } from '../../protocol/values/audience.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 
 export interface PendingRow {
   readonly toolCallId: string;
   readonly tool: string;
+  readonly agent: string;
   readonly kind: string;
+  readonly risk?: string;
   readonly deadlineMs: number;
   readonly openedAtMs: number;
   /** As JSON; absent if every actor may resolve the call. */
   readonly audience?: string;
-  /**
-   * The turn of the call, if its audience excludes the requesters of the turn: the adapter reads their ids from the
-   * turn's events and stores them in the row.
-   */
-  readonly askedIn?: TurnId;
+  readonly excludesRequester: boolean;
+  /** Id of the actor who holds the call, as a JSON list. */
+  readonly claimedBy?: string;
+  /** The turn of the call: the adapter reads the ids of its requesters from its events. */
+  readonly turnId: TurnId;
+  /** The item of the worklist, as JSON, for the requesters of the turn. */
+  readonly item: (requesters: readonly string[]) => string;
 }
 
 export interface PendingChange {
@@ -39,19 +45,20 @@ export interface PendingStates {
 }
 
 export function pendingChange({ before, after, added }: PendingStates): PendingChange {
-  const known = new Map(before?.pending.map((call) => [call.toolCallId, rowOf(call)]));
-  const rows = after.pending.map(rowOf);
-  const waiting = new Set(rows.map(({ toolCallId }) => toolCallId));
+  const known = new Map(before?.pending.map((call) => [call.toolCallId, call]));
+  const waiting = new Set(after.pending.map(({ toolCallId }) => toolCallId));
   return {
     gone: [...known.keys()].filter((id) => !waiting.has(id)),
-    put: rows.filter((row) => !isSame(known.get(row.toolCallId), row) || isAskedAnew(row, added)),
+    // The fold keeps the objects of calls that it does not change.
+    put: after.pending
+      .filter((call) => known.get(call.toolCallId) !== call || isAskedAnew(call, added))
+      .map((call) => rowOf(call, after)),
   };
 }
 
 /** True when a message joined the turn: its sender is one of the requesters from then on. */
-function isAskedAnew({ askedIn }: PendingRow, added: PendingStates['added']): boolean {
-  if (askedIn === undefined) return false;
-  return added?.some((event) => event.type === 'user_message' && event.turnId === askedIn) ?? true;
+function isAskedAnew({ turnId }: PendingCall, added: PendingStates['added']): boolean {
+  return added?.some((event) => event.type === 'user_message' && event.turnId === turnId) ?? true;
 }
 
 /** The inbox event that began a turn, if no message did: its id, and the seq before which it stands. */
@@ -72,14 +79,16 @@ export function inputOfTurn(events: readonly CanonicalEvent[]): InputOfTurn | un
 }
 
 /**
- * Ids of the requesters of a turn, as a JSON list. `events` are its messages; `inputs` the events that may be its
- * `inputOfTurn`, newest first. Requesters of lost events are missing.
+ * Ids of the requesters of a turn. `events` are its messages; `inputs` the events that may be its `inputOfTurn`, newest
+ * first. Requesters of lost events are missing.
  */
-export function requestersStored(
+export function requestersOfTurn(
   events: readonly CanonicalEvent[],
   inputs: readonly CanonicalEvent[],
-): string {
-  return asStored(JSON.stringify(requestersOfTurn(events, inputs)));
+): readonly string[] {
+  const id = inputOfTurn(events)?.eventId;
+  const began = inputs.find((event) => event.type === 'inbox_event' && event.eventId === id);
+  return requestersIn(began === undefined ? events : [began, ...events]);
 }
 
 /** The same ids, of the turn of a whole log, oldest event first. */
@@ -91,42 +100,33 @@ export function requestersInLog(log: readonly CanonicalEvent[], turnId: TurnId):
   return requestersOfTurn(events, log.toReversed());
 }
 
-function requestersOfTurn(
-  events: readonly CanonicalEvent[],
-  inputs: readonly CanonicalEvent[],
-): readonly string[] {
-  const id = inputOfTurn(events)?.eventId;
-  const began = inputs.find((event) => event.type === 'inbox_event' && event.eventId === id);
-  return requestersIn(began === undefined ? events : [began, ...events]);
-}
-
-function rowOf(call: PendingCall): PendingRow {
-  const { toolCallId, turnId, name, kind, deadline, openedAt, audience } = call;
+function rowOf(call: PendingCall, snapshot: ConversationSnapshot): PendingRow {
+  const { toolCallId, turnId, name, kind, risk, deadline, openedAt, audience, claim } = call;
   return {
     toolCallId,
+    turnId,
     tool: name,
+    agent: call.agent ?? snapshot.agent,
     kind,
+    ...(risk === undefined ? {} : { risk }),
     deadlineMs: Date.parse(deadline),
     openedAtMs: Date.parse(openedAt),
-    ...(audience === undefined ? {} : { audience: asStored(JSON.stringify(audience)) }),
-    ...(audience !== undefined && excludesRequester(audience) ? { askedIn: turnId } : {}),
+    ...(audience === undefined ? {} : { audience: namesStored(audience) }),
+    excludesRequester: audience !== undefined && excludesRequester(audience),
+    ...(claim === undefined ? {} : { claimedBy: namesStored([claim.by]) }),
+    item: (requesters) => JSON.stringify(waitingItem(call, snapshot, requesters)),
   };
+}
+
+/** Names, or an audience of names, in the form in which they are stored and searched. */
+export function namesStored(names: readonly string[] | Audience): string {
+  return asStored(JSON.stringify(names));
 }
 
 /**
  * Replaces escapes that Postgres cannot hold as text with the replacement character, in stored values and in searched
  * ones.
  */
-export function asStored(json: string): string {
+function asStored(json: string): string {
   return json.replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\\ufffd');
-}
-
-function isSame(left: PendingRow | undefined, right: PendingRow): boolean {
-  return (
-    left?.tool === right.tool &&
-    left.kind === right.kind &&
-    left.deadlineMs === right.deadlineMs &&
-    left.openedAtMs === right.openedAtMs &&
-    left.audience === right.audience
-  );
 }

@@ -12,6 +12,7 @@ import type { ConversationLists } from './lists.js';
 import type { HeadPosition, LogHead } from './log-head.js';
 import type { WorkerPresence } from './presence.js';
 import type { Troubles } from './troubles.js';
+import type { Worklists } from './worklist.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';
@@ -77,7 +78,8 @@ export interface EventLog
     Deletions,
     LogStatistics,
     Troubles,
-    WorkerPresence {
+    WorkerPresence,
+    Worklists {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;

@@ -15,6 +15,7 @@ import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
+import type { WorklistRequest } from '../ports/worklist.js';
 import { PostgresBlobStore } from './blobs.js';
 import { appendBatch } from './conversations/append.js';
 import { PostgresDeletions } from './conversations/deletions.js';
@@ -85,6 +86,14 @@ class PostgresEventLog implements EventLog {
 
   async list(options: ListOptions = {}) {
     return await this.#lists.list(options);
+  }
+
+  async waiting(request: WorklistRequest) {
+    return await this.#lists.waiting(request);
+  }
+
+  async countWaiting(request: WorklistRequest) {
+    return await this.#lists.countWaiting(request);
   }
 
   async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {

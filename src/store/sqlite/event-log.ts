@@ -15,6 +15,7 @@ import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
+import type { WorklistRequest } from '../ports/worklist.js';
 import { appendBatch } from './append.js';
 import { SqliteBlobStore } from './blobs.js';
 import { SqliteDatabase } from './database.js';
@@ -37,6 +38,7 @@ import {
   readRecentHeads,
   readUnknown,
 } from './lists.js';
+import { countWaiting, readWaiting } from './pending.js';
 import {
   announceWorker,
   beatWorker,
@@ -107,6 +109,14 @@ class SqliteEventLog implements EventLog {
         ? NO_CONVERSATIONS
         : withAttention(listSnapshots(this.#database, request), gone);
     });
+  }
+
+  async waiting(request: WorklistRequest) {
+    return await this.#database.read(() => readWaiting(this.#database, request));
+  }
+
+  async countWaiting(request: WorklistRequest) {
+    return await this.#database.read(() => countWaiting(this.#database, request));
   }
 
   async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {

@@ -9,6 +9,11 @@ import type { LogCounts } from '../ports/counts.js';
 import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
 import type { SqliteDatabase } from './database.js';
 
+function askedBy(call: string, ids: string): string {
+  return `EXISTS (SELECT 1 FROM json_each(${call}.requesters) AS name
+    WHERE name.value IN (SELECT value FROM json_each(${ids})))`;
+}
+
 export const SQLITE: Dialect = {
   conversations: 'conversations',
   pendingCalls: 'pending_calls',
@@ -27,9 +32,9 @@ export const SQLITE: Dialect = {
       SELECT 1 FROM (SELECT ${column} AS json UNION ALL SELECT value FROM json_each(${column}, '$.also')) AS rule
       WHERE ((${names('users')} OR ${names('roles')}) AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
         OR ${has('exclude', id)} OR (${names('requireVerified')} AND ${verified} = 0)))
-      AND NOT EXISTS (SELECT 1 FROM json_each(${call}.requesters) AS name
-        WHERE name.value IN (SELECT value FROM json_each(${id})))`;
+      AND NOT (${call}.excludes_requester = 1 AND ${askedBy(call, id)})`;
   },
+  askedBy,
 };
 
 /** @throws {RangeError} when the cursor is not one of this store. */

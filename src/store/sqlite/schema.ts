@@ -54,16 +54,22 @@ export const MIGRATIONS: readonly string[] = [
     tool_call_id TEXT NOT NULL,
     position INTEGER NOT NULL,
     tool TEXT NOT NULL,
+    agent TEXT NOT NULL,
     kind TEXT NOT NULL,
+    risk TEXT,
     deadline_ms INTEGER NOT NULL,
     opened_at_ms INTEGER NOT NULL,
     audience TEXT,
-    requesters TEXT,
+    excludes_requester INTEGER NOT NULL,
+    requesters TEXT NOT NULL,
+    claimed_by TEXT,
+    item TEXT NOT NULL,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   ) STRICT;
-  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
-  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
-  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_agent ON pending_calls (tenant, agent, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
 
   CREATE TABLE troubles (

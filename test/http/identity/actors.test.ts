@@ -41,6 +41,11 @@ const BODIES: Readonly<Record<string, object>> = {
   revokeRule: {},
   submitStep: { results: [{ toolCallId: 'x-1', resultJson: '1' }] },
   resolveToolCall: { resolution: { type: 'answer', value: 'x' } },
+  resolveMany: {
+    items: [
+      { conversationId: 'c-1', toolCallId: CALL, resolution: { type: 'answer', value: 'x' } },
+    ],
+  },
   extendToolCall: { by: '5m' },
   claimToolCall: {},
   reportProgress: { payload: 1, claimId: 'claim-1' },

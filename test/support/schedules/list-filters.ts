@@ -1,5 +1,6 @@
 /** Every way to list the conversations of a tenant, for tests of how the store finds them. */
 import type { ListOptions } from '../../../src/store/ports/lists.js';
+import type { WorklistRequest } from '../../../src/store/ports/worklist.js';
 
 const TENANT = { tenant: 'default' };
 const PENDING = [
@@ -28,3 +29,21 @@ export const LIST_FILTERS: readonly ListOptions[] = [
     { ...TENANT, ...filter, cursor: `d${Date.parse('2030-01-02T00:05:00.000Z')}.10000` },
   ]),
 ];
+
+/** Every way to read the worklist of a tenant. */
+export const WORKLIST_FILTERS: readonly WorklistRequest[] = [
+  {},
+  { tool: 'pay' },
+  { kind: 'approval' },
+  { agent: 'a7' },
+  { risk: 'high' } as const,
+  { deadlineBefore: '2030-01-02T00:10:00.000Z' },
+  { mayAnswer: { id: 'ann', roles: ['lead'], verified: true } },
+].flatMap((filter) => [
+  { ...TENANT, ...filter } as WorklistRequest,
+  {
+    ...TENANT,
+    ...filter,
+    cursor: `d${Date.parse('2030-01-02T00:05:00.000Z')}.10000.Yw`,
+  } as WorklistRequest,
+]);

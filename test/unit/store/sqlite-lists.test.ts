@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listQuery } from '../../../src/store/plans/list-query.js';
+import { worklistQuery } from '../../../src/store/plans/worklist-query.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
@@ -9,7 +10,7 @@ import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { promise } from '../../support/promise.js';
 import { stamped, started, turn } from '../../support/samples/log-events.js';
-import { LIST_FILTERS } from '../../support/schedules/list-filters.js';
+import { LIST_FILTERS, WORKLIST_FILTERS } from '../../support/schedules/list-filters.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describe('listing in sqlite', () => {
@@ -31,6 +32,15 @@ describe('listing in sqlite', () => {
       );
       // Other calls of a conversation are found among its own.
       expect(text).not.toMatch(/SEARCH earlier USING INDEX pending_calls_by/);
+    }
+    for (const request of WORKLIST_FILTERS) {
+      const { sql, values } = worklistQuery(request, SQLITE);
+      const plan = database.all(`EXPLAIN QUERY PLAN ${sql}`, ...values).map(({ detail }) => detail);
+      const text = `${JSON.stringify(request)}: ${plan.join('; ')}`;
+      expect(text).toMatch(/SEARCH call USING INDEX pending_calls_by/);
+      expect(text).not.toMatch(
+        /SCAN (?!CONSTANT ROW|rule;|(?:name(?: EXISTS)?|json_each) VIRTUAL TABLE)|TEMP B-TREE/,
+      );
     }
   });
 });

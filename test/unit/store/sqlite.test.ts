@@ -6,11 +6,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
-import { describeAudiences } from '../../support/conformance/audience.js';
 import { describeDeletions } from '../../support/conformance/deletion.js';
 import { describeEventLog } from '../../support/conformance/event-log.js';
 import { describeLeases } from '../../support/conformance/leases.js';
-import { describeLists } from '../../support/conformance/lists.js';
+import { describeAudiences } from '../../support/conformance/lists/audience.js';
+import { describeLists } from '../../support/conformance/lists/lists.js';
+import { describeWorklist } from '../../support/conformance/lists/worklist.js';
 import { describePresence } from '../../support/conformance/presence.js';
 import { describeTroubles } from '../../support/conformance/troubles.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
@@ -25,6 +26,7 @@ describeAudiences(
   'sqlite lists by audience',
   async () => await openSqliteEventLog({ file: ':memory:' }),
 );
+describeWorklist('the sqlite worklist', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeTroubles(
   'sqlite marks of trouble',

@@ -10,13 +10,28 @@ import {
   withAttention,
 } from '../../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
+import {
+  countQuery,
+  waitingCountsOf,
+  waitingPage,
+  worklistQuery,
+} from '../../plans/worklist-query.js';
 import type { LogStatistics } from '../../ports/counts.js';
 import type { ConversationLists, ListOptions } from '../../ports/lists.js';
+import type { WorklistRequest, Worklists } from '../../ports/worklist.js';
 import type { PostgresDatabase } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
 import { readGoneAgents } from './presence.js';
 
 const OPEN_HEAD = 'tenant, conversation_id, run_id, history_length, changed_at_ms';
+
+function each(names: string): string {
+  return `ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
+}
+
+function askedBy(call: string, ids: string): string {
+  return `${call}.requesters ?| ${each(ids)}`;
+}
 
 export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dialect {
   return {
@@ -27,8 +42,6 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
     parameter: (nth) => `$${nth}`,
     admits: (call, { id, roles, verified }) => {
       const column = `${call}.audience`;
-      const each = (names: string): string =>
-        `ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
       const has = (list: string, names: string): string =>
         `coalesce(rule.json -> '${list}', '[]') ?| ${each(names)}`;
       const also = `jsonb_array_elements(coalesce(${column} -> 'also', '[]'))`;
@@ -36,12 +49,13 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
         SELECT 1 FROM (SELECT ${column} UNION ALL SELECT ${also}) AS rule (json)
         WHERE ((rule.json ? 'users' OR rule.json ? 'roles') AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
           OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))
-        AND NOT coalesce(${call}.requesters, '[]') ?| ${each(id)}`;
+        AND NOT (${call}.excludes_requester AND ${askedBy(call, id)})`;
     },
+    askedBy,
   };
 }
 
-export class PostgresLists implements ConversationLists, LogStatistics {
+export class PostgresLists implements ConversationLists, LogStatistics, Worklists {
   readonly #database: PostgresDatabase;
   readonly #conversations: string;
 
@@ -66,6 +80,16 @@ export class PostgresLists implements ConversationLists, LogStatistics {
     const { sql, values } = listQuery(options, postgresDialect(this.#database));
     const rows = await this.#database.all(sql, ...values);
     return listPage(options, rows);
+  }
+
+  async waiting(request: WorklistRequest) {
+    const { sql, values } = worklistQuery(request, postgresDialect(this.#database));
+    return waitingPage(request, await this.#database.all(sql, ...values));
+  }
+
+  async countWaiting(request: WorklistRequest) {
+    const { sql, values } = countQuery(request, postgresDialect(this.#database));
+    return waitingCountsOf(await this.#database.all(sql, ...values));
   }
 
   async openHeads({ limit, after }: Parameters<ConversationLists['openHeads']>[0]) {

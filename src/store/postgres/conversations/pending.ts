@@ -3,9 +3,11 @@
 import type { ConversationKey, TurnId } from '../../../protocol/values/ids.js';
 import {
   inputOfTurn,
+  namesStored,
+  type PendingRow,
   type PendingStates,
   pendingChange,
-  requestersStored,
+  requestersOfTurn,
 } from '../../plans/pending.js';
 import { eventOf } from '../../plans/rows.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
@@ -29,34 +31,42 @@ export async function followPending(
       gone,
     );
   if (put.length === 0) return;
-  const requesters: (string | null)[] = [];
-  for (const { askedIn } of put)
-    requesters.push(
-      askedIn === undefined
-        ? null
-        : await requestersOf(database, queries, { key: states.after, turnId: askedIn }),
-    );
+  const turns = new Map<TurnId, readonly string[]>();
+  for (const { turnId } of put)
+    if (!turns.has(turnId))
+      turns.set(turnId, await requestersOf(database, queries, { key: states.after, turnId }));
+  const requestersOfRow = ({ turnId }: PendingRow): readonly string[] => turns.get(turnId) ?? [];
   await queries.run(
     `INSERT INTO ${table}
-       (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, opened_at_ms, audience, requesters)
-     SELECT tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, opened_at_ms, audience::jsonb,
-       requesters::jsonb
+       (tenant, conversation_id, position, tool_call_id, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience,
+        excludes_requester, requesters, claimed_by, item)
+     SELECT tenant, conversation_id, position, row.tool_call_id, row.tool, row.agent, row.kind, row.risk,
+       row.deadline_ms, row.opened_at_ms, row.audience::jsonb, row.excludes_requester = 1, row.requesters::jsonb, row.claimed_by, row.item
      FROM ${database.table('conversations')},
-       unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
-         AS row (tool_call_id, tool, kind, deadline_ms, opened_at_ms, audience, requesters)
+       unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::int[],
+         $12::text[], $13::text[], $14::text[])
+         AS row (tool_call_id, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience, excludes_requester, requesters,
+           claimed_by, item)
      WHERE tenant = $1 AND conversation_id = $2
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
-       tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms,
-       opened_at_ms = excluded.opened_at_ms, audience = excluded.audience, requesters = excluded.requesters`,
+       tool = excluded.tool, agent = excluded.agent, kind = excluded.kind, risk = excluded.risk,
+       deadline_ms = excluded.deadline_ms, opened_at_ms = excluded.opened_at_ms, audience = excluded.audience,
+       excludes_requester = excluded.excludes_requester, requesters = excluded.requesters,
+       claimed_by = excluded.claimed_by, item = excluded.item`,
     tenant,
     conversationId,
     put.map(({ toolCallId }) => toolCallId),
     put.map(({ tool }) => tool),
+    put.map(({ agent }) => agent),
     put.map(({ kind }) => kind),
+    put.map(({ risk }) => risk ?? null),
     put.map(({ deadlineMs }) => deadlineMs),
     put.map(({ openedAtMs }) => openedAtMs),
     put.map(({ audience }) => audience ?? null),
-    requesters,
+    put.map(({ excludesRequester }) => (excludesRequester ? 1 : 0)),
+    put.map((row) => namesStored(requestersOfRow(row))),
+    put.map(({ claimedBy }) => claimedBy ?? null),
+    put.map((row) => row.item(requestersOfRow(row))),
   );
 }
 
@@ -64,7 +74,7 @@ async function requestersOf(
   database: Tables,
   queries: Queries,
   { key, turnId }: { readonly key: ConversationKey; readonly turnId: TurnId },
-): Promise<string> {
+): Promise<readonly string[]> {
   const { tenant, conversationId } = key;
   const select = `SELECT event FROM ${database.table('events')} AS events
     JOIN ${database.table('conversations')} AS conversations USING (tenant, conversation_id, generation)
@@ -77,7 +87,7 @@ async function requestersOf(
   );
   const events = messages.map(eventOf);
   const input = inputOfTurn(events);
-  if (input === undefined) return requestersStored(events, []);
+  if (input === undefined) return requestersOfTurn(events, []);
   // Inbox events belong to no turn, so the search runs along the conversation; few turns begin with them.
   const inputs = await queries.all(
     `${select} AND seq < $3 AND type = 'inbox_event' AND strpos(event, $4) > 0 ORDER BY seq DESC`,
@@ -86,5 +96,5 @@ async function requestersOf(
     input.beforeSeq,
     input.mark,
   );
-  return requestersStored(events, inputs.map(eventOf));
+  return requestersOfTurn(events, inputs.map(eventOf));
 }

@@ -52,23 +52,30 @@ const TABLES = `
   );
   CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;
 
-  -- No audience: anybody may resolve the call. No requesters: the audience excludes none.
+  -- No audience: anybody may resolve the call. claimed_by is a JSON list, and item JSON, both as text: text can hold
+  -- escapes that jsonb refuses.
   CREATE TABLE pending_calls (
     tenant TEXT COLLATE "C" NOT NULL,
     conversation_id TEXT COLLATE "C" NOT NULL,
     tool_call_id TEXT COLLATE "C" NOT NULL,
     position BIGINT NOT NULL,
     tool TEXT COLLATE "C" NOT NULL,
+    agent TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
+    risk TEXT COLLATE "C",
     deadline_ms BIGINT NOT NULL,
     opened_at_ms BIGINT NOT NULL,
     audience JSONB,
-    requesters JSONB,
+    excludes_requester BOOLEAN NOT NULL,
+    requesters JSONB NOT NULL,
+    claimed_by TEXT COLLATE "C",
+    item TEXT NOT NULL,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   );
-  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
-  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
-  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_agent ON pending_calls (tenant, agent, deadline_ms, position, tool_call_id);
+  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
 
   -- A mark holds while the log of its conversation ends at last_seq.

@@ -3,14 +3,14 @@
  * conversation's own verdict.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { outsideReason } from '../../../src/core/calls/audience.js';
-import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
-import type { Audience } from '../../../src/protocol/values/audience.js';
-import type { ListOptions } from '../../../src/store/ports/lists.js';
-import type { EventLog } from '../../../src/store/ports/log.js';
-import { ASKED, begins, gated, ODD, said } from '../engine/asked-logs.js';
-import { keyed, minute, result, waits } from '../samples/list-events.js';
-import { asks, stamped, started } from '../samples/log-events.js';
+import { outsideReason } from '../../../../src/core/calls/audience.js';
+import type { CanonicalEvent, EventBody } from '../../../../src/protocol/log/events.js';
+import type { Audience } from '../../../../src/protocol/values/audience.js';
+import type { ListOptions } from '../../../../src/store/ports/lists.js';
+import type { EventLog } from '../../../../src/store/ports/log.js';
+import { ASKED, begins, gated, ODD, said } from '../../engine/asked-logs.js';
+import { keyed, minute, result, waits } from '../../samples/list-events.js';
+import { asks, stamped, started } from '../../samples/log-events.js';
 
 const AUDIENCES: Readonly<Record<string, Audience | undefined>> = {
   anybody: undefined,

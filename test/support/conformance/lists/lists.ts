@@ -2,12 +2,12 @@
  * The contract of lists, of pages towards the start, and of the sweep's reads in every adapter of the event log port.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
-import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
-import type { ListOptions } from '../../../src/store/ports/lists.js';
-import type { EventLog } from '../../../src/store/ports/log.js';
-import { keyed, minute, result, waits } from '../samples/list-events.js';
-import { asks, closes, KEY, outline, stamped, started, turn } from '../samples/log-events.js';
+import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
+import type { CanonicalEvent, EventBody } from '../../../../src/protocol/log/events.js';
+import type { ListOptions } from '../../../../src/store/ports/lists.js';
+import type { EventLog } from '../../../../src/store/ports/log.js';
+import { keyed, minute, result, waits } from '../../samples/list-events.js';
+import { asks, closes, KEY, outline, stamped, started, turn } from '../../samples/log-events.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
