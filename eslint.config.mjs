@@ -126,7 +126,7 @@ const FLOORS = {
   http: [['metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes'], ['worklist']],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
-  projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
+  projection: [['source'], ['catch-up', 'duties', 'worklist'], ['projector', 'reading']],
   protocol: [
     ['failures', 'limits'],
     ['values'],

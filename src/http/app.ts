@@ -81,7 +81,7 @@ export function createApp(deps: AppDeps): Express {
   addClaimRoutes(router, deps);
   addTriggerRoutes(router, deps);
   addTurnRoutes(router, deps);
-  addWorklistRoutes(router, deps);
+  addWorklistRoutes(router, deps, streams);
   app.use(router);
 
   app.use((request, response) => {

@@ -7,7 +7,7 @@ import type { ConversationSnapshot, TurnResult } from '../../protocol/conversati
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
-import type { WorklistFilter, WorklistPage } from '../../protocol/log/worklist.js';
+import type { WorklistFilter, WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
@@ -103,6 +103,14 @@ export interface ConversationReader {
    * earlier page.
    */
   worklist?(options: WorklistBy): Promise<WorklistPage>;
+  /**
+   * The worklist and its changes, until the signal aborts; without pages. `after`: the id of the last frame that the
+   * caller had. Resolves once the list is read. Absent: the reader has no store.
+   */
+  watchWorklist?(
+    options: Omit<WorklistBy, 'limit' | 'cursor'>,
+    from: { readonly after?: string | undefined; readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<WorklistFrame>>;
   /**
    * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may call it, any
    * number of times. Undefined: the turn is not known (yet) after the time is up. `atLeastSeq`: a seq that the caller

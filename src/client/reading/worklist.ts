@@ -1,7 +1,7 @@
 /** Reads the worklist: checks the bounds of the options, each refusal with its field. */
 import { RISKS } from '../../protocol/calls/executors.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
-import type { WorklistPage } from '../../protocol/log/worklist.js';
+import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { idProblem } from '../../protocol/values/ids.js';
 import { wellFormed } from '../../protocol/values/well-formed.js';
@@ -25,6 +25,20 @@ export async function readWorklist(
     if (by.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
   }
+}
+
+/** The same list, and its changes. @throws {ConversationError} as `readWorklist` */
+export async function watchWorklist(
+  reader: ConversationReader,
+  own: { readonly tenant: string; readonly actor: StampedActor },
+  options: Omit<WorklistOptions, 'limit' | 'cursor'> & {
+    readonly after?: string | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<AsyncIterable<WorklistFrame>> {
+  const { after, signal } = options;
+  if (reader.watchWorklist === undefined) throw noStore();
+  return await reader.watchWorklist(worklistBy(own, options), { after, signal });
 }
 
 function noStore(): ConversationError {

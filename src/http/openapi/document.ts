@@ -122,6 +122,8 @@ function answersOf({ answers, streams }: Operation): JsonObject {
   );
 }
 
+const EVENTS: JsonObject = { 'text/event-stream': { schema: { type: 'string' } } };
+
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '201': 'Made',
   '202': 'Taken; the rest follows',
@@ -142,10 +144,11 @@ function contentOf(
 ): JsonObject {
   if (answer === 'none') return {};
   if (answer === 'file') return { content: { '*/*': {} } };
+  if (answer === 'stream') return { content: EVENTS };
   const content: Record<string, unknown> = {
     'application/json': { schema: schemaOf(answer, 'output') },
   };
-  if (streams === true) content['text/event-stream'] = { schema: { type: 'string' } };
+  if (streams === true) Object.assign(content, EVENTS);
   // The request itself may be invalid, or its target unknown, before a verdict is reached.
   if (Number(status) >= 400 && status !== '503') content['application/problem+json'] = PROBLEM;
   return { content };

@@ -26,9 +26,9 @@ export interface Operation {
   readonly takesFile?: true;
   /** Takes the header `Idempotency-Key`. */
   readonly idempotent?: true;
-  /** Shapes of the answers by status. `'file'`: bytes; `'none'`: no body. */
-  readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none'>>;
-  /** The answer for `Accept: text/event-stream`. */
+  /** Shapes of the answers by status. `'file'`: bytes; `'none'`: no body; `'stream'`: server-sent events. */
+  readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none' | 'stream'>>;
+  /** The other form of the answer, for `Accept: text/event-stream`. */
   readonly streams?: true;
 }
 
@@ -282,6 +282,13 @@ export const OPERATIONS: readonly Operation[] = [
       'Waiting calls across conversations, those that end first first: what the caller may answer, and why',
     query: queries.WorklistQuerySchema,
     answers: { 200: shapes.WorklistPage },
+  },
+  {
+    ...{ method: 'get', path: '/v1/worklist/stream', id: 'watchWorklist' },
+    right: 'read',
+    summary: 'The worklist as a stream of its changes: snapshot, item, gone, counts',
+    query: queries.WorklistStreamQuerySchema,
+    answers: { 200: 'stream' },
   },
   {
     ...{ method: 'post', path: '/v1/worklist/resolutions', id: 'resolveMany', idempotent: true },

@@ -37,6 +37,24 @@ export function parseQuery<Schema extends z.ZodType>(
   );
 }
 
+/**
+ * The last event of a stream that the client received; newer than the `after` of the address that it first requested.
+ * @throws {ConversationError} invalid_request
+ */
+export function lastEventIdOf<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): z.output<Schema> | undefined {
+  const header = request.get('last-event-id');
+  if (header === undefined || header === '') return undefined;
+  const parsed = schema.safeParse(header);
+  if (parsed.success) return parsed.data;
+  const message = 'must be an id that this stream has sent';
+  throw new ConversationError('invalid_request', `Last-Event-ID ${message}`, {
+    problems: [{ path: 'Last-Event-ID', message }],
+  });
+}
+
 export function pathParameter(request: Request, name: string): string {
   const value = request.params[name];
   return typeof value === 'string' ? value : '';

@@ -24,19 +24,21 @@ export function formatFrame(frame: WatchFrame): string {
   return `id: ${formatCursor(frame.cursor)}\nevent: ${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
 }
 
-export interface StreamOptions {
+export interface StreamOptions<Frame> {
   readonly signal: AbortSignal;
   readonly heartbeatMs: number;
+  /** The text of a frame, with the empty line at its end. */
+  readonly format: (frame: Frame) => string;
 }
 
 /**
  * Writes frames until they end, the signal aborts or the client disconnects. The loop waits for a slow client, so no
  * frames accumulate; the reader drops live events that arrive meanwhile.
  */
-export async function streamFrames(
+export async function streamFrames<Frame>(
   response: Response,
-  frames: AsyncIterable<WatchFrame>,
-  options: StreamOptions,
+  frames: AsyncIterable<Frame>,
+  options: StreamOptions<Frame>,
 ): Promise<void> {
   openStream(response);
   const heartbeat = setInterval(() => {
@@ -45,7 +47,7 @@ export async function streamFrames(
   try {
     for await (const frame of frames) {
       if (options.signal.aborted) break;
-      if (!response.write(formatFrame(frame))) await drained(response, options.signal);
+      if (!response.write(options.format(frame))) await drained(response, options.signal);
     }
   } finally {
     clearInterval(heartbeat);

@@ -1,14 +1,14 @@
 /** The log of a conversation: as pages, or as an event stream with live events between the recorded ones. */
-import type { Request, Response, Router } from 'express';
-import { ConversationError, invalidField } from '../../client/api/errors.js';
-import type { BeforePosition, LogCursor } from '../../client/ports/reader.js';
+import type { Response, Router } from 'express';
+import { invalidField } from '../../client/api/errors.js';
+import type { BeforePosition, LogCursor, WatchFrame } from '../../client/ports/reader.js';
 import { watchNested } from '../../client/reading/watch-nested.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseQuery } from '../request/parse.js';
+import { lastEventIdOf, parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import { formatFrame, HEARTBEAT_MS, streamFrames } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
 import { keyOf } from '../request/tenants.js';
 import { EventsQuerySchema, LastEventIdSchema } from '../schemas/queries.js';
@@ -30,7 +30,7 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       }
       if (query.before !== undefined)
         throw invalidField('?before', 'is for pages; a stream continues from "after"');
-      const after = lastEventId(request) ?? query.after;
+      const after = lastEventIdOf(request, LastEventIdSchema) ?? query.after;
       // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream. A page that
       // opens before the first message is sent asks for that stream.
       if (create === undefined) await requireBegun(deps, key);
@@ -44,18 +44,6 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
           opened: streams.open(request),
         });
     },
-  });
-}
-
-/** The last event that the client received; newer than the `after` of the address that it first requested. */
-function lastEventId(request: Request): LogCursor | undefined {
-  const header = request.get('last-event-id');
-  if (header === undefined || header === '') return undefined;
-  const parsed = LastEventIdSchema.safeParse(header);
-  if (parsed.success) return parsed.data;
-  const message = 'must be an id that this stream has sent, such as "1-42"';
-  throw new ConversationError('invalid_request', `Last-Event-ID ${message}`, {
-    problems: [{ path: 'Last-Event-ID', message }],
   });
 }
 
@@ -105,7 +93,10 @@ async function stream(
   try {
     const given = { ...(after === undefined ? {} : { after }), signal };
     const frames = nested ? watchNested(deps.reader, key, given) : deps.reader.watch(key, given);
-    await streamFrames(response, frames, { signal, heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS });
+    await streamFrames<WatchFrame>(response, frames, {
+      ...{ signal, format: formatFrame },
+      heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS,
+    });
   } finally {
     done();
   }

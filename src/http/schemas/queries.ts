@@ -145,5 +145,18 @@ export const EventsQuerySchema = z.strictObject({
 /** The header that an `EventSource` sends when it reconnects. */
 export const LastEventIdSchema = CursorSchema;
 
+const WORKLIST_ID = /^w-[0-9a-z]{1,12}$/;
+
+/** An id that a stream of a worklist has sent. */
+export const WorklistIdSchema = z
+  .string()
+  .regex(WORKLIST_ID, 'must be an id that this stream has sent, such as "w-1a2b3c"');
+
+/** `GET /v1/worklist/stream` */
+export const WorklistStreamQuerySchema = z.strictObject({
+  ...WORKLIST_FILTERS,
+  after: WorklistIdSchema.exactOptional(),
+});
+
 /** Queries of routes that take none. */
 export const NoQuerySchema = z.strictObject({});

@@ -1,20 +1,32 @@
 /** The worklist: waiting calls across the conversations of a tenant, and answers to many of them at once. */
-import type { Request, Router } from 'express';
+import type { Request, Response, Router } from 'express';
+import type { z } from 'zod';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
-import { readWorklist } from '../../client/reading/worklist.js';
-import type { WorklistPage } from '../../protocol/log/worklist.js';
+import { readWorklist, watchWorklist } from '../../client/reading/worklist.js';
+import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
-import { parseQuery } from '../request/parse.js';
+import { lastEventIdOf, parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import { HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import type { OpenStreams } from '../request/streams.js';
 import { tenantOf } from '../request/tenants.js';
-import { WorklistQuerySchema } from '../schemas/queries.js';
+import {
+  WorklistIdSchema,
+  WorklistQuerySchema,
+  WorklistStreamQuerySchema,
+} from '../schemas/queries.js';
 import { resolveMany } from './bulk.js';
 
-export function addWorklistRoutes(router: Router, deps: AppDeps): void {
+export function addWorklistRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   addRoute(router, '/v1/worklist', {
     get: async (request, response) => {
       response.json(await page(deps, request));
+    },
+  });
+  addRoute(router, '/v1/worklist/stream', {
+    get: async (request, response) => {
+      await stream({ deps, streams }, request, response);
     },
   });
   addRoute(router, '/v1/worklist/resolutions', {
@@ -27,17 +39,55 @@ export function addWorklistRoutes(router: Router, deps: AppDeps): void {
 }
 
 async function page(deps: AppDeps, request: Request): Promise<WorklistPage> {
-  const { as, role, mine, tenant: _named, ...filters } = parseQuery(WorklistQuerySchema, request);
-  const actor = listedActor(request, { id: as, role, names: ['as', 'role'] });
-  const tenant = tenantOf(request);
+  const { limit, cursor, ...query } = parseQuery(WorklistQuerySchema, request);
+  const { own, filters } = asked(request, query);
   try {
-    return await readWorklist(
-      deps.reader,
-      { tenant, actor },
-      { ...filters, mine: mine !== 'false' },
-    );
+    return await readWorklist(deps.reader, own, { ...filters, limit, cursor });
   } catch (error) {
     const isCursor = ConversationError.isInstance(error) && error.problems?.[0]?.path === '/cursor';
     throw isCursor ? invalidField('?cursor', 'must be the nextCursor of an earlier page') : error;
   }
 }
+
+async function stream(
+  { deps, streams }: { readonly deps: AppDeps; readonly streams: OpenStreams },
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { after, ...query } = parseQuery(WorklistStreamQuerySchema, request);
+  const { own, filters } = asked(request, query);
+  const from = lastEventIdOf(request, WorklistIdSchema) ?? after;
+  // A HEAD request has no body to stream.
+  if (request.method === 'HEAD') {
+    response.type('text/event-stream').end();
+    return;
+  }
+  const { signal, done } = streams.open(request);
+  response.once('close', done);
+  try {
+    // Read before the stream opens, so that a store that is away is a 503 and not an empty stream.
+    const frames = await watchWorklist(deps.reader, own, { ...filters, after: from, signal });
+    await streamFrames(response, frames, {
+      ...{ signal, format: formatWorklistFrame },
+      heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS,
+    });
+  } finally {
+    done();
+  }
+}
+
+function formatWorklistFrame({ type, ...frame }: WorklistFrame): string {
+  const { id, ...data } = { id: undefined, ...frame };
+  const line = id === undefined ? '' : `id: ${id}\n`;
+  return `${line}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** The tenant and the actor of a request, and its filters. */
+function asked(request: Request, query: Query) {
+  const { as, role, mine, tenant: _named, ...filters } = query;
+  const actor = listedActor(request, { id: as, role, names: ['as', 'role'] });
+  const own = { tenant: tenantOf(request), actor };
+  return { own, filters: { ...filters, mine: mine !== 'false' } };
+}
+
+type Query = Omit<z.output<typeof WorklistQuerySchema>, 'limit' | 'cursor'>;

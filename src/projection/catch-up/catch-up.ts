@@ -15,7 +15,7 @@
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { EventsPage } from '../../protocol/workflow/messaging.js';
-import type { LiveChannel } from '../../store/ports/live.js';
+import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { AppendBatch, EventLog } from '../../store/ports/log.js';
 import type { EventsWanted } from '../source/events-query.js';
 import type { ProjectionLogger } from '../source/outages.js';
@@ -250,7 +250,10 @@ export class CatchUp {
     head: ConversationKey & { readonly generation: number; readonly lastSeq: number },
   ): void {
     const { tenant, conversationId, generation, lastSeq } = head;
-    this.#deps.live.publish({ type: 'appended', tenant, conversationId, generation, lastSeq });
+    const { live } = this.#deps;
+    const appended = { type: 'appended', generation, lastSeq } as const;
+    live.publish({ ...appended, tenant, conversationId });
+    live.publish({ ...appended, ...tenantKey(tenant), moved: conversationId });
   }
 
   #gap(

@@ -19,7 +19,7 @@ import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { WorklistPage } from '../../protocol/log/worklist.js';
+import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/troubles.js';
@@ -28,6 +28,7 @@ import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
+import { Worklists } from '../worklist/hubs.js';
 import { ChangeWaiter } from './change-waiter.js';
 import { waitForTurn } from './turn-result.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
@@ -52,11 +53,13 @@ class StoreReader implements ConversationReader {
   readonly #log: EventLog;
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
+  readonly #worklists: Worklists;
 
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
     this.#source = deps.source === 'none' ? undefined : deps.source;
+    this.#worklists = new Worklists({ log: deps.log, live: deps.live });
   }
 
   async snapshot(
@@ -128,6 +131,13 @@ class StoreReader implements ConversationReader {
     ]);
     const items = page.items.map((item) => worklistItem(item, actor));
     return { ...page, items, ...(counts === undefined ? {} : { counts }) };
+  }
+
+  async watchWorklist(
+    by: WorklistBy,
+    from: { readonly after?: string | undefined; readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<WorklistFrame>> {
+    return await this.#worklists.watch(by, from);
   }
 
   async turnResult(

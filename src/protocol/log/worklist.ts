@@ -75,7 +75,7 @@ export interface WorklistPage {
   readonly items: readonly WorklistItem[];
   /** Absent on the last page. */
   readonly nextCursor?: string;
-  /** Of all calls that match, on the first page only. */
+  /** Counts of all calls that match; on the first page only. */
   readonly counts?: WorklistCounts;
 }
 
@@ -89,8 +89,8 @@ export interface CountedCalls extends Pick<WaitingItem, 'tool' | 'risk'> {
   readonly calls: number;
 }
 
-/** Counts from numbers of calls by tool and risk. */
-export function worklistCounts(counted: Iterable<CountedCalls>): WorklistCounts {
+/** Counts from numbers of calls by tool and risk. `capped`: there may be calls that are not counted. */
+export function worklistCounts(counted: Iterable<CountedCalls>, capped?: boolean): WorklistCounts {
   const tools = new Map<string, number>();
   const byRisk = { low: 0, medium: 0, high: 0, none: 0 };
   let total = 0;
@@ -106,6 +106,22 @@ export function worklistCounts(counted: Iterable<CountedCalls>): WorklistCounts 
     byTool: Object.fromEntries(most.slice(0, MAX_COUNTED_TOOLS)),
     ...(otherTools === 0 ? {} : { otherTools }),
     byRisk,
-    ...(total < MAX_COUNTED_CALLS ? {} : { capped: true as const }),
+    ...(capped === true ? { capped } : {}),
   };
 }
+
+/** A change of a worklist as one actor sees it. `id`: names the whole list after the change, for a reader that returns. */
+export type WorklistFrame =
+  /** A part of the whole list, in order; `first` replaces all that the reader had. */
+  | {
+      readonly type: 'snapshot';
+      readonly items: readonly WorklistItem[];
+      readonly first: boolean;
+      readonly last: boolean;
+      readonly id?: string;
+    }
+  /** A call that is new on the list, or has changed. */
+  | { readonly type: 'item'; readonly item: WorklistItem; readonly id: string }
+  /** A call that is no longer on the list. */
+  | { readonly type: 'gone'; readonly ref: string; readonly id: string }
+  | { readonly type: 'counts'; readonly counts: WorklistCounts };

@@ -69,7 +69,7 @@ function conditionsOf(
 export function waitingPage(request: WorklistRequest, rows: readonly Row[]): WaitingPage {
   const limit = listLimit(request);
   const page = rows.slice(0, limit);
-  const items = page.map((row) => JSON.parse(textIn(row, 'item')) as WaitingItem);
+  const items = page.map(itemOf);
   const last = page.at(-1);
   if (rows.length <= limit || last === undefined) return { items };
   const deadlineMs = numberIn(last, 'deadline_ms');
@@ -78,11 +78,16 @@ export function waitingPage(request: WorklistRequest, rows: readonly Row[]): Wai
   return { items, nextCursor: callCursorOf({ deadlineMs, position, toolCallId }) };
 }
 
+export function itemOf(row: Row): WaitingItem {
+  return JSON.parse(textIn(row, 'item')) as WaitingItem;
+}
+
 export function waitingCountsOf(rows: readonly Row[]): WorklistCounts {
   const counted = rows.map((row) => ({
     tool: textIn(row, 'tool'),
     calls: numberIn(row, 'calls'),
     ...(row['risk'] === null ? {} : { risk: textIn(row, 'risk') as Risk }),
   }));
-  return worklistCounts(counted);
+  const total = counted.reduce((sum, { calls }) => sum + calls, 0);
+  return worklistCounts(counted, total >= MAX_COUNTED_CALLS);
 }

@@ -5,7 +5,7 @@
  */
 
 import type { LiveEvent } from '../../protocol/log/live-events.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey } from '../../protocol/values/ids.js';
 
 export type LiveMessage =
   | ({ readonly type: 'live'; readonly event: LiveEvent } & ConversationKey)
@@ -16,7 +16,14 @@ export type LiveMessage =
       readonly type: 'appended';
       readonly generation: number;
       readonly lastSeq: number;
+      /** Under the key of a tenant: the conversation that has more. */
+      readonly moved?: ConversationId;
     } & ConversationKey);
+
+/** The key under which the appends to all conversations of a tenant are published. No conversation has this id. */
+export function tenantKey(tenant: string): ConversationKey {
+  return { tenant, conversationId: '*' };
+}
 
 export interface Watch {
   /** Live events, too; without them only `appended` arrives, which is all that a reader of the log needs. */

@@ -1,6 +1,7 @@
 /** The worklist: part of the event log port. Waiting calls of one tenant, read along an index. */
 import type { WaitingItem, WorklistCounts, WorklistFilter } from '../../protocol/log/worklist.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
+import type { ConversationId } from '../../protocol/values/ids.js';
 
 export interface WorklistRequest extends WorklistFilter {
   readonly tenant: string;
@@ -24,6 +25,11 @@ export interface Worklists {
    * @throws {RangeError} when the cursor is not one of this list.
    */
   waiting(request: WorklistRequest): Promise<WaitingPage>;
+  /** The waiting calls of these conversations, in no order; one statement, 1,000 ids at most. */
+  waitingIn(
+    tenant: string,
+    conversationIds: readonly ConversationId[],
+  ): Promise<readonly WaitingItem[]>;
   /** Counts of all calls that match, `MAX_COUNTED_CALLS` at most. */
   countWaiting(request: WorklistRequest): Promise<WorklistCounts>;
 }

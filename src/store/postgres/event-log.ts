@@ -4,7 +4,7 @@
  */
 
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { shownManifest } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
@@ -90,6 +90,10 @@ class PostgresEventLog implements EventLog {
 
   async waiting(request: WorklistRequest) {
     return await this.#lists.waiting(request);
+  }
+
+  async waitingIn(tenant: string, conversationIds: readonly ConversationId[]) {
+    return await this.#lists.waitingIn(tenant, conversationIds);
   }
 
   async countWaiting(request: WorklistRequest) {

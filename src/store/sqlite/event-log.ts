@@ -4,7 +4,7 @@
  */
 
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
@@ -38,7 +38,7 @@ import {
   readRecentHeads,
   readUnknown,
 } from './lists.js';
-import { countWaiting, readWaiting } from './pending.js';
+import { countWaiting, readWaiting, readWaitingIn } from './pending.js';
 import {
   announceWorker,
   beatWorker,
@@ -113,6 +113,10 @@ class SqliteEventLog implements EventLog {
 
   async waiting(request: WorklistRequest) {
     return await this.#database.read(() => readWaiting(this.#database, request));
+  }
+
+  async waitingIn(tenant: string, conversationIds: readonly ConversationId[]) {
+    return await this.#database.read(() => readWaitingIn(this.#database, tenant, conversationIds));
   }
 
   async countWaiting(request: WorklistRequest) {

@@ -1,7 +1,7 @@
 /** Rows of pending calls in the sqlite event log: written as part of an append, and read as the worklist. */
 
-import type { WorklistCounts } from '../../protocol/log/worklist.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { WaitingItem, WorklistCounts } from '../../protocol/log/worklist.js';
+import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import {
   inputOfTurn,
   namesStored,
@@ -13,6 +13,7 @@ import {
 import { eventOf } from '../plans/rows.js';
 import {
   countQuery,
+  itemOf,
   waitingCountsOf,
   waitingPage,
   worklistQuery,
@@ -105,4 +106,14 @@ export function readWaiting(database: SqliteDatabase, request: WorklistRequest):
 export function countWaiting(database: SqliteDatabase, request: WorklistRequest): WorklistCounts {
   const { sql, values } = countQuery(request, SQLITE);
   return waitingCountsOf(database.all(sql, ...values));
+}
+
+export function readWaitingIn(
+  database: SqliteDatabase,
+  tenant: string,
+  conversationIds: readonly ConversationId[],
+): readonly WaitingItem[] {
+  const sql = `SELECT item FROM pending_calls
+    WHERE tenant = ? AND conversation_id IN (SELECT value FROM json_each(?))`;
+  return database.all(sql, tenant, JSON.stringify(conversationIds)).map(itemOf);
 }

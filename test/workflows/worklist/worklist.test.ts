@@ -10,6 +10,7 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import type { WorklistPage } from '../../../src/protocol/log/worklist.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
+import { WorklistReader } from '../../support/networks/worklist-reader.js';
 import { patientOptions } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
@@ -28,7 +29,7 @@ const tools = ROLES.map((role) =>
   }),
 );
 
-/** An API over an engine in which three conversations wait for three roles. */
+/** An API over an engine whose conversations wait for three roles, in this order. */
 async function open() {
   const model = script(
     ...ROLES.map((role, n) => calls(`ask_${role}`, { n })),
@@ -44,12 +45,6 @@ async function open() {
   const server = await serve(app, { port: 0, graceMs: 500 });
   onTestFinished(() => server.close());
   const ids: string[] = [];
-  for (const role of ROLES) {
-    const conversation = client.conversation(`${taskQueue}-${role}`, { agent: 'desk' });
-    ids.push(conversation.id);
-    const sent = await conversation.send('go', { actor: { id: 'ann' } });
-    expect((await sent.result({ timeout: '30s' })).status).toBe('waiting');
-  }
   const read = async (query: string): Promise<WorklistPage> => {
     const response = await fetch(`${server.url}/v1/worklist?agent=desk&${query}`);
     expect(response.status).toBe(200);
@@ -64,13 +59,29 @@ async function open() {
     const { results } = (await response.json()) as { results: readonly Record<string, unknown>[] };
     return results;
   };
-  return { client, ids, read, answer };
+  const stream = (query: string): WorklistReader => {
+    const reader = new WorklistReader(() => `${server.url}/v1/worklist/stream?${query}`);
+    const ended = reader.read();
+    onTestFinished(async () => {
+      reader.cut();
+      await ended;
+    });
+    return reader;
+  };
+  const begin = async (role: string): Promise<void> => {
+    const conversation = client.conversation(`${taskQueue}-${role}`, { agent: 'desk' });
+    ids.push(conversation.id);
+    const sent = await conversation.send('go', { actor: { id: 'ann' } });
+    expect((await sent.result({ timeout: '30s' })).status).toBe('waiting');
+  };
+  return { client, ids, read, answer, stream, begin };
 }
 
 test('lists what each role may answer, and takes one request with a stale, a forbidden and an accepted answer', {
   ...promise('G351', 'G352'),
 }, async () => {
-  const { client, ids, read, answer } = await open();
+  const { client, ids, read, answer, begin } = await open();
+  for (const role of ROLES) await begin(role);
   const mine = await until('all three calls are listed', () => read('mine=false'), {
     holds: ({ items }) => items.length === 3,
   });
@@ -111,4 +122,29 @@ test('lists what each role may answer, and takes one request with a stale, a for
   });
   expect(left.items).toMatchObject([{ tool: 'ask_legal', mayAnswer: false }]);
   expect(left.counts).toMatchObject({ total: 1, byRisk: { high: 1 } });
+});
+
+test('a stream sees a call within two seconds of its opening, and of its answer', {
+  ...promise('G353'),
+}, async () => {
+  const { read, answer, stream, begin } = await open();
+  await begin('lead');
+  const ops = stream('as=bo&role=ops');
+  const all = stream('mine=false');
+  await until('both lists are there', () => ops.counts?.total === 0 && all.counts?.total === 1);
+  await begin('legal');
+  await until('the call is listed', () => all.counts?.total === 2, { timeoutMs: 2_000 });
+  await begin('ops');
+  await until('the call is listed', () => ops.counts?.total === 1, { timeoutMs: 2_000 });
+  expect(ops.items).toMatchObject([{ tool: 'ask_ops', mayAnswer: true, why: 'role ops' }]);
+  const { items } = await read('as=bo&role=ops');
+  expect(ops.items).toEqual(items);
+  const [{ conversationId, toolCallId } = {}] = ops.items;
+  const results = await answer(
+    [{ conversationId, toolCallId, resolution: { type: 'approve' } }],
+    'k',
+  );
+  expect(results).toMatchObject([{ httpStatus: 200 }]);
+  await until('the call is gone', () => ops.counts?.total === 0, { timeoutMs: 2_000 });
+  await until('the call is gone', () => all.counts?.total === 2, { timeoutMs: 2_000 });
 });

@@ -1,6 +1,6 @@
 /** Lists and counts of the Postgres event log, and the reads of the sweep. */
 
-import type { ConversationKey } from '../../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey } from '../../../protocol/values/ids.js';
 import { countQueries, countsOf } from '../../plans/counts.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
 import {
@@ -12,6 +12,7 @@ import {
 import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
 import {
   countQuery,
+  itemOf,
   waitingCountsOf,
   waitingPage,
   worklistQuery,
@@ -85,6 +86,16 @@ export class PostgresLists implements ConversationLists, LogStatistics, Worklist
   async waiting(request: WorklistRequest) {
     const { sql, values } = worklistQuery(request, postgresDialect(this.#database));
     return waitingPage(request, await this.#database.all(sql, ...values));
+  }
+
+  async waitingIn(tenant: string, conversationIds: readonly ConversationId[]) {
+    const rows = await this.#database.all(
+      `SELECT item FROM ${this.#database.table('pending_calls')}
+       WHERE tenant = $1 AND conversation_id = ANY ($2::text[])`,
+      tenant,
+      conversationIds,
+    );
+    return rows.map(itemOf);
   }
 
   async countWaiting(request: WorklistRequest) {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { type LiveMessage, tenantKey } from '../../../../src/store/ports/live.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { answers, asks, KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
@@ -16,6 +17,19 @@ describe('projecting hints', () => {
     projector.hint(source.hint());
     await until('all is stored', async () => (await stored()) === LOG.length);
     expect(heard).toEqual([{ type: 'appended', ...KEY, generation: 1, lastSeq: LOG.length }]);
+  });
+
+  it('notifies those who watch all conversations of the tenant, and of which one', async () => {
+    const { source, projector, stored, live } = await aProjection();
+    const heard: LiveMessage[] = [];
+    live.subscribe(tenantKey(KEY.tenant), { live: false }, (message) => heard.push(message));
+    live.subscribe(tenantKey('other'), { live: false }, (message) => heard.push(message));
+    source.set({ runId: 'run-a', events: LOG });
+    projector.hint(source.hint());
+    await until('all is stored', async () => (await stored()) === LOG.length);
+    const position = { generation: 1, lastSeq: LOG.length };
+    const moved = { ...tenantKey(KEY.tenant), moved: KEY.conversationId };
+    expect(heard).toEqual([{ type: 'appended', ...moved, ...position }]);
   });
 
   it('queries once for many hints that come close together', async () => {
