@@ -59,6 +59,7 @@ export const IMPORTS = {
     packages: ['node:'],
   },
   compat: { own: ['protocol', 'define'], packages: [] },
+  browser: { own: ['protocol', 'core'], packages: ['eventsource-parser'] },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
     packages: ['@temporalio/client', 'express'],
@@ -86,6 +87,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
+  browser: [['forms', 'net'], ['view'], ['tools']],
   cli: [
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],

@@ -1,82 +1,36 @@
-/** The code of a page that runs tools for an agent. `fetch` and the stream parser are all that it needs. */
-import { EventSourceParserStream } from 'eventsource-parser/stream';
-
-export type Tools = Readonly<Record<string, (input: never) => unknown>>;
+/** The code of a page: it follows a conversation, and runs tools of the agent. */
+import {
+  type BrowserConversation,
+  type ClientTools,
+  type ConversationView,
+  createBrowserClient,
+} from 'colloquy/browser';
 
 export interface PageOptions {
-  /** Address of the conversation at the API. */
-  readonly conversation: string;
+  /** Address of the API. */
+  readonly api: string;
   /** Headers that identify the page. With the cookie of a session there are none. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The user who is signed in. */
-  readonly user: string;
-  readonly tools: Tools;
-  /** Called with the verdict of each claim. */
-  readonly onClaim: (verdict: string) => void;
-  readonly signal: AbortSignal;
+  readonly conversationId: string;
+  /** The functions of this page, by name of their tools. */
+  readonly tools: ClientTools;
 }
 
-interface Opened {
-  readonly suspension: WaitingCall;
+/** Opens the page; `leave` closes it. */
+export async function openPage(options: PageOptions): Promise<BrowserConversation> {
+  const { api, headers, conversationId, tools } = options;
+  const client = createBrowserClient({ baseUrl: api, headers, tools });
+  const conversation = client.conversation(conversationId, { agent: 'shopper' });
+  await conversation.open();
+  return conversation;
 }
 
-interface WaitingCall {
-  readonly toolCallId: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly prompt: unknown;
-}
-
-/** Runs the calls of its tools as they come, until the signal aborts. */
-export async function openPage(options: PageOptions): Promise<void> {
-  const { conversation, headers, signal } = options;
-  const response = await fetch(`${conversation}/events`, {
-    headers: { ...headers, accept: 'text/event-stream' },
-    signal,
+/** The lines that the page shows. */
+export function linesOf({ messages }: ConversationView): readonly string[] {
+  return messages.flatMap((message) => {
+    if (message.role === 'event') return [`(${message.kind})`];
+    const calls = message.role === 'assistant' ? message.calls : [];
+    const text = message.text === '' ? [] : [`${message.role}: ${message.text}`];
+    return [...text, ...calls.map(({ name, state }) => `${name}: ${state}`)];
   });
-  const events = response.body
-    ?.pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  try {
-    for await (const { event, data } of events ?? [])
-      if (event === 'suspension') await runCall(options, (JSON.parse(data) as Opened).suspension);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-async function runCall(options: PageOptions, call: WaitingCall): Promise<void> {
-  const run = options.tools[call.name];
-  if (call.kind !== 'client_execution' || run === undefined) return;
-  const url = `${options.conversation}/tool-calls/${encodeURIComponent(call.toolCallId)}`;
-  const post = postWith(options.headers);
-  const actor = { id: options.user };
-  // One of several tabs gets the call.
-  const claim = await post(`${url}/claim`, { actor, lease: '30 seconds' });
-  options.onClaim(claim.verdict);
-  if (claim.verdict !== 'accepted') return;
-  const { claimId } = claim;
-  try {
-    const value = await run(call.prompt as never);
-    await post(`${url}/resolution`, { resolution: { type: 'result', value }, actor, claimId });
-  } catch (error) {
-    const resolution = { type: 'error', message: String(error) };
-    await post(`${url}/resolution`, { resolution, actor, claimId });
-  }
-}
-
-interface Reply {
-  readonly verdict: string;
-  readonly claimId?: string;
-}
-
-function postWith(headers: PageOptions['headers']) {
-  return async (url: string, body: object): Promise<Reply> => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as Reply;
-  };
 }

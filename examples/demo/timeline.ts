@@ -1,6 +1,6 @@
 /** Prints events as they arrive, from the conversation's own event stream. */
+import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy/browser';
 import type { Stack } from 'colloquy/dev';
-import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy/live';
 import { createParser } from 'eventsource-parser';
 
 /** After this long without events the stream counts as caught up. */

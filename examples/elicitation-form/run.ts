@@ -1,14 +1,14 @@
 /** A tool asks in the middle of its work; a form is made from the question, filled in, and sent over HTTP. */
 import { deepEqual, equal } from 'node:assert/strict';
+import { checkForm, formOf, type JsonSchema } from 'colloquy/browser';
 import { runExample } from '../support/run-example.js';
 import { secretary } from './agents.js';
-import { fieldsOf } from './form.js';
 
 interface Question {
   readonly toolCallId: string;
   readonly kind: string;
   readonly reason: string;
-  readonly answerSchema: Parameters<typeof fieldsOf>[0];
+  readonly answerSchema: JsonSchema;
 }
 
 await runExample(
@@ -27,16 +27,23 @@ await runExample(
     const [question] = asked.pending;
     if (question === undefined) throw new Error('no question');
     note(`${question.kind}: ${question.reason}`);
-    for (const { label, input, required } of fieldsOf(question.answerSchema))
-      note(`  [${input}] ${label}${required ? ' *' : ''}`);
+    const form = formOf(question.answerSchema);
+    if (form.type === 'json') throw new Error('no flat form');
+    for (const { title, help = title, type, required } of form.fields)
+      note(`  [${type}] ${help}${required ? ' *' : ''}`);
     deepEqual(
-      fieldsOf(question.answerSchema).map(({ name, input, required }) => [name, input, required]),
+      form.fields.map(({ name, type, required }) => [name, type, required]),
       [
         ['day', 'date', true],
         ['hour', 'number', true],
         ['note', 'text', false],
       ],
     );
+    // The page finds what it can see by itself.
+    deepEqual(checkForm(form, { day: 'tomorrow', hour: '9' }), {
+      ok: false,
+      errors: { day: 'must be a date such as 2030-01-31' },
+    });
 
     const submit = async (value: object) => {
       const response = await fetch(

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import { patient } from '../support/patience.js';
@@ -135,18 +135,5 @@ describe('the root entry', () => {
       'triggerTools',
       'withFiles',
     ]);
-  });
-});
-
-describe('the entry "live"', () => {
-  it('loads neither Node modules nor packages, so that it runs in a browser', () => {
-    const loaded = loadedFor('colloquy/live');
-    const ours = pathToFileURL(at('dist/protocol/')).href;
-    expect(loaded).toContain(`${ours}log/live-view.js`);
-    expect(loaded.filter((file) => !file.startsWith(ours))).toEqual([]);
-  });
-
-  it('exports the view, and no other function', async () => {
-    expect(Object.keys((await import('colloquy/live')) as object)).toEqual(['LiveView']);
   });
 });

@@ -2,8 +2,6 @@
  * The state of a streamed answer for its readers. Live events come late, twice or not at all; a reader passes them to
  * this class in the order in which they come, mixed with the events of the log. Runs anywhere.
  *
- * Entry `colloquy/live`.
- *
  * I1 A higher attempt makes void the text that lower ones have streamed and still send; so does a later turn for
  * earlier ones.
  * I2 An event of the log makes its live events void: those of a step whose message is logged, and of a turn that has
@@ -14,9 +12,6 @@
 import { isEarlierTurn, type MessageId, type TurnId } from '../values/ids.js';
 import type { CanonicalEvent } from './events.js';
 import type { LiveEvent, ModelCallFailed } from './live-events.js';
-
-export type { CanonicalEvent } from './events.js';
-export type { LiveEvent } from './live-events.js';
 
 /** The newest attempt of the running model call, as far as its events were received. */
 export interface StreamedAnswer {

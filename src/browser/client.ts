@@ -1,0 +1,41 @@
+/** Entry of pages: one client for each API and user, one conversation object for each conversation. */
+import { BrowserConversation } from './conversation.js';
+import { Api, type ApiOptions } from './net/api.js';
+import { ToolRegistry } from './tools/registry.js';
+import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
+import type { Me } from './view/types.js';
+
+export interface BrowserClientOptions extends ApiOptions, ToolSettings {
+  /** Functions of this page by name of their tools. More can be added with `registerTool`. */
+  readonly tools?: ClientTools;
+  /** Who the page acts for: decides which calls are shown as `waiting_for_you`. The API judges by itself. */
+  readonly me?: Me;
+}
+
+export interface BrowserClient {
+  /**
+   * One conversation. With `agent`, it may not have begun: the first message begins it.
+   * @param id Letters, digits, `_`, `.` and `-`.
+   */
+  conversation(id: string, options?: { readonly agent?: string }): BrowserConversation;
+  /**
+   * Adds a function, also for calls that wait since a few seconds (`graceMs`). Returns how to take it away again.
+   * @throws {TypeError} for a name that is taken
+   */
+  registerTool(name: string, tool: ClientTool): () => void;
+}
+
+export function createBrowserClient(options: BrowserClientOptions): BrowserClient {
+  const { tools, me, leaseMs, graceMs } = options;
+  const api = new Api(options);
+  const registry = new ToolRegistry(tools);
+  const settings = {
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  };
+  return {
+    conversation: (id, { agent } = {}) =>
+      new BrowserConversation(id, { api, registry, settings, agent, me }),
+    registerTool: (name, tool) => registry.add(name, tool),
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * Public entry point `colloquy/browser`: a page's part of a conversation. `fetch` and standard globals only: no Node, no
+ * Temporal. Every name here is public: it changes by the rules of the changelog only.
+ */
+
+// The client, its conversations, and failures of their requests.
+
+export type { ClaimVerdict } from '../protocol/calls/claims.js';
+export type { ExtendVerdict } from '../protocol/calls/extensions.js';
+export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
+export type { Json, JsonSchema } from '../protocol/values/json.js';
+export { type BrowserClient, type BrowserClientOptions, createBrowserClient } from './client.js';
+export type {
+  BrowserConversation,
+  CancelledTurn,
+  SendMessageOptions,
+  SentMessage,
+} from './conversation.js';
+export { ApiError, type Problem } from './net/problem.js';
+export type { Timing } from './net/waiting.js';
+
+// The view of a conversation.
+
+export type {
+  AssistantMessageView,
+  CallState,
+  CallView,
+  Connection,
+  ConversationView,
+  EndedTurn,
+  EventView,
+  Me,
+  MessageView,
+  PendingView,
+  UserMessageView,
+} from './view/types.js';
+
+// Functions of pages.
+
+export type { ClientTool, ClientToolContext, ClientTools, ToolSettings } from './tools/types.js';
+
+// Forms of answers.
+
+export { type CheckedForm, checkForm, type Entered, errorsByField } from './forms/check-form.js';
+export { type Field, type FieldType, type Form, formOf, type Option } from './forms/form.js';
+
+// For readers that follow the stream themselves: rules for live events.
+
+export type { CanonicalEvent } from '../protocol/log/events.js';
+export type { LiveEvent } from '../protocol/log/live-events.js';
+export { LiveView, type StreamedAnswer, type StreamedCall } from '../protocol/log/live-view.js';

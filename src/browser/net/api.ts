@@ -1,0 +1,185 @@
+/** Requests to the API: address, credentials, repeats. */
+import { isRecord } from '../../protocol/values/json.js';
+import { ApiError, refusal, unreachable } from './problem.js';
+import { BackOff, pause, TIMING, type Timing } from './waiting.js';
+
+export interface ApiOptions {
+  /** Address of the API, such as `https://api.example.com`; '' is the origin of the page. */
+  readonly baseUrl: string;
+  /** A bearer token that is never renewed. */
+  readonly token?: string;
+  /** Gives the bearer token, at the first request and once more when the API refuses it (401). */
+  readonly getToken?: () => string | Promise<string>;
+  /** `include` sends cookies to another origin. @defaultValue the default of `fetch`: cookies to the own origin */
+  readonly credentials?: RequestCredentials;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** @defaultValue the global one */
+  readonly fetch?: typeof fetch;
+  /** The tenant of the conversations, for callers that may use several. */
+  readonly tenant?: string;
+  readonly timing?: Partial<Timing>;
+}
+
+export interface Sending {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Api {
+  readonly timing: Timing;
+  readonly #options: ApiOptions;
+  #token: Promise<string | undefined> | undefined;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    this.timing = { ...TIMING, ...options.timing };
+  }
+
+  /**
+   * One request, with a second try after a 401 that a new token may mend.
+   * @throws {ApiError} without an answer, or with a status that is not 2xx
+   */
+  async request(path: string, sending: Sending = {}): Promise<Response> {
+    const response = await this.#answer(path, sending);
+    if (response.ok) return response;
+    throw refusal(response, await jsonOf(response));
+  }
+
+  /** @throws {ApiError} */
+  async read<Value>(path: string, sending: Sending = {}): Promise<Value> {
+    const response = await this.request(path, sending);
+    return (await bodyOf(response)) as Value;
+  }
+
+  /**
+   * Sends until there is an answer, for at most `giveUpMs`. Safe where the body has a `requestId`, or where a repeat
+   * changes nothing. Verdicts are answers, at any status.
+   * @throws {ApiError}
+   */
+  async change<Value>(path: string, body: object, signal?: AbortSignal): Promise<Value> {
+    const { timing } = this;
+    const backOff = new BackOff(timing);
+    const end = Date.now() + timing.giveUpMs;
+    for (;;) {
+      try {
+        return await this.#changeOnce<Value>(path, body, signal);
+      } catch (error) {
+        if (!(error instanceof ApiError) || !error.isPassing || signal?.aborted === true)
+          throw error;
+        const next = backOff.next(error.retryAfterMs);
+        if (Date.now() + next > end) throw error;
+        await pause(next, signal ?? new AbortController().signal);
+      }
+    }
+  }
+
+  async #changeOnce<Value>(path: string, body: object, signal?: AbortSignal): Promise<Value> {
+    const response = await this.#answer(path, { method: 'POST', body, signal });
+    const answer = await bodyOf(response);
+    const isVerdict = isRecord(answer) && typeof answer['verdict'] === 'string';
+    if (response.ok || isVerdict) return answer as Value;
+    throw refusal(response, answer);
+  }
+
+  async #answer(path: string, sending: Sending): Promise<Response> {
+    const used = this.#currentToken();
+    const response = await this.#send(path, sending, await used);
+    if (response.status !== 401 || this.#options.getToken === undefined) return response;
+    // Several requests may be refused at once; the first of them asks for the new token.
+    if (this.#token === used) this.#token = undefined;
+    return this.#send(path, sending, await this.#currentToken());
+  }
+
+  #currentToken(): Promise<string | undefined> {
+    const { token, getToken } = this.#options;
+    if (this.#token !== undefined) return this.#token;
+    const given = (async () => (getToken === undefined ? token : getToken()))();
+    this.#token = given;
+    // A token that could not be had is asked for again by the next request.
+    given.catch(() => {
+      if (this.#token === given) this.#token = undefined;
+    });
+    return given;
+  }
+
+  async #send(path: string, sending: Sending, token: string | undefined): Promise<Response> {
+    const { fetch: fetched = globalThis.fetch, credentials, headers } = this.#options;
+    const { method = 'GET', body, signal } = sending;
+    const limit = limited(signal, this.timing.silenceMs);
+    try {
+      return await fetched(this.#address(path, sending.query), {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...sending.headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(credentials === undefined ? {} : { credentials }),
+        signal: limit.signal,
+        cache: 'no-store',
+      });
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      throw unreachable(error);
+    } finally {
+      limit.done();
+    }
+  }
+
+  #address(path: string, query: Readonly<Record<string, string>> = {}): string {
+    const { baseUrl, tenant } = this.#options;
+    const parameters = new URLSearchParams({
+      ...query,
+      ...(tenant === undefined ? {} : { tenant }),
+    });
+    const text = parameters.toString();
+    return `${baseUrl.replace(/\/+$/, '')}${path}${text === '' ? '' : `?${text}`}`;
+  }
+}
+
+/** Aborts with the given signal, and after the time, until it is done: the body of an answer has its own limit. */
+function limited(
+  given: AbortSignal | undefined,
+  ms: number,
+): { readonly signal: AbortSignal; readonly done: () => void } {
+  const own = new AbortController();
+  const abort = (): void => {
+    own.abort(given?.reason ?? new Error(`no answer within ${ms} ms`));
+  };
+  const timer = setTimeout(abort, ms);
+  if (given?.aborted === true) abort();
+  given?.addEventListener('abort', abort);
+  return {
+    signal: own.signal,
+    done: () => {
+      clearTimeout(timer);
+      given?.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** @throws {ApiError} when the answer breaks off */
+async function bodyOf(response: Response): Promise<unknown> {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw unreachable(error);
+  }
+  try {
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    // A page of a proxy, for instance.
+    if (!response.ok) return undefined;
+    throw unreachable('the answer is not JSON');
+  }
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  return bodyOf(response).catch(() => undefined);
+}

@@ -1,0 +1,99 @@
+/** One connection to the event stream of a conversation. */
+import { createParser } from 'eventsource-parser';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import { type LogCursor, parseCursor } from '../../protocol/values/cursor.js';
+import { unreachable } from './problem.js';
+
+export type Frame =
+  | { readonly type: 'event'; readonly cursor: LogCursor; readonly event: CanonicalEvent }
+  | { readonly type: 'live'; readonly event: LiveEvent };
+
+/**
+ * Passes on the frames of a stream, those that came together at once, until it ends.
+ * @throws {ApiError} when the connection breaks, or is silent for `silenceMs`
+ */
+export async function readFrames(
+  response: Response,
+  options: {
+    readonly silenceMs: number;
+    readonly signal: AbortSignal;
+    readonly take: (frames: readonly Frame[]) => void;
+    /** Called when the page is shown again or the network is back; the silence is measured then. */
+    readonly onWake: (listener: () => void) => () => void;
+  },
+): Promise<void> {
+  const { silenceMs, signal, take } = options;
+  const reader = response.body?.getReader();
+  if (reader === undefined) throw unreachable('the stream has no body');
+  const silence = new AbortController();
+  let heardAt = Date.now();
+  // Timers of hidden pages are late, so the time is compared as well.
+  const check = (): void => {
+    if (Date.now() - heardAt >= silenceMs) silence.abort();
+  };
+  const timer = setInterval(check, Math.min(1_000, silenceMs / 4));
+  const sleep = options.onWake(check);
+  const decoder = new TextDecoder();
+  let frames: Frame[] = [];
+  const parser = createParser({
+    onEvent: (message) => {
+      const frame = frameOf(message);
+      if (frame !== undefined) frames.push(frame);
+    },
+  });
+  try {
+    for (;;) {
+      const read = await until(reader.read(), [signal, silence.signal]);
+      if (read === undefined) {
+        if (signal.aborted) return;
+        throw unreachable(`nothing came for ${silenceMs} ms`);
+      }
+      if (read.done) return;
+      heardAt = Date.now();
+      parser.feed(decoder.decode(read.value, { stream: true }));
+      const came = frames;
+      frames = [];
+      if (came.length > 0) take(came);
+      if (signal.aborted) return;
+    }
+  } finally {
+    clearInterval(timer);
+    sleep();
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+/** The value, or undefined when one of the signals aborts first. @throws {ApiError} */
+async function until<Value>(
+  value: Promise<Value>,
+  signals: readonly AbortSignal[],
+): Promise<Value | undefined> {
+  const done = new AbortController();
+  const aborted = new Promise<undefined>((resolve) => {
+    for (const signal of signals)
+      if (signal.aborted) resolve(undefined);
+      else signal.addEventListener('abort', () => resolve(undefined), { signal: done.signal });
+  });
+  try {
+    return await Promise.race([value, aborted]);
+  } catch (error) {
+    throw unreachable(error);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Undefined for frames of no use here: those of sub-agents, and those of a later version without an id. */
+function frameOf(message: {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: string;
+}): Frame | undefined {
+  const { id = '', event = '', data } = message;
+  if (event.startsWith('live.')) return { type: 'live', event: JSON.parse(data) as LiveEvent };
+  const cursor = event.includes('.') ? undefined : parseCursor(id);
+  return cursor === undefined
+    ? undefined
+    : { type: 'event', cursor, event: JSON.parse(data) as CanonicalEvent };
+}

@@ -1,0 +1,244 @@
+/** The messages and calls of a conversation as a fold over events of its log. Pure. */
+import type { Executor } from '../../protocol/calls/executors.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { ToolResult } from '../../protocol/calls/results.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { assistantMessageId } from '../../protocol/log/live-events.js';
+import type { Json } from '../../protocol/values/json.js';
+
+type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>;
+
+export type Entry =
+  | { readonly role: 'user'; readonly event: EventOf<'user_message'> }
+  | AssistantEntry
+  | { readonly role: 'event'; readonly event: EventOf<'inbox_event'> };
+
+export interface AssistantEntry {
+  readonly role: 'assistant';
+  readonly messageId: string;
+  readonly turnId: string;
+  readonly step: number;
+  /** Absent: only calls of the message are known. */
+  readonly event?: EventOf<'assistant_message'>;
+  /** Ids of its calls, in the model's order. */
+  readonly calls: readonly string[];
+}
+
+/** A call as far as the log has it. Whether it waits or runs is in the snapshot. */
+export interface LoggedCall {
+  readonly toolCallId: string;
+  readonly turnId: string;
+  readonly name: string;
+  readonly executor?: Executor;
+  readonly input?: Json;
+  readonly argumentsJson?: string;
+  readonly detached?: true;
+  /** An answer was accepted: only a check of it may be under way. */
+  readonly answered?: true;
+  readonly result?: ToolResult;
+}
+
+export interface Transcript {
+  readonly entries: readonly Entry[];
+  /** Accepted messages whose turn has not begun; they are shown last. */
+  readonly queued: readonly EventOf<'user_message'>[];
+  readonly calls: ReadonlyMap<string, LoggedCall>;
+  /** Ids of the actors who sent a message of the turn, by turn. */
+  readonly requesters: ReadonlyMap<string, readonly string[]>;
+  /** Request ids of accepted messages, and codes of those refused later. */
+  readonly accepted: ReadonlySet<string>;
+  readonly refused: ReadonlyMap<string, string>;
+  readonly lastTurn?: EventOf<'turn_ended'>;
+}
+
+export const EMPTY: Transcript = {
+  entries: [],
+  queued: [],
+  calls: new Map(),
+  requesters: new Map(),
+  accepted: new Set(),
+  refused: new Map(),
+};
+
+/** The transcript after these events, which follow those before. Copies what it changes, once for all events. */
+export function extendTranscript(
+  before: Transcript,
+  events: readonly CanonicalEvent[],
+): Transcript {
+  const draft = new Draft(before);
+  for (const event of events) draft.take(event);
+  return draft.finished();
+}
+
+class Draft {
+  readonly #entries: Entry[];
+  readonly #calls: Map<string, LoggedCall>;
+  readonly #requesters: Map<string, readonly string[]>;
+  readonly #accepted: Set<string>;
+  readonly #refused: Map<string, string>;
+  #queued: readonly EventOf<'user_message'>[];
+  #lastTurn: EventOf<'turn_ended'> | undefined;
+
+  constructor({ entries, queued, calls, requesters, accepted, refused, lastTurn }: Transcript) {
+    this.#entries = [...entries];
+    this.#calls = new Map(calls);
+    this.#requesters = new Map(requesters);
+    this.#accepted = new Set(accepted);
+    this.#refused = new Map(refused);
+    this.#queued = queued;
+    this.#lastTurn = lastTurn;
+  }
+
+  finished(): Transcript {
+    const lastTurn = this.#lastTurn;
+    return {
+      entries: this.#entries,
+      queued: this.#queued,
+      calls: this.#calls,
+      requesters: this.#requesters,
+      accepted: this.#accepted,
+      refused: this.#refused,
+      ...(lastTurn === undefined ? {} : { lastTurn }),
+    };
+  }
+
+  take(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'user_message':
+        this.#userMessage(event);
+        break;
+      case 'message_refused':
+        this.#refused.set(event.requestId, event.code);
+        break;
+      case 'turn_started':
+        this.#place((message) => message.turnId === event.turnId);
+        break;
+      case 'turn_ended':
+        this.#place((message) => message.turnId === event.turnId);
+        this.#lastTurn = event;
+        break;
+      case 'conversation_closed':
+      case 'run_ended':
+        this.#place(() => true);
+        break;
+      case 'assistant_message':
+        this.#assistantMessage(event);
+        break;
+      case 'inbox_event':
+        this.#inboxEvent(event);
+        break;
+      default:
+        this.#call(event);
+    }
+  }
+
+  #userMessage(event: EventOf<'user_message'>): void {
+    this.#accepted.add(event.requestId);
+    this.#addRequester(event.turnId, event.actor.id);
+    // A message that joins the running turn has no turn of its own to wait for.
+    if (event.onBusy === 'steer') this.#entries.push({ role: 'user', event });
+    else if (event.onBusy === 'interrupt') this.#queued = [event, ...this.#queued];
+    else this.#queued = [...this.#queued, event];
+  }
+
+  #addRequester(turnId: string, id: string): void {
+    const known = this.#requesters.get(turnId) ?? [];
+    if (!known.includes(id)) this.#requesters.set(turnId, [...known, id]);
+  }
+
+  #place(isDue: (event: EventOf<'user_message'>) => boolean): void {
+    const due = this.#queued.filter(isDue);
+    if (due.length === 0) return;
+    this.#queued = this.#queued.filter((event) => !isDue(event));
+    for (const event of due) this.#entries.push({ role: 'user', event });
+  }
+
+  #assistantMessage(event: EventOf<'assistant_message'>): void {
+    const { messageId, turnId, step, parts } = event;
+    const written = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
+    for (const { toolCallId, name, argumentsJson } of written)
+      this.#change(toolCallId, { toolCallId, turnId, name, argumentsJson });
+    const ids = written.map(({ toolCallId }) => toolCallId);
+    this.#changeEntry({ messageId, turnId, step }, ({ calls }) => ({
+      event,
+      calls: [...new Set([...ids, ...calls])],
+    }));
+  }
+
+  #inboxEvent(event: EventOf<'inbox_event'>): void {
+    const { toolCallId, result } = event;
+    if (toolCallId === undefined || result === undefined)
+      this.#entries.push({ role: 'event', event });
+    else this.#change(toolCallId, { result });
+  }
+
+  #call(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'tool_call':
+      case 'call_planned':
+        this.#planned(event);
+        break;
+      case 'input_edited':
+      case 'input_migrated':
+        this.#change(event.toolCallId, { input: event.input });
+        break;
+      case 'suspension':
+        this.#change(event.suspension.toolCallId, {}, 'answered');
+        break;
+      case 'resolution':
+        if (event.kind !== 'approval') this.#change(event.toolCallId, { answered: true });
+        break;
+      case 'resolution_reverted':
+        this.#change(event.toolCallId, {}, 'answered');
+        break;
+      case 'tool_result':
+        this.#change(event.toolCallId, { result: event.result });
+        break;
+      default:
+    }
+  }
+
+  #planned({ turnId, step, call }: EventOf<'tool_call' | 'call_planned'>): void {
+    const { toolCallId } = call;
+    this.#change(toolCallId, { turnId, ...plannedPart(call) });
+    const messageId = assistantMessageId(turnId, step);
+    this.#changeEntry({ messageId, turnId, step }, ({ calls }) => ({
+      calls: calls.includes(toolCallId) ? calls : [...calls, toolCallId],
+    }));
+  }
+
+  /** Changes a call; one that begins before the loaded events is left out until those are loaded. */
+  #change(toolCallId: string, change: Partial<LoggedCall>, without?: 'answered'): void {
+    const before = this.#calls.get(toolCallId);
+    const { turnId, name } = { ...before, ...change };
+    if (turnId === undefined || name === undefined) return;
+    const { answered, ...rest } = before ?? {};
+    const kept = answered === undefined || without === 'answered' ? {} : { answered };
+    this.#calls.set(toolCallId, { toolCallId, turnId, name, ...rest, ...kept, ...change });
+  }
+
+  #changeEntry(
+    at: Pick<AssistantEntry, 'messageId' | 'turnId' | 'step'>,
+    change: (entry: AssistantEntry) => Partial<AssistantEntry>,
+  ): void {
+    // Events of a step follow each other, so its message is one of the last.
+    const place = this.#entries.findLastIndex(
+      (entry) => entry.role === 'assistant' && entry.messageId === at.messageId,
+    );
+    const known = this.#entries[place];
+    const entry: AssistantEntry =
+      known?.role === 'assistant' ? known : { role: 'assistant', ...at, calls: [] };
+    const changed = { ...entry, ...change(entry) };
+    if (known === undefined) this.#entries.push(changed);
+    else this.#entries[place] = changed;
+  }
+}
+
+function plannedPart(call: PlannedCall): Partial<LoggedCall> & Pick<LoggedCall, 'name'> {
+  const { toolCallId, name, executor, input, mode } = call;
+  return {
+    ...{ toolCallId, name, executor },
+    ...(input === undefined ? {} : { input }),
+    ...(mode === 'detach' ? { detached: true } : {}),
+  };
+}
