@@ -7,6 +7,7 @@ import { addChatCommand } from './chat/register.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
+import type { ReplayFlags } from './operate/replay-command.js';
 import { environmentVariables } from './process/config.js';
 import { retry, seconds } from './process/options.js';
 import { failWith } from './process/process-life.js';
@@ -194,6 +195,24 @@ program
       await runRepair(conversation, flags);
     },
   );
+
+program
+  .command('replay [conversation]')
+  .description(
+    'Replay the histories of a conversation, of a file (.json) or of a folder with this code, and say where they fail',
+  )
+  .option('--tenant <tenant>', 'whose conversation (default: "default")')
+  .option('--history <folder>', 'every history in a folder, instead of a conversation')
+  .option('--json', 'print the outcomes as JSON')
+  .option(...retry(0))
+  .addHelpText(
+    'after',
+    '\nA file is what "temporal workflow show --output json" writes. Nothing is changed. Exits with 0 when all replay, else with 1.\nExample: npx colloquy replay order-42',
+  )
+  .action(async (conversation: string | undefined, flags: ReplayFlags) => {
+    const { runReplay } = await import('./operate/replay-command.js');
+    await runReplay(conversation, flags);
+  });
 
 program
   .command('dev')

@@ -129,6 +129,14 @@ describe('a run that the present code cannot replay', () => {
     expect(explained.text).toMatch(
       /does not replay: .*TMPRL1100[^]*tool:\S*wire\S* +not done again[^]*Nothing was changed. To reset it: npx colloquy repair unreplayable --apply/,
     );
+    const replayed = colloquy(['replay', talk.id, '--json'], world.env);
+    expect(await replayed.ended).toBe(1);
+    expect(JSON.parse(replayed.stdout())).toMatchObject({
+      ok: false,
+      histories: [
+        { name: before, status: 'fails', error: expect.stringContaining('TMPRL1100') as string },
+      ],
+    });
     const planned = await ran('repair', talk.id, '--json');
     expect(planned.code).toBe(1);
     expect(JSON.parse(planned.text)).toMatchObject({ status: 'reset', runId: before });
@@ -151,6 +159,9 @@ describe('a run that the present code cannot replay', () => {
     const again = await ran('repair', talk.id, '--json');
     expect(again.code).toBe(0);
     expect(JSON.parse(again.text)).toMatchObject({ status: 'replays' });
+    const healthy = colloquy(['replay', talk.id], world.env);
+    expect(await healthy.ended).toBe(0);
+    expect(healthy.stdout()).toContain(`replays  ${await runOf()}`);
     expect(await diagnosed()).toMatchObject({
       code: 0,
       diagnosis: { ok: true, conversations: [] },

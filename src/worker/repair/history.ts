@@ -115,3 +115,17 @@ function isDecision(event: HistoryEvent | undefined): boolean {
       event.workflowExecutionContinuedAsNewEventAttributes) != null
   );
 }
+
+/** Drops a trailing task that is scheduled or in progress: it may vanish. */
+export function withoutPassing(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  let length = events.length;
+  while (length > 0 && isPassing(events[length - 1])) length -= 1;
+  return events.slice(0, length);
+}
+
+function isPassing(event: HistoryEvent | undefined): boolean {
+  return (
+    event?.workflowTaskScheduledEventAttributes != null ||
+    event?.workflowTaskStartedEventAttributes != null
+  );
+}

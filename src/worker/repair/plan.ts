@@ -20,6 +20,7 @@ import {
   doneTasks,
   idOf,
   signalIn,
+  withoutPassing,
 } from './history.js';
 import { isLost, mustNotRepeat, recoveredEntries } from './recovered.js';
 import { firstRefused, type ReplayOptions } from './replay.js';
@@ -105,20 +106,6 @@ export async function planRepair(deps: RepairDeps, key: ConversationKey): Promis
     warnings,
     entries,
   };
-}
-
-/** Drops a trailing task that is scheduled or in progress: it may vanish. */
-function withoutPassing(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
-  let length = events.length;
-  while (length > 0 && isPassing(events[length - 1])) length -= 1;
-  return events.slice(0, length);
-}
-
-function isPassing(event: HistoryEvent | undefined): boolean {
-  return (
-    event?.workflowTaskScheduledEventAttributes != null ||
-    event?.workflowTaskStartedEventAttributes != null
-  );
 }
 
 /** Finds the task to cut at, by P2. */
