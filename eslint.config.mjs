@@ -45,7 +45,9 @@ export const IMPORTS = {
   },
   http: {
     own: ['protocol', 'net', 'client', 'projection', 'store', 'watchdog'],
-    packages: ['express', 'zod', 'helmet', 'pino', 'prom-client', 'node:'],
+    packages: [
+      ...['express', 'zod', 'helmet', 'pino', 'prom-client', 'rate-limiter-flexible', 'node:'],
+    ],
   },
   worker: {
     own: [
@@ -125,7 +127,7 @@ const FLOORS = {
     ['http', 'mcp', 'plugin', 'tool-rules'],
     ['agent'],
   ],
-  http: [['metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes'], ['worklist']],
+  http: [['limits', 'metrics', 'schemas'], ['identity'], ['openapi'], ['request'], ['routes'], ['worklist']],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [['source'], ['catch-up', 'duties', 'worklist'], ['projector', 'reading']],

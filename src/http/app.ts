@@ -2,13 +2,15 @@
 import express, { type Express, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
+import { callerOf } from './identity/callers.js';
 import { identifyCallers } from './identity/gate.js';
 import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
+import { limitCallers } from './limits/middleware.js';
 import { OPERATIONS } from './openapi/operations.js';
 import { allowCors, allowOrigins } from './request/cors.js';
 import type { AppDeps } from './request/deps.js';
-import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
+import { checkKey, jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
 import { problemHandler, sendProblem } from './request/problem.js';
 import { OpenStreams, rememberStreams } from './request/streams.js';
@@ -60,8 +62,9 @@ export function createApp(deps: AppDeps): Express {
   if (deps.codec !== undefined) app.use('/codec', allowOrigins(forUi(deps.codec.origins)));
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
-
   app.use(identifyCallers(deps, openPaths(deps)));
+  if (deps.limits !== undefined) app.use(limitCallers({ callerOf, ...deps.limits }));
+  app.use(checkKey());
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
   const router = Router();

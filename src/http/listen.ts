@@ -16,6 +16,8 @@ export interface ServeOptions {
    * balancer to notice. @defaultValue 0
    */
   readonly drainMs?: number;
+  /** Connections that one address may have open; further ones are closed at once. @defaultValue any number */
+  readonly connectionsPerAddress?: number | undefined;
   /** Time for running requests when closing, in milliseconds. @defaultValue 5000 */
   readonly graceMs?: number;
 }
@@ -50,6 +52,8 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   const problem = isIdentified(app) ? undefined : hostProblem(host);
   if (problem !== undefined) throw new ListenError('not_loopback', problem);
   const server = createServer(app);
+  if (options.connectionsPerAddress !== undefined)
+    limitConnections(server, options.connectionsPerAddress);
   await listen(server, options.port, host);
   const { port } = server.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
@@ -62,6 +66,25 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
       return closing;
     },
   };
+}
+
+/** A refused connection gets no answer: it is closed before its request is read. */
+function limitConnections(server: Server, max: number): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = open.get(address) ?? 0;
+    if (count >= max) {
+      socket.destroy();
+      return;
+    }
+    open.set(address, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
 }
 
 async function listen(server: Server, port: number, host: string): Promise<void> {

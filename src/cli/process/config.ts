@@ -1,6 +1,7 @@
 /** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { DEFAULT_REQUESTS, DEFAULT_STREAMS, WINDOW_SECONDS } from '../../http/limits/options.js';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
 import type { ProbeAddress } from '../../net/probe-server.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
@@ -26,6 +27,10 @@ const address = z
 /** As many as the workflow tasks that a worker takes at once. */
 const MIN_CACHED_RUNS = 40;
 const CACHED_RULE = `must be a whole number from ${MIN_CACHED_RUNS}`;
+const limit = z
+  .string()
+  .regex(/^([1-9]\d{0,8}|off)$/, 'must be a whole number from 1, or off')
+  .transform((text) => (text === 'off' ? text : Number(text)));
 const filled = z.string().min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, `must be ${values.join(' or ')}`);
@@ -140,6 +145,17 @@ const EnvironmentSchema = z.object({
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
     .optional()
     .describe('Workers delete conversations that were closed longer ago, such as `30 days`.'),
+  COLLOQUY_REQUEST_LIMIT: limit
+    .prefault(String(DEFAULT_REQUESTS))
+    .describe(
+      `Requests that one caller may send to the API in ${WINDOW_SECONDS} s, or \`off\`; answers to calls count for nothing.`,
+    ),
+  COLLOQUY_STREAM_LIMIT: limit
+    .prefault(String(DEFAULT_STREAMS))
+    .describe('Event streams that one caller may have open, or `off`.'),
+  COLLOQUY_CONNECTION_LIMIT: limit
+    .prefault('5000')
+    .describe('Connections that one address may have open to the API, or `off`.'),
   COLLOQUY_METRICS: address
     .optional()
     .describe(
@@ -196,6 +212,8 @@ export interface Config {
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
   readonly port: number;
+  /** Limits of the API. */
+  readonly limits: Readonly<Record<'requests' | 'streams' | 'connections', number | 'off'>>;
   /** Where a worker serves metrics; absent: nowhere. */
   readonly metrics: string | undefined;
   /** Where an API process serves metrics; absent: nowhere. */
@@ -297,6 +315,11 @@ export function readConfig(
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,
+    limits: {
+      requests: values.COLLOQUY_REQUEST_LIMIT,
+      streams: values.COLLOQUY_STREAM_LIMIT,
+      connections: values.COLLOQUY_CONNECTION_LIMIT,
+    },
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
 }

@@ -9,7 +9,7 @@ import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { createPino, loggerOf } from '../process/logging.js';
-import { announceReady, exitNow, onStop } from '../process/process-life.js';
+import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -25,6 +25,7 @@ export interface ServeFlags {
 
 export async function runServe(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, flags);
+  endWhileStarting();
   // Checked before the wait for a server, which would not make it right.
   const problem = hostProblem(config.host);
   if (problem !== undefined) throw new ConfigError(problem);
@@ -44,13 +45,13 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     patience: config.patience,
   });
   const { allowedHosts, uiOrigins, corsOrigins, devSecret, devRoles } = config;
-  const { apiMetrics } = config;
+  const { apiMetrics, limits } = config;
   const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
   const metricsServer = await serveMetrics(metrics, apiMetrics);
   const kept = await developmentSecret(config.dataDir, devSecret);
   const app = await colloquy.app({
     ...developmentIdentity({ secret: kept.secret, roles: devRoles }),
-    ...{ log, allowedHosts, codecOrigins: uiOrigins },
+    ...{ log, allowedHosts, codecOrigins: uiOrigins, limits },
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
   });
@@ -58,6 +59,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     port: config.port,
     host: config.host,
     drainMs: flags.drain * 1_000,
+    ...(limits.connections === 'off' ? {} : { connectionsPerAddress: limits.connections }),
   });
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);

@@ -6,6 +6,8 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 export interface ConversationErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly FieldProblem[] | undefined;
+  /** Milliseconds after which the same call may succeed, where they are known. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** A refusal or a failure. `code` names a row of the failure table; `httpStatus` is that row's. */
@@ -14,6 +16,7 @@ export class ConversationError extends Error {
   readonly httpStatus: number;
   /** The fields that break a rule, if there are any. */
   readonly problems: readonly FieldProblem[] | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: FailureCode, message: string, options: ConversationErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -21,6 +24,7 @@ export class ConversationError extends Error {
     this.code = code;
     this.httpStatus = FAILURES[code].httpStatus;
     this.problems = options.problems;
+    this.retryAfterMs = options.retryAfterMs;
   }
 
   /** Whether the same call may succeed later without a change by the caller. */

@@ -60,6 +60,14 @@ export function actorOf(
   };
 }
 
+/** One caller, for limits: its tenant and actor, or the address of its connection where no identity is needed. */
+export function callerOf(request: Request): string {
+  const caller = callers.get(request);
+  if (caller === undefined) return `address ${request.socket.remoteAddress ?? 'unknown'}`;
+  const { tenants, actor } = caller.identity;
+  return JSON.stringify([tenants[0], actor.id]);
+}
+
 /** Fields of the request's log line. */
 export function loggedCaller(request: Request): {
   readonly caller?: string;

@@ -1,5 +1,6 @@
 /** The description of the API in OpenAPI 3.1, made of the schemas by which requests are parsed. */
 import { z } from 'zod';
+import { MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
 import { OPERATIONS, type Operation } from './operations.js';
 import { Problem } from './shapes.js';
 
@@ -60,7 +61,8 @@ const PROBLEM = { schema: { $ref: '#/components/schemas/Problem' } };
 function describe(operation: Operation): JsonObject {
   const { id, summary, right, bodies, takesFile } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
-  if (operation.idempotent === true) parameters.push(IDEMPOTENCY_KEY);
+  if (operation.idempotent !== undefined) parameters.push(keyOf(operation.idempotent));
+  if (operation.tagged === true) parameters.push(IF_NONE_MATCH);
   return {
     operationId: id,
     summary,
@@ -79,11 +81,23 @@ function securityOf(right: Operation['right']): readonly JsonObject[] {
   return [{ token: rights }, { session: rights }];
 }
 
-const IDEMPOTENCY_KEY: JsonObject = {
-  name: 'Idempotency-Key',
+function keyOf(idempotent: true | 'itself'): JsonObject {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      idempotent === 'itself'
+        ? 'Not needed: a repeat of the request has no further effect'
+        : 'Names the request: repeats under one key are one request',
+    schema: { type: 'string', minLength: 1, maxLength: MAX_REQUEST_ID_CHARS },
+  };
+}
+
+const IF_NONE_MATCH: JsonObject = {
+  name: 'If-None-Match',
   in: 'header',
-  description: 'Names the request: repeats under one key are one request',
-  schema: { type: 'string', minLength: 1 },
+  description: 'The `ETag` of an earlier answer: 304 without a body if nothing has changed',
+  schema: { type: 'string' },
 };
 
 function pathParameters({ path }: Operation): JsonObject[] {
@@ -128,6 +142,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '201': 'Made',
   '202': 'Taken; the rest follows',
   '206': 'A part',
+  '304': 'Not changed',
   '403': 'Refused: not in the audience',
   '404': 'Not known',
   '409': 'Too late, or not yet',

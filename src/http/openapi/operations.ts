@@ -24,8 +24,13 @@ export interface Operation {
   readonly bodies?: readonly z.ZodType[];
   /** The body is a file of any type. */
   readonly takesFile?: true;
-  /** Takes the header `Idempotency-Key`. */
-  readonly idempotent?: true;
+  /**
+   * Takes the header `Idempotency-Key`. `'itself'`: a repeat has no further effect with or without a key, so the key is
+   * checked for its form only.
+   */
+  readonly idempotent?: true | 'itself';
+  /** Answers with an `ETag`, and takes `If-None-Match`. */
+  readonly tagged?: true;
   /** Shapes of the answers by status. `'file'`: bytes; `'none'`: no body; `'stream'`: server-sent events. */
   readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none' | 'stream'>>;
   /** The other form of the answer, for `Accept: text/event-stream`. */
@@ -66,11 +71,11 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.ConversationTurn, 202: shapes.Sent },
   },
   {
-    ...{ method: 'get', path: ONE, id: 'getConversation' },
+    ...{ method: 'get', path: ONE, id: 'getConversation', tagged: true },
     right: 'read',
     summary: 'The present state of a conversation',
     query: queries.SnapshotQuerySchema,
-    answers: { 200: shapes.Snapshot },
+    answers: { 200: shapes.Snapshot, 304: 'none' },
   },
   {
     ...{ method: 'delete', path: ONE, id: 'deleteConversation', ...OF_ONE },
@@ -107,7 +112,13 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.Cancelled, 202: shapes.Cancelled },
   },
   {
-    ...{ method: 'post', path: `${ONE}/close`, id: 'closeConversation', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${ONE}/close`,
+      id: 'closeConversation',
+      idempotent: 'itself',
+      ...OF_ONE,
+    },
     right: 'cancel',
     summary: 'Closes a conversation',
     bodies: [bodies.CloseSchema],
@@ -129,16 +140,23 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.InboxReply, 202: shapes.InboxReply },
   },
   {
-    ...{ method: 'post', path: `${ONE}/blobs`, id: 'uploadFile', takesFile: true, ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${ONE}/blobs`,
+      id: 'uploadFile',
+      idempotent: 'itself',
+      takesFile: true,
+      ...OF_ONE,
+    },
     right: 'send',
     summary: 'Stores a file, for a later message',
     answers: { 201: shapes.Uploaded },
   },
   {
-    ...{ method: 'get', path: `${ONE}/blobs/:blobId`, id: 'readBlob', ...OF_ONE },
+    ...{ method: 'get', path: `${ONE}/blobs/:blobId`, id: 'readBlob', tagged: true, ...OF_ONE },
     right: 'read',
     summary: 'A value that was too large for its event; a part of it by the header `Range`',
-    answers: { 200: 'file', 206: 'file', 416: 'none' },
+    answers: { 200: 'file', 206: 'file', 304: 'none', 416: 'none' },
   },
   {
     ...{ method: 'get', path: `${ONE}/rules`, id: 'listRules', ...OF_ONE },
@@ -195,7 +213,13 @@ export const OPERATIONS: readonly Operation[] = [
     answers: VERDICTS,
   },
   {
-    ...{ method: 'post', path: `${CALL}/progress`, id: 'reportProgress', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${CALL}/progress`,
+      id: 'reportProgress',
+      idempotent: 'itself',
+      ...OF_ONE,
+    },
     right: 'answer',
     summary: 'Shows progress of a claimed call, and renews the claim',
     bodies: [bodies.ProgressSchema],
@@ -208,7 +232,13 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.Triggers },
   },
   {
-    ...{ method: 'post', path: `${ONE}/triggers`, id: 'createTrigger', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${ONE}/triggers`,
+      id: 'createTrigger',
+      idempotent: true,
+      ...OF_ONE,
+    },
     right: 'send',
     summary: 'Makes a trigger: an event at given times',
     bodies: [shapes.TriggerBody],
@@ -227,19 +257,37 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.TriggerRemoved },
   },
   {
-    ...{ method: 'post', path: `${TRIGGER}/pause`, id: 'pauseTrigger', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${TRIGGER}/pause`,
+      id: 'pauseTrigger',
+      idempotent: 'itself',
+      ...OF_ONE,
+    },
     right: 'send',
     summary: 'Pauses a trigger',
     answers: { 200: shapes.Trigger },
   },
   {
-    ...{ method: 'post', path: `${TRIGGER}/resume`, id: 'resumeTrigger', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${TRIGGER}/resume`,
+      id: 'resumeTrigger',
+      idempotent: 'itself',
+      ...OF_ONE,
+    },
     right: 'send',
     summary: 'Resumes a trigger',
     answers: { 200: shapes.Trigger },
   },
   {
-    ...{ method: 'post', path: `${TRIGGER}/note`, id: 'setTriggerNote', ...OF_ONE },
+    ...{
+      method: 'post',
+      path: `${TRIGGER}/note`,
+      id: 'setTriggerNote',
+      idempotent: 'itself',
+      ...OF_ONE,
+    },
     right: 'send',
     summary: 'Sets the text that the model reads with the next event',
     bodies: [bodies.TriggerNoteSchema],
@@ -260,7 +308,13 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.Session },
   },
   {
-    ...{ method: 'post', path: '/v1/session', id: 'beginSession', query: queries.NoQuerySchema },
+    ...{
+      method: 'post',
+      path: '/v1/session',
+      id: 'beginSession',
+      idempotent: 'itself',
+      query: queries.NoQuerySchema,
+    },
     right: 'any',
     bound: true,
     summary: 'Gives a page of the same origin a cookie in place of the token that it sends',
@@ -311,9 +365,9 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.Ready, 503: shapes.Ready },
   },
   {
-    ...{ method: 'get', path: '/openapi.json', id: 'describe' },
+    ...{ method: 'get', path: '/openapi.json', id: 'describe', tagged: true },
     right: 'open',
     summary: 'This description',
-    answers: { 200: shapes.Description },
+    answers: { 200: shapes.Description, 304: 'none' },
   },
 ];

@@ -17,7 +17,7 @@ interface CorsRule extends CorsOptions {
 }
 
 /** Headers of answers that scripts may read, besides those that they always may. */
-const EXPOSED = 'Content-Range, Location, Retry-After, X-Request-Id';
+const EXPOSED = 'Content-Range, ETag, Location, Retry-After, X-Request-Id';
 
 /** @throws {ConversationError} invalid_request when an entry is no origin */
 export function allowCors({ origins, credentials }: CorsOptions): RequestHandler {
@@ -31,7 +31,7 @@ export function allowCors({ origins, credentials }: CorsOptions): RequestHandler
     origins,
     ...(credentials === undefined ? {} : { credentials }),
     methods: 'GET, POST, DELETE',
-    headers: 'content-type, idempotency-key, last-event-id, authorization',
+    headers: 'content-type, idempotency-key, if-none-match, last-event-id, authorization',
   });
 }
 

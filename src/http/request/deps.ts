@@ -7,6 +7,7 @@ import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { LogCounts } from '../../store/ports/counts.js';
 import type { Identify } from '../identity/identity.js';
 import type { TokenSigner } from '../identity/tokens.js';
+import type { CallerLimits } from '../limits/options.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import type { CorsOptions } from './cors.js';
 
@@ -64,6 +65,8 @@ export interface AppDeps {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
+  /** Limits of each caller; `{}` has the defaults. @defaultValue none */
+  readonly limits?: CallerLimits | undefined;
   /** Counts the requests of this app, and of no other; `new ApiMetrics()`. @defaultValue none are counted */
   readonly metrics?: ApiMetrics;
   /** Absent = no codec endpoint. */

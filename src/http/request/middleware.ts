@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { checkTexts } from '../../client/api/checks.js';
-import { ConversationError } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
 import { register } from '../../watchdog/operations.js';
 import { loggedCaller } from '../identity/callers.js';
 import type { AppDeps } from './deps.js';
@@ -19,6 +20,16 @@ export function requestId(): RequestHandler {
       'X-Request-Id',
       given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
     );
+    next();
+  };
+}
+
+/** Checks the `Idempotency-Key` of every request, also where the effect is idempotent by itself. */
+export function checkKey(): RequestHandler {
+  return (request, _response, next) => {
+    const key = request.get('idempotency-key');
+    const problem = key === undefined ? undefined : requestIdProblem('Idempotency-Key', key);
+    if (problem !== undefined) throw invalidField('Idempotency-Key', problem);
     next();
   };
 }

@@ -36,6 +36,11 @@ export function problemOf(error: ConversationError): ProblemDocument {
   };
 }
 
+/** Whole seconds, as the header has them. */
+function pauseSeconds({ retryAfterMs }: ConversationError): number {
+  return retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil(retryAfterMs / 1_000) || 1;
+}
+
 /** Sends a problem, with further members where a route has some (`verdict`). */
 export function sendProblem(
   response: Response,
@@ -44,7 +49,7 @@ export function sendProblem(
 ): void {
   const { retryable, httpStatus } = FAILURES[error.code];
   if (retryable && (httpStatus === 503 || httpStatus === 429))
-    response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+    response.setHeader('Retry-After', String(pauseSeconds(error)));
   if (httpStatus === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="colloquy"');
   response
     .status(httpStatus)
@@ -57,7 +62,13 @@ export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler 
   const handle = (...[thrown, request, response]: Parameters<ErrorRequestHandler>): void => {
     const error = fromHttp(thrown) ?? fromTemporal(thrown);
     if (error.httpStatus >= 500)
-      deps.log?.error({ err: error, cause: error.cause, path: request.path }, 'request failed');
+      deps.log?.error(
+        {
+          requestId: response.getHeader('x-request-id'),
+          ...{ err: error, cause: error.cause, path: request.path },
+        },
+        'request failed',
+      );
     if (response.headersSent) response.destroy();
     else sendProblem(response, error);
   };

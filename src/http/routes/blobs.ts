@@ -9,6 +9,7 @@ import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import { isKnown } from '../request/tags.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 
@@ -25,6 +26,8 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
       if (asksForPart(request)) await sendPart(conversation, blobId, { request, response });
       else {
         const { ref, content } = await conversation.blob(blobId);
+        // An id names its content, which never changes; the rights of the caller may.
+        if (isKnown(request, response, `"${ref.id}"`)) return;
         send(response.status(200), ref.type, content);
       }
     },

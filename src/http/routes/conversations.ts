@@ -13,6 +13,7 @@ import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
 import { goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import { sendTagged } from '../request/tags.js';
 import { addressOf, conversationOf, keyOf, mayName, tenantOf } from '../request/tenants.js';
 import {
   CancelSchema,
@@ -30,7 +31,7 @@ import {
   WaitQuerySchema,
 } from '../schemas/queries.js';
 
-const DEFAULT_PAGE = 50;
+export const CONVERSATIONS_A_PAGE = 50;
 
 export function addConversationRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations', {
@@ -44,7 +45,8 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id', {
     get: async (request, response) => {
       const { atLeastSeq } = parseQuery(SnapshotQuerySchema, request);
-      response.json(await conversationOf(deps, request).snapshot({ atLeastSeq }));
+      const snapshot = await conversationOf(deps, request).snapshot({ atLeastSeq });
+      sendTagged(request, response, snapshot);
     },
     delete: async (request, response) => {
       parseBody(NoBodySchema, request);
@@ -122,7 +124,7 @@ export async function ofBegun<Value>(unknown: string, send: () => Promise<Value>
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const { pendingFor, pendingForRole, ...query } = parseQuery(ListQuerySchema, request);
   const options = {
-    limit: DEFAULT_PAGE,
+    limit: CONVERSATIONS_A_PAGE,
     ...query,
     tenant: tenantOf(request),
     ...listedFor(request, pendingFor, pendingForRole),

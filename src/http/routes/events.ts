@@ -14,7 +14,7 @@ import { keyOf } from '../request/tenants.js';
 import { EventsQuerySchema, LastEventIdSchema } from '../schemas/queries.js';
 import { requireBegun } from './conversations.js';
 
-const DEFAULT_PAGE = 200;
+export const EVENTS_A_PAGE = 200;
 
 export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   addRoute(router, '/v1/conversations/:id/events', {
@@ -55,7 +55,7 @@ async function page(
   const { key, ...options } = position;
   if (options.after !== undefined && options.before !== undefined)
     throw invalidField('?before', 'cannot be given together with after');
-  const found = await deps.reader.events(key, { limit: DEFAULT_PAGE, ...options });
+  const found = await deps.reader.events(key, { limit: EVENTS_A_PAGE, ...options });
   if (found === undefined) {
     // The store may lag behind a conversation that began just now: then its log is empty, not unknown.
     await requireBegun(deps, key);

@@ -1,5 +1,6 @@
 /** Triggers of a conversation: make, list, read, pause, resume, remove, and their note. */
-import type { Router } from 'express';
+import { createHash } from 'node:crypto';
+import type { Request, Router } from 'express';
 import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
@@ -12,6 +13,13 @@ import { ConversationQuerySchema } from '../schemas/queries.js';
 const LIST = '/v1/conversations/:id/triggers';
 const ONE = `${LIST}/:triggerId`;
 
+/** An id made of the `Idempotency-Key`, so that a repeat without an id of its own finds the trigger of the first. */
+function idOfKey(request: Request): { readonly id?: string } {
+  const key = request.get('idempotency-key');
+  if (key === undefined) return {};
+  return { id: `t-${createHash('sha256').update(key).digest('hex').slice(0, 32)}` };
+}
+
 /** A repeat of `POST …/triggers` with the same `id` and content answers as the first one did. */
 export function addTriggerRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, LIST, {
@@ -21,7 +29,8 @@ export function addTriggerRoutes(router: Router, deps: AppDeps): void {
       response.json({ triggers });
     },
     post: async (request, response) => {
-      const { actor, ...spec } = parseBody(CreateTriggerSchema, request);
+      const { actor, ...given } = parseBody(CreateTriggerSchema, request);
+      const spec = { ...idOfKey(request), ...given };
       const triggers = conversationOf(deps, request).triggers({ actor: actorOf(request, actor) });
       // The client refuses a body that is no declaration.
       response.status(201).json(await triggers.create(spec as unknown as TriggerSpec));

@@ -44,6 +44,7 @@ export const FAILURES = {
     retryable: false,
   },
   busy: { httpStatus: 409, title: 'A turn is running', retryable: true },
+  rate_limited: { httpStatus: 429, title: 'The caller sends too many requests', retryable: true },
   queue_full: { httpStatus: 429, title: 'Too many messages wait', retryable: true },
   conversation_closed: { httpStatus: 410, title: 'The conversation is closed', retryable: false },
   agent_not_served: {

@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import { type OpenApiDocument, openApiDocument } from '../../openapi/document.js';
 import { addRoute } from '../../request/router.js';
+import { sendTagged } from '../../request/tags.js';
 
 const MANIFEST = new URL('../../../../package.json', import.meta.url);
 let made: OpenApiDocument | undefined;
 
 export function addDescriptionRoute(router: Router): void {
   addRoute(router, '/openapi.json', {
-    get: (_request, response) => {
+    get: (request, response) => {
       made ??= openApiDocument(versionOf(readFileSync(MANIFEST, 'utf8')));
-      response.json(made);
+      sendTagged(request, response, made);
     },
   });
 }
