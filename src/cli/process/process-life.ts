@@ -6,6 +6,19 @@ export function announceReady(line: string): void {
   process.send?.({ type: 'ready' });
 }
 
+const exitAtOnce = (): void => {
+  process.exit(0);
+};
+
+/**
+ * Ends a process that is still starting at SIGTERM or SIGINT, until `onStop` takes over. Without a handler the first
+ * process of a container ignores both.
+ */
+export function endWhileStarting(): void {
+  process.once('SIGTERM', exitAtOnce);
+  process.once('SIGINT', exitAtOnce);
+}
+
 /** Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone. */
 export function onStop(stop: () => void): void {
   let stopping = false;
@@ -14,6 +27,8 @@ export function onStop(stop: () => void): void {
     stopping = true;
     stop();
   };
+  process.off('SIGTERM', exitAtOnce);
+  process.off('SIGINT', exitAtOnce);
   process.on('SIGTERM', once);
   process.on('SIGINT', once);
   process.on('disconnect', once);

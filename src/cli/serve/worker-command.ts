@@ -7,7 +7,7 @@ import { createColloquyWorker } from '../../worker/create-worker.js';
 import { loadAgents } from '../process/agents-module.js';
 import { readConfig } from '../process/config.js';
 import { createPino, installRuntime, loggerOf } from '../process/logging.js';
-import { announceReady, exitNow, onStop } from '../process/process-life.js';
+import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 
 export interface WorkerFlags {
   readonly agents: string;
@@ -20,6 +20,7 @@ export interface WorkerFlags {
 
 export async function runWorker(flags: WorkerFlags): Promise<void> {
   const config = readConfig(process.env, flags);
+  endWhileStarting();
   const log = createPino(config, 'colloquy-worker');
   installRuntime(log, config.metrics);
   const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });

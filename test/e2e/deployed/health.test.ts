@@ -5,6 +5,7 @@ import { promise } from '../../support/promise.js';
 import { freePort, startDevServer } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
+import { IDENTIFIED } from '../support/api.js';
 import { colloquy, ROOT } from '../support/processes.js';
 
 const AGENTS = join(ROOT, 'dist', 'examples', 'demo', 'agents.js');
@@ -15,7 +16,7 @@ interface Seen {
 }
 
 const look = async (url: string): Promise<Seen> => {
-  const response = await fetch(url);
+  const response = await fetch(url, { headers: IDENTIFIED });
   return { status: response.status, text: await response.text() };
 };
 
