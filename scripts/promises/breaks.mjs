@@ -382,6 +382,13 @@ export const BREAKS = [
     test: 'test/http/worklist/stream.test.ts',
   },
   {
+    promise: 'G354',
+    file: 'src/browser/view/model.ts',
+    line: 'if (event.seq > last) news.push(event);',
+    to: 'news.push(event);',
+    test: 'test/unit/browser/view.properties.test.ts',
+  },
+  {
     promise: 'G355',
     file: 'src/browser/view/model.ts',
     line: 'if (message === undefined || this.#transcript.accepted.has(requestId)) this.#sent = others;',

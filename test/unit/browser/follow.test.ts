@@ -234,7 +234,7 @@ describe('a page that follows a conversation', () => {
     await until('it runs', () => conversation.getSnapshot().status === 'streaming');
   });
 
-  it('follows once after it was left and opened again, whatever was under way', async () => {
+  it('follows once after it was left and opened again, with requests under way', async () => {
     const api = new ScriptedApi(started(), ...turn('t1', 'hi'));
     const conversation = page(api);
     const first = conversation.open();
