@@ -260,23 +260,28 @@ export class ConfigError extends Error {
   readonly code = 'invalid_configuration';
 }
 
-/** @throws {ConfigError} listing every variable that breaks a rule. */
-export function readConfig(
-  environment: NodeJS.ProcessEnv,
-  flags: {
-    readonly data?: string | undefined;
-    readonly port?: string | undefined;
-    readonly host?: string | undefined;
-    readonly allowedHosts?: string | undefined;
-  } = {},
-): Config {
-  const given = {
+/** Options of the command line that stand before the environment. */
+export interface ConfigFlags {
+  readonly data?: string | undefined;
+  readonly port?: string | undefined;
+  readonly host?: string | undefined;
+  readonly allowedHosts?: string | undefined;
+}
+
+function withFlags(environment: NodeJS.ProcessEnv, flags: ConfigFlags): NodeJS.ProcessEnv {
+  const { data, port: portFlag, host, allowedHosts } = flags;
+  return {
     ...environment,
-    ...(flags.data === undefined ? {} : { COLLOQUY_DATA: flags.data }),
-    ...(flags.port === undefined ? {} : { COLLOQUY_PORT: flags.port }),
-    ...(flags.host === undefined ? {} : { COLLOQUY_HOST: flags.host }),
-    ...(flags.allowedHosts === undefined ? {} : { COLLOQUY_ALLOWED_HOSTS: flags.allowedHosts }),
+    ...(data === undefined ? {} : { COLLOQUY_DATA: data }),
+    ...(portFlag === undefined ? {} : { COLLOQUY_PORT: portFlag }),
+    ...(host === undefined ? {} : { COLLOQUY_HOST: host }),
+    ...(allowedHosts === undefined ? {} : { COLLOQUY_ALLOWED_HOSTS: allowedHosts }),
   };
+}
+
+/** @throws {ConfigError} listing every variable that breaks a rule. */
+export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Config {
+  const given = withFlags(environment, flags);
   const parsed = EnvironmentSchema.safeParse(given);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => {

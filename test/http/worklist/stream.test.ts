@@ -5,7 +5,7 @@ import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import { tenantKey } from '../../../src/store/ports/live.js';
-import { type EventLog, StoreUnavailable } from '../../../src/store/ports/log.js';
+import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import { begins, said } from '../../support/engine/asked-logs.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { WorklistReader } from '../../support/networks/worklist-reader.js';
@@ -168,7 +168,7 @@ describe('the stream of a worklist', () => {
   it('is a 503 while the list cannot be read, and opens afterwards', async () => {
     const { app, log, open } = await desk();
     const broken = vi
-      .spyOn(log as EventLog, 'waiting')
+      .spyOn(log, 'waiting')
       .mockRejectedValue(new StoreUnavailable('the disk is gone'));
     const problem = await problemOf(await app.request(PATH));
     expect(problem).toMatchObject({ status: 503, code: 'store_unavailable' });

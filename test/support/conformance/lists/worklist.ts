@@ -26,7 +26,7 @@ function waiting(
 
 function claims(toolCallId: string, by: string): EventBody {
   const claim = { claimId: `of-${by}`, leaseMs: 60_000, actor: actorFrom({ id: by }) };
-  return { type: 'claimed', turnId: 't', toolCallId, requestId: `r-${by}`, ...claim } as EventBody;
+  return { type: 'claimed', turnId: 't', toolCallId, requestId: `r-${by}`, ...claim };
 }
 
 export function describeWorklist(name: string, make: () => Promise<EventLog>): void {
