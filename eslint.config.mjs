@@ -46,7 +46,8 @@ export const IMPORTS = {
   http: {
     own: ['protocol', 'net', 'client', 'projection', 'store', 'watchdog'],
     packages: [
-      ...['express', 'zod', 'helmet', 'pino', 'prom-client', 'rate-limiter-flexible', 'node:'],
+      ...['express', 'zod', 'helmet', 'jose', 'lru-cache', 'pino', 'prom-client'],
+      ...['rate-limiter-flexible', 'node:'],
     ],
   },
   worker: {
@@ -94,7 +95,7 @@ const FLOORS = {
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],
     ['conversations'],
-    ['chat'],
+    ['chat', 'keys'],
     ['dev'],
   ],
   client: [
@@ -147,6 +148,7 @@ const FLOORS = {
     ['workflow'],
   ],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
+  'store/sqlite': [['keys']],
   'store/postgres': [
     ['database', 'migrations'],
     ['conversations', 'live'],

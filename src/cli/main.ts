@@ -7,6 +7,7 @@ import { addChatCommand } from './chat/register.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
+import { addKeyCommands } from './keys/register.js';
 import type { ReplayFlags } from './operate/replay-command.js';
 import { environmentVariables } from './process/config.js';
 import { retry, seconds } from './process/options.js';
@@ -102,7 +103,10 @@ program
   .description('Serve the HTTP API')
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
   .option('--port <number>', 'port (COLLOQUY_PORT); 0 = any free one')
-  .option('--host <address>', 'address to bind (COLLOQUY_HOST); loopback only')
+  .option(
+    '--host <address>',
+    'address to bind (COLLOQUY_HOST); loopback only without COLLOQUY_IDENTITY',
+  )
   .option(
     '--allowed-hosts <names>',
     'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
@@ -240,6 +244,7 @@ program
     else process.stdout.write(`Usage: colloquy temporal [args...]\n${TEMPORAL_HELP}\n`);
   });
 
+addKeyCommands(program);
 addConversationCommands(program);
 addChatCommand(program);
 

@@ -3,7 +3,7 @@ import express, { type Express, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
 import { callerOf } from './identity/callers.js';
-import { identifyCallers } from './identity/gate.js';
+import { identifyCallers, isSameCaller } from './identity/gate.js';
 import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
@@ -24,6 +24,7 @@ import { codecRouter } from './routes/service/codec.js';
 import { addDescriptionRoute } from './routes/service/description.js';
 import { addAgentRoutes, addHealthRoutes } from './routes/service/health.js';
 import { addSessionRoutes } from './routes/service/session.js';
+import { addTokenRoutes } from './routes/service/tokens.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
@@ -39,7 +40,7 @@ import { addWorklistRoutes } from './worklist/routes.js';
  */
 export function createApp(deps: AppDeps): Express {
   const app = express();
-  const streams = new OpenStreams();
+  const streams = new OpenStreams((request) => isSameCaller(deps, request));
   rememberStreams(app, streams);
   rememberIdentified(app, !isForDevelopment(deps.identify));
   app.disable('x-powered-by');
@@ -79,6 +80,7 @@ export function createApp(deps: AppDeps): Express {
   addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);
   addSessionRoutes(router, deps);
+  addTokenRoutes(router, deps);
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
   addClaimRoutes(router, deps);

@@ -1,6 +1,15 @@
 /** Entry point `colloquy/http`: the API as an express app, and a server for it. */
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
 export { createApp } from './app.js';
+export { anyOf } from './identity/any-of.js';
+export {
+  apiKeys,
+  createKey,
+  type MintedKey,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+} from './identity/api-keys.js';
 export { identityOf } from './identity/callers.js';
 export {
   type DevelopmentOptions,
@@ -15,6 +24,7 @@ export {
   RIGHTS,
   type Right,
 } from './identity/identity.js';
+export { type JwtClaims, type JwtOptions, jwtIdentity } from './identity/jwt.js';
 export { type TokenSigner, tokenSigner } from './identity/tokens.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
 export { ApiMetrics } from './metrics/api-metrics.js';

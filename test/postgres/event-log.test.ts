@@ -13,6 +13,7 @@ import { describeDeletedBlobs } from '../support/conformance/blob-deletion.js';
 import { describeBlobs } from '../support/conformance/blobs.js';
 import { describeDeletions } from '../support/conformance/deletion.js';
 import { describeEventLog } from '../support/conformance/event-log.js';
+import { describeApiKeys } from '../support/conformance/keys/api-keys.js';
 import { describeLeases } from '../support/conformance/leases.js';
 import { describeAudiences } from '../support/conformance/lists/audience.js';
 import { describeLists } from '../support/conformance/lists/lists.js';
@@ -56,6 +57,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 }
 
 describeEventLog('postgres event log', open);
+describeApiKeys('postgres API keys', open);
 describeLeases('postgres leases', open);
 describePresence('workers in the postgres event log', async () => {
   const schema = anySchema();

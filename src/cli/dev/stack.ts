@@ -53,6 +53,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const env: NodeJS.ProcessEnv = {
     ...options.env,
     TEMPORAL_ADDRESS: temporal.address,
+    COLLOQUY_IDENTITY: 'development',
     COLLOQUY_DATA: options.dataDir,
     ...uiOrigins(temporal.uiUrl),
     ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),

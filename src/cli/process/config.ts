@@ -1,6 +1,7 @@
 /** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { JwtOptions } from '../../http/identity/jwt.js';
 import { DEFAULT_REQUESTS, DEFAULT_STREAMS, WINDOW_SECONDS } from '../../http/limits/options.js';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
 import type { ProbeAddress } from '../../net/probe-server.js';
@@ -13,6 +14,10 @@ import {
 import type { Duration } from '../../protocol/values/durations.js';
 import { durationProblem } from '../../protocol/values/durations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
+import { ConfigError } from './config-error.js';
+import { IDENTITY_VARIABLES, jwtOf } from './identity-config.js';
+
+export { ConfigError };
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
 const port = z
@@ -119,19 +124,7 @@ const EnvironmentSchema = z.object({
     .describe(
       'Origins whose pages may use the API from a browser (CORS), separated by commas; without cookies.',
     ),
-  COLLOQUY_DEV_SECRET: z
-    .string()
-    .regex(
-      /^[\w.~+/=-]{16,200}$/,
-      'must have 16 to 200 characters: letters, digits, or - . _ ~ + / =',
-    )
-    .optional()
-    .describe(
-      'Secret of the development identity; otherwise a random one, kept in the file `dev-authorization` of the data folder.',
-    ),
-  COLLOQUY_DEV_ROLES: list
-    .default([])
-    .describe('Roles of the actor `developer` of the development identity, separated by commas.'),
+  ...IDENTITY_VARIABLES,
   COLLOQUY_HOST: filled
     .default('127.0.0.1')
     .describe('Address to listen at; loopback only with the development identity.'),
@@ -205,6 +198,11 @@ export interface Config {
   readonly uiOrigins: readonly string[];
   /** Origins whose pages may use the API. */
   readonly corsOrigins: readonly string[];
+  /** The schemes that identify callers. */
+  readonly identity: readonly ('development' | 'keys' | 'jwt')[];
+  /** Absent: none is configured. */
+  readonly jwt: JwtOptions | undefined;
+  readonly tokenSecrets: readonly string[] | undefined;
   /** Secret and roles of the development identity. */
   readonly devSecret: string | undefined;
   readonly devRoles: readonly string[];
@@ -256,10 +254,6 @@ export function environmentVariables(): readonly EnvironmentVariable[] {
   });
 }
 
-export class ConfigError extends Error {
-  readonly code = 'invalid_configuration';
-}
-
 /** Options of the command line that stand before the environment. */
 export interface ConfigFlags {
   readonly data?: string | undefined;
@@ -287,7 +281,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     const lines = parsed.error.issues.map(({ path, message }) => {
       const name = path.join('.');
       // An address may hold a password.
-      const isSecret = name === 'COLLOQUY_DATABASE_URL' || name.endsWith('_SECRET');
+      const isSecret = name === 'COLLOQUY_DATABASE_URL' || /_SECRETS?$/.test(name);
       const got = isSecret ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
       return `  ${name}${FLAGS[name] ?? ''}: ${message}${got}`;
     });
@@ -315,6 +309,9 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
       values.COLLOQUY_HEALTH_PORT === undefined
         ? undefined
         : { port: values.COLLOQUY_HEALTH_PORT, host: values.COLLOQUY_HEALTH_HOST },
+    identity: values.COLLOQUY_IDENTITY,
+    jwt: jwtOf(values),
+    tokenSecrets: values.COLLOQUY_TOKEN_SECRETS,
     devSecret: values.COLLOQUY_DEV_SECRET,
     devRoles: values.COLLOQUY_DEV_ROLES,
     host: values.COLLOQUY_HOST,

@@ -1,15 +1,14 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
 import { mkdir } from 'node:fs/promises';
 import { openColloquy } from '../../engine/open-colloquy.js';
-import { developmentIdentity, developmentSecret } from '../../http/identity/development.js';
 import { hostProblem, serve } from '../../http/listen.js';
 import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
-import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { createPino, loggerOf } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
+import { configuredIdentity, isDevelopment } from './identity.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -27,7 +26,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   endWhileStarting();
   // Checked before the wait for a server, which would not make it right.
-  const problem = hostProblem(config.host);
+  const problem = isDevelopment(config) ? hostProblem(config.host) : undefined;
   if (problem !== undefined) throw new ConfigError(problem);
   const log = createPino(config, 'colloquy-api');
   const watchdog = startWatchdog({ name: 'colloquy-api', level: config.logLevel });
@@ -44,13 +43,13 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     searchAttributes: config.searchAttributes,
     patience: config.patience,
   });
-  const { allowedHosts, uiOrigins, corsOrigins, devSecret, devRoles } = config;
+  const { allowedHosts, uiOrigins, corsOrigins } = config;
   const { apiMetrics, limits } = config;
   const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
   const metricsServer = await serveMetrics(metrics, apiMetrics);
-  const kept = await developmentSecret(config.dataDir, devSecret);
+  const { schemes, notice, lines } = await configuredIdentity(config, colloquy);
   const app = await colloquy.app({
-    ...developmentIdentity({ secret: kept.secret, roles: devRoles }),
+    ...schemes,
     ...{ log, allowedHosts, codecOrigins: uiOrigins, limits },
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
@@ -64,8 +63,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);
   });
-  announceReady(`api     ${server.url}  pid ${process.pid}  (${DEVELOPMENT_NOTICE})`);
-  process.stdout.write(`secret  ${secretText(kept)}\n`);
+  announceReady(`api     ${server.url}  pid ${process.pid}  (${notice})`);
+  for (const line of lines) process.stdout.write(`${line}\n`);
   await stopped;
   await server.close();
   await metricsServer?.close();

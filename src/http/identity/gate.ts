@@ -1,7 +1,7 @@
 /** Identifies the sender of every request, before its body is read. */
 import type { Request, RequestHandler } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
-import { rememberIdentity } from './callers.js';
+import { identityOf, rememberIdentity } from './callers.js';
 import { checkIdentity, type Identify, type Identity, isExpired } from './identity.js';
 import { bearerOf, cookieOf } from './secrets.js';
 import { sessionCookieOf } from './session.js';
@@ -68,4 +68,16 @@ function requireOrigin(request: Request): void {
   throw new ConversationError('origin_not_allowed', `Origin ${message}`, {
     problems: [{ path: 'Origin', message }],
   });
+}
+
+/** Whether the credentials of a request still identify its caller, for its conversation and with the right to read. */
+export async function isSameCaller(schemes: Schemes, request: Request): Promise<boolean> {
+  const before = identityOf(request);
+  const now = await identityFor(schemes, request);
+  if (now === undefined || now.actor.id !== before.actor.id) return false;
+  return (
+    now.conversation === before.conversation &&
+    before.rights.every((right) => now.rights.includes(right)) &&
+    before.tenants.every((tenant) => now.tenants.includes(tenant))
+  );
 }

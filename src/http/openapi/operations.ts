@@ -195,6 +195,15 @@ export const OPERATIONS: readonly Operation[] = [
     answers: VERDICTS,
   },
   {
+    ...{ method: 'post', path: `${ONE}/tokens`, id: 'mintToken', idempotent: 'itself' },
+    ...OF_ONE,
+    right: 'read',
+    summary:
+      'Makes a token for this conversation alone, such as for a page; it need not have begun',
+    bodies: [bodies.MintTokenSchema],
+    answers: { 201: shapes.Token },
+  },
+  {
     ...{ method: 'get', path: `${ONE}/triggers`, id: 'listTriggers', ...OF_ONE },
     right: 'read',
     summary: 'The triggers of a conversation',

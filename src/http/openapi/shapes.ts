@@ -65,6 +65,13 @@ const InFlightTool = object({
   childId: text.optional().describe('the conversation of the sub-agent that runs the call'),
 });
 
+export const Token = object({
+  token: text.describe('for `Authorization: Bearer`; it cannot be revoked'),
+  conversation: text,
+  rights: z.array(z.enum(RIGHTS)),
+  expiresAt: instant,
+});
+
 export const Session = object({
   tenants: z.array(text),
   actor: object({ id: text, name: text.optional(), roles: z.array(text).optional() }),

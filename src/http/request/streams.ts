@@ -5,8 +5,20 @@
 import type { Express, Request } from 'express';
 import { identityOf } from '../identity/callers.js';
 
+/** Milliseconds after which the callers of open streams are identified again: a key may have been revoked. */
+export const RECHECK_MS = 5_000;
+
+/** False when the sender of an open stream is no longer the caller that opened it. */
+type Recheck = (request: Request) => Promise<boolean>;
+
 export class OpenStreams {
   readonly #stops = new Set<AbortController>();
+  readonly #recheck: Recheck;
+
+  constructor(recheck: Recheck) {
+    this.#recheck = recheck;
+  }
+
   #closed = false;
   #draining = false;
 
@@ -20,10 +32,20 @@ export class OpenStreams {
     this.#stops.add(stop);
     const { expiresAt } = identityOf(request);
     const stopWatch = expiresAt === undefined ? () => undefined : atTime(expiresAt, stop);
+    const rechecking = setInterval(() => {
+      // A scheme that cannot say now says it later.
+      void this.#recheck(request).then(
+        (isKnown) => {
+          if (!isKnown) stop.abort();
+        },
+        () => undefined,
+      );
+    }, RECHECK_MS);
     return {
       signal: stop.signal,
       done: () => {
         stopWatch();
+        clearInterval(rechecking);
         this.#stops.delete(stop);
         stop.abort();
       },

@@ -15,6 +15,9 @@ import { MAX_BULK_RESOLUTIONS } from '../../protocol/limits/service-limits.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
 import { isRecord, type Json, type JsonSchema } from '../../protocol/values/json.js';
 
+/** Rights that a token for one conversation may have. */
+export const LENT_RIGHTS = ['read', 'send', 'answer', 'extend', 'cancel'] as const;
+
 export const IdSchema = z
   .string()
   .min(1)
@@ -243,6 +246,17 @@ export const CloseSchema = z.strictObject({ actor: ActorSchema.exactOptional() }
 /** `DELETE /v1/conversations/{id}/rules/{ruleId}` */
 export const RevokeRuleSchema = z.strictObject({
   requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/**
+ * `POST /v1/conversations/{id}/tokens`: a token for this conversation alone, with `rights` that the caller has itself.
+ * The actor is the caller, or the one that is named.
+ */
+export const MintTokenSchema = z.strictObject({
+  rights: z.array(z.enum(LENT_RIGHTS)).min(1).exactOptional(),
+  /** Milliseconds, or "30 minutes". */
+  expiresIn: DurationSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
 });
 

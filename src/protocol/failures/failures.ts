@@ -15,6 +15,11 @@ export const FAILURES = {
   invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
   malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
   unauthenticated: { httpStatus: 401, title: 'Not identified', retryable: false },
+  identity_unavailable: {
+    httpStatus: 503,
+    title: 'Identities cannot be checked now',
+    retryable: true,
+  },
   forbidden: { httpStatus: 403, title: 'Forbidden', retryable: false },
   host_not_allowed: { httpStatus: 421, title: 'Host not allowed', retryable: false },
   origin_not_allowed: { httpStatus: 403, title: 'Origin not allowed', retryable: false },

@@ -5,6 +5,7 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ApiKeyStore } from './api-keys.js';
 import type { LogStatistics } from './counts.js';
 import type { Deletions } from './deletions.js';
 import type { CallLeases } from './leases.js';
@@ -80,6 +81,7 @@ export interface EventLog
     Troubles,
     WorkerPresence,
     Worklists {
+  readonly apiKeys: ApiKeyStore;
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;

@@ -6,8 +6,10 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { TableOfApiKeys } from '../plans/api-keys.js';
 import { shownManifest } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
+import type { ApiKeyStore } from '../ports/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -16,6 +18,7 @@ import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
 import type { WorklistRequest } from '../ports/worklist.js';
+import { keyTable } from './api-keys.js';
 import { PostgresBlobStore } from './blobs.js';
 import { appendBatch } from './conversations/append.js';
 import { PostgresDeletions } from './conversations/deletions.js';
@@ -50,6 +53,7 @@ export async function openPostgresStores(
 }
 
 class PostgresEventLog implements EventLog {
+  readonly apiKeys: ApiKeyStore;
   readonly #database: PostgresDatabase;
   readonly #leases: PostgresCallLeases;
   readonly #lists: PostgresLists;
@@ -58,6 +62,7 @@ class PostgresEventLog implements EventLog {
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
+    this.apiKeys = new TableOfApiKeys(keyTable(database));
     this.#leases = new PostgresCallLeases(database);
     this.#lists = new PostgresLists(database);
     this.#deletions = new PostgresDeletions(database);

@@ -6,8 +6,10 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { TableOfApiKeys } from '../plans/api-keys.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
+import type { ApiKeyStore } from '../ports/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -28,6 +30,7 @@ import {
   readKeysOfTenant,
   readUnfinished,
 } from './deletions.js';
+import { keyTable } from './keys/api-keys.js';
 import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './leases.js';
 import {
   listSnapshots,
@@ -75,9 +78,11 @@ export async function openSqliteStores(
 }
 
 class SqliteEventLog implements EventLog {
+  readonly apiKeys: ApiKeyStore;
   readonly #database: SqliteDatabase;
 
   constructor(database: SqliteDatabase) {
+    this.apiKeys = new TableOfApiKeys(keyTable(database));
     this.#database = database;
   }
 

@@ -129,6 +129,11 @@ export const MIGRATIONS: readonly string[] = [
     seen_at_ms INTEGER NOT NULL
   ) STRICT;
 
+  CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+  ) STRICT;
+
   CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,

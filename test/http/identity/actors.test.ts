@@ -49,6 +49,7 @@ const BODIES: Readonly<Record<string, object>> = {
   extendToolCall: { by: '5m' },
   claimToolCall: {},
   reportProgress: { payload: 1, claimId: 'claim-1' },
+  mintToken: {},
   createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
 };
 

@@ -8,6 +8,7 @@ import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { describeDeletions } from '../../support/conformance/deletion.js';
 import { describeEventLog } from '../../support/conformance/event-log.js';
+import { describeApiKeys } from '../../support/conformance/keys/api-keys.js';
 import { describeLeases } from '../../support/conformance/leases.js';
 import { describeAudiences } from '../../support/conformance/lists/audience.js';
 import { describeLists } from '../../support/conformance/lists/lists.js';
@@ -21,6 +22,7 @@ import { startChild } from '../../support/servers/children.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeApiKeys('sqlite API keys', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeAudiences(
   'sqlite lists by audience',

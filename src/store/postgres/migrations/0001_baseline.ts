@@ -138,6 +138,11 @@ const TABLES = `
     seen_at TIMESTAMPTZ NOT NULL
   );
 
+  CREATE TABLE api_keys (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    record TEXT NOT NULL
+  );
+
   CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,
