@@ -148,11 +148,10 @@ const FLOORS = {
     ['workflow'],
   ],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
-  'store/sqlite': [['keys']],
-  'store/postgres': [
-    ['database', 'migrations'],
-    ['conversations', 'live'],
-  ],
+  'store/plans': [['keys']],
+  'store/ports': [['keys']],
+  'store/postgres': [['database', 'migrations'], ['webhooks'], ['conversations', 'live']],
+  'store/sqlite': [['database'], ['keys', 'webhooks']],
   tools: [
     ['shared'],
     ['scope'],

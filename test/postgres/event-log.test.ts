@@ -26,6 +26,8 @@ import { startTestPostgres } from '../support/networks/postgres-server.js';
 import { promise } from '../support/promise.js';
 import { asks, KEY, stamped, started, turn } from '../support/samples/log-events.js';
 import { until } from '../support/until.js';
+import { describeDeliveries } from '../support/webhooks/deliveries.js';
+import { describeOutbox } from '../support/webhooks/outbox.js';
 
 const url = inject('postgresUrl');
 const EVENTS = stamped([started(), ...turn('t1')]);
@@ -111,6 +113,11 @@ describeLists('postgres lists', open);
 describeWorklist('the postgres worklist', open);
 describeDeletions('postgres deletions', open);
 describeTroubles('postgres marks of trouble', open);
+
+const openStores = async () =>
+  await openPostgresStores({ url, schema: anySchema(), maxConnections: 4 });
+describeOutbox('the postgres outbox', openStores);
+describeDeliveries('postgres deliveries', openStores);
 
 describe('a postgres event log', () => {
   it('is created once when several processes open it at the same time, and keeps its content', async () => {

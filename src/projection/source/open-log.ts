@@ -7,6 +7,7 @@ import type { BlobStore } from '../../store/ports/blobs.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
+import type { WebhookStore } from '../../store/ports/webhooks.js';
 import { openSqliteStores } from '../../store/sqlite/event-log.js';
 import type { ProjectionLogger } from './outages.js';
 
@@ -27,7 +28,12 @@ export interface PostgresChoice {
 export type EventLogChoice =
   | string
   | PostgresChoice
-  | { readonly log: EventLog; readonly live: LiveChannel; readonly blobs?: BlobStore };
+  | {
+      readonly log: EventLog;
+      readonly live: LiveChannel;
+      readonly blobs?: BlobStore;
+      readonly webhooks?: WebhookStore;
+    };
 
 /**
  * The store of values that are too large for events: the database of the event log (adapters of the application may
@@ -40,6 +46,8 @@ export interface OpenLog {
   readonly live: LiveChannel;
   /** Absent: large values are cut. */
   readonly blobs?: BlobStore;
+  /** Absent: adapters of the application that send no webhooks. */
+  readonly webhooks?: WebhookStore;
   /** Closes everything that was opened here; adapters of the application stay open. */
   close(): Promise<void>;
 }
@@ -108,11 +116,9 @@ function isNotYet(error: unknown): boolean {
 async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']): Promise<OpenLog> {
   if (typeof choice !== 'string' && 'log' in choice)
     return { ...choice, close: () => Promise.resolve() };
-  const { log, live, blobs } = await openedBy(choice, logger);
+  const { log, live, blobs, webhooks } = await openedBy(choice, logger);
   return {
-    log,
-    live,
-    blobs,
+    ...{ log, live, blobs, webhooks },
     close: async () => {
       await live.close();
       await log.close();
@@ -120,7 +126,7 @@ async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']):
   };
 }
 
-type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs'>>;
+type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs' | 'webhooks'>>;
 
 async function openedBy(
   choice: string | PostgresChoice,

@@ -9,6 +9,7 @@ import type { ConversationSnapshot } from '../../protocol/conversation/conversat
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { Audience } from '../../protocol/values/audience.js';
 import type { TurnId } from '../../protocol/values/ids.js';
+import { warnAtMs } from './webhook-rows.js';
 
 export interface PendingRow {
   readonly toolCallId: string;
@@ -18,6 +19,8 @@ export interface PendingRow {
   readonly risk?: string;
   readonly deadlineMs: number;
   readonly openedAtMs: number;
+  /** When webhooks are sent that the wait ends soon; absent: never. */
+  readonly warnAtMs?: number;
   /** As JSON; absent if every actor may resolve the call. */
   readonly audience?: string;
   readonly excludesRequester: boolean;
@@ -102,6 +105,7 @@ export function requestersInLog(log: readonly CanonicalEvent[], turnId: TurnId):
 
 function rowOf(call: PendingCall, snapshot: ConversationSnapshot): PendingRow {
   const { toolCallId, turnId, name, kind, risk, deadline, openedAt, audience, claim } = call;
+  const warnAt = warnAtMs(call);
   return {
     toolCallId,
     turnId,
@@ -111,6 +115,7 @@ function rowOf(call: PendingCall, snapshot: ConversationSnapshot): PendingRow {
     ...(risk === undefined ? {} : { risk }),
     deadlineMs: Date.parse(deadline),
     openedAtMs: Date.parse(openedAt),
+    ...(warnAt === undefined ? {} : { warnAtMs: Math.round(warnAt) }),
     ...(audience === undefined ? {} : { audience: namesStored(audience) }),
     excludesRequester: audience !== undefined && excludesRequester(audience),
     ...(claim === undefined ? {} : { claimedBy: namesStored([claim.by]) }),

@@ -5,7 +5,7 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { ApiKeyStore } from './api-keys.js';
+import type { ApiKeyStore } from './keys/api-keys.js';
 import type { LogStatistics } from './counts.js';
 import type { Deletions } from './deletions.js';
 import type { CallLeases } from './leases.js';

@@ -6,10 +6,10 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
-import { TableOfApiKeys } from '../plans/api-keys.js';
+import { TableOfApiKeys } from '../plans/keys/api-keys.js';
 import { shownManifest } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
-import type { ApiKeyStore } from '../ports/api-keys.js';
+import type { ApiKeyStore } from '../ports/keys/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -17,6 +17,7 @@ import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
+import type { WebhookStore } from '../ports/webhooks.js';
 import type { WorklistRequest } from '../ports/worklist.js';
 import { keyTable } from './api-keys.js';
 import { PostgresBlobStore } from './blobs.js';
@@ -36,20 +37,29 @@ import {
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './conversations/read.js';
 import { PostgresTroubles } from './conversations/troubles.js';
 import { NOW_MS, PostgresDatabase, type PostgresOptions } from './database/database.js';
+import { PostgresWebhookStore } from './webhooks/store.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
 
+export interface OpenStores {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly webhooks: WebhookStore;
+}
+
 /**
- * Opens the log, and the blobs in the same schema, and brings the tables to this version; closing the one closes the
- * other. Any number of processes may have them open.
+ * Opens the log, and the blobs and webhooks in the same schema, and brings the tables to this version; closing the log closes
+ * them. Any number of processes may have them open.
  * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or the schema is of a
  *   newer version.
  */
-export async function openPostgresStores(
-  options: PostgresEventLogOptions,
-): Promise<{ readonly log: EventLog; readonly blobs: BlobStore }> {
+export async function openPostgresStores(options: PostgresEventLogOptions): Promise<OpenStores> {
   const database = await PostgresDatabase.open(options);
-  return { log: new PostgresEventLog(database), blobs: new PostgresBlobStore(database) };
+  return {
+    log: new PostgresEventLog(database),
+    blobs: new PostgresBlobStore(database),
+    webhooks: new PostgresWebhookStore(database),
+  };
 }
 
 class PostgresEventLog implements EventLog {

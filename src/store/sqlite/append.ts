@@ -10,14 +10,16 @@ import {
   planAppend,
   rewrittenMarker,
 } from '../plans/append.js';
-import { textIn } from '../plans/rows.js';
+import { outboxOf, outboxOfRewrite } from '../plans/outbox.js';
+import { eventOf, textIn } from '../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 import { readDeletion } from './deletions.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';
 import { eventsThrough, readHead } from './read.js';
+import { storeOutbox } from './webhooks/outbox.js';
 
 /** To be called inside a write transaction. */
 export function appendBatch(database: SqliteDatabase, batch: AppendBatch): AppendResult {
@@ -51,6 +53,7 @@ function extend(
   else putHead(database, next);
   followClaims(database, head?.snapshot, snapshot);
   followPending(database, { before: head?.snapshot, after: snapshot, added: events });
+  storeOutbox(database, batch, outboxOf(head?.snapshot, events, generation));
   return { outcome: 'appended', head: next, added: events.length };
 }
 
@@ -86,7 +89,26 @@ function rewrite(
   putHead(database, next);
   followClaims(database, head.snapshot, snapshot);
   followPending(database, { before: head.snapshot, after: snapshot });
+  const replaced = eventsAfter(database, head, keepThrough);
+  const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
+  const written = { added: events, end: snapshot, generation };
+  storeOutbox(database, batch, outboxOfRewrite({ ...rewritten, ...written }));
   return { outcome: 'rewritten', head: next, added: events.length };
+}
+
+function eventsAfter(
+  database: SqliteDatabase,
+  { tenant, conversationId, generation }: LogHead,
+  seq: number,
+): readonly CanonicalEvent[] {
+  const rows = database.all(
+    `SELECT event FROM events WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq > ? ORDER BY seq`,
+    tenant,
+    conversationId,
+    generation,
+    seq,
+  );
+  return rows.map(eventOf);
 }
 
 function hashAt(

@@ -11,7 +11,7 @@ import type {
   StoredBlob,
 } from '../ports/blobs.js';
 import { blobRefOf, storedRef, wholeRange } from '../ports/blobs.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 
 const ONE = 'tenant = ? AND conversation_id = ? AND id = ?';
 

@@ -4,10 +4,12 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isAt } from '../plans/append.js';
 import { deletionOf, keyOf, textIn } from '../plans/rows.js';
 import type { Deletion, Deletions } from '../ports/deletions.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 import { readHead } from './read.js';
 
-const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
+const TABLES = [
+  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'conversations'],
+] as const;
 
 export function readDeletion(database: SqliteDatabase, key: ConversationKey): Deletion | undefined {
   const row = database.get(

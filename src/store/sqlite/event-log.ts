@@ -6,10 +6,10 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
-import { TableOfApiKeys } from '../plans/api-keys.js';
+import { TableOfApiKeys } from '../plans/keys/api-keys.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
-import type { ApiKeyStore } from '../ports/api-keys.js';
+import type { ApiKeyStore } from '../ports/keys/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
@@ -17,10 +17,11 @@ import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
+import type { WebhookStore } from '../ports/webhooks.js';
 import type { WorklistRequest } from '../ports/worklist.js';
 import { appendBatch } from './append.js';
 import { SqliteBlobStore } from './blobs.js';
-import { SqliteDatabase } from './database.js';
+import { SqliteDatabase } from './database/database.js';
 import {
   beginDeletion,
   extendDeletion,
@@ -53,6 +54,7 @@ import {
 } from './presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './read.js';
 import { clearTrouble, markTrouble, readTrouble, readTroubles } from './troubles.js';
+import { SqliteWebhookStore } from './webhooks/store.js';
 
 export interface SqliteEventLogOptions {
   /** Path of the database file; created with its folder when absent. `:memory:` for tests. */
@@ -65,16 +67,24 @@ export interface SqliteEventLogOptions {
   readonly synchronous?: 'normal' | 'full';
 }
 
+export interface OpenStores {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly webhooks: WebhookStore;
+}
+
 /**
- * Opens the log, and the blobs in the same file; closing the one closes the other. Any number of processes may have
+ * Opens the log, and the blobs and webhooks in the same file; closing the log closes them. Any number of processes may have
  * them open.
  * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
  */
-export async function openSqliteStores(
-  options: SqliteEventLogOptions,
-): Promise<{ readonly log: EventLog; readonly blobs: BlobStore }> {
+export async function openSqliteStores(options: SqliteEventLogOptions): Promise<OpenStores> {
   const database = await SqliteDatabase.open(options.file, options.synchronous ?? 'normal');
-  return { log: new SqliteEventLog(database), blobs: new SqliteBlobStore(database) };
+  return {
+    log: new SqliteEventLog(database),
+    blobs: new SqliteBlobStore(database),
+    webhooks: new SqliteWebhookStore(database),
+  };
 }
 
 class SqliteEventLog implements EventLog {

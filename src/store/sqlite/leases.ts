@@ -6,7 +6,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { leasesAfter } from '../plans/leases.js';
 import { keyOf, numberIn, type Row, textIn } from '../plans/rows.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 
 /** Part of an append, inside its transaction. */
 export function followClaims(

@@ -7,7 +7,7 @@ import type { ListRequest } from '../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
 import type { LogCounts } from '../ports/counts.js';
 import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 
 function askedBy(call: string, ids: string): string {
   return `EXISTS (SELECT 1 FROM json_each(${call}.requesters) AS name

@@ -19,7 +19,7 @@ import {
   worklistQuery,
 } from '../plans/worklist-query.js';
 import type { WaitingPage, WorklistRequest } from '../ports/worklist.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 import { SQLITE } from './lists.js';
 
 /** To be called after the head and the events are written, because it reads both. */
@@ -49,14 +49,16 @@ function putRow(
   database.run(
     `INSERT INTO pending_calls
        (tenant, conversation_id, tool_call_id, position, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience,
-        excludes_requester, requesters, claimed_by, item)
-     SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM conversations
+        excludes_requester, requesters, claimed_by, item, warn_at_ms)
+     SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM conversations
      WHERE tenant = ? AND conversation_id = ?
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
        tool = excluded.tool, agent = excluded.agent, kind = excluded.kind, risk = excluded.risk,
        deadline_ms = excluded.deadline_ms, opened_at_ms = excluded.opened_at_ms, audience = excluded.audience,
        excludes_requester = excluded.excludes_requester, requesters = excluded.requesters,
-       claimed_by = excluded.claimed_by, item = excluded.item`,
+       claimed_by = excluded.claimed_by, item = excluded.item,
+       warn_at_ms = CASE WHEN pending_calls.deadline_ms = excluded.deadline_ms
+         THEN pending_calls.warn_at_ms ELSE excluded.warn_at_ms END`,
     row.toolCallId,
     row.tool,
     row.agent,
@@ -69,6 +71,7 @@ function putRow(
     namesStored(requesters),
     row.claimedBy ?? null,
     row.item(requesters),
+    row.warnAtMs ?? null,
     tenant,
     conversationId,
   );

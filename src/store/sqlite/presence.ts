@@ -9,7 +9,7 @@ import {
 import type { PublishedAgent } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
 import type { AnnouncedWorker, GoneAgents } from '../ports/presence.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 
 /** To be called inside a write transaction. */
 export function announceWorker(database: SqliteDatabase, { id, agents }: AnnouncedWorker): void {

@@ -6,7 +6,7 @@ import { readBounds } from '../plans/paging.js';
 import { eventOf, headOf, keyOf, numberIn } from '../plans/rows.js';
 import type { EventsRead, ReadOptions } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
 
 export function readHead(database: SqliteDatabase, key: ConversationKey): LogHead | undefined {
   const row = database.get(

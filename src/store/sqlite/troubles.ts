@@ -1,20 +1,24 @@
 /** Marks of trouble in the sqlite event log. Synchronous; callers wrap them. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { failingOf } from '../plans/outbox.js';
 import { keyOf } from '../plans/rows.js';
 import { isNewTrouble, troubleFrom } from '../plans/troubles.js';
 import type { Troubled, Troubles } from '../ports/troubles.js';
-import type { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database/database.js';
+import { readHead } from './read.js';
+import { storeOutbox } from './webhooks/outbox.js';
 
 const LAST_SEQ = '(SELECT last_seq FROM conversations WHERE tenant = ?1 AND conversation_id = ?2)';
 
 /** To be called inside a write transaction. */
 export function markTrouble(
   database: SqliteDatabase,
-  { tenant, conversationId }: ConversationKey,
+  key: ConversationKey,
   trouble: Trouble,
 ): boolean {
-  const before = readTrouble(database, { tenant, conversationId });
+  const { tenant, conversationId } = key;
+  const before = readTrouble(database, key);
   database.run(
     `INSERT INTO troubles (tenant, conversation_id, last_seq, kind, trouble)
      VALUES (?1, ?2, coalesce(${LAST_SEQ}, 0), ?3, ?4)
@@ -25,6 +29,8 @@ export function markTrouble(
     trouble.kind,
     JSON.stringify(trouble),
   );
+  const failing = failingOf(key, { before, now: trouble }, readHead(database, key)?.snapshot);
+  if (failing !== undefined) storeOutbox(database, { tenant, conversationId }, [failing]);
   return isNewTrouble(before, trouble);
 }
 

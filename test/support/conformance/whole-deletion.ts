@@ -4,11 +4,14 @@ import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import type { BlobStore } from '../../../src/store/ports/blobs.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
+import type { WebhookStore } from '../../../src/store/ports/webhooks.js';
 import { asks, KEY, stamped, started, suspends, turn } from '../samples/log-events.js';
+import { putEndpoint } from '../webhooks/samples.js';
 
 export interface OpenTables {
   readonly log: EventLog;
   readonly blobs: BlobStore;
+  readonly webhooks: WebhookStore;
   /** Rows of a conversation by table, for each table that has a column `conversation_id`. */
   rowsOf(conversationId: string): Promise<Readonly<Record<string, number>>>;
 }
@@ -27,7 +30,9 @@ const FIRST = stamped([started(), ...turn('t1')]);
 /** Another log of the same conversation, with a pending call that a client has claimed. */
 const SECOND = stamped([started(), ...asks('t2'), suspends('t2', 'call-1'), CLAIMED], { clock: 9 });
 
-export async function expectNoRowLeft({ log, blobs, rowsOf }: OpenTables): Promise<void> {
+export async function expectNoRowLeft(tables: OpenTables): Promise<void> {
+  const { log, blobs, webhooks, rowsOf } = tables;
+  await putEndpoint(webhooks);
   for (const key of [KEY, OTHER]) {
     await log.append({ ...key, runId: 'run-a', events: FIRST });
     expect(await log.append({ ...key, runId: 'run-b', events: SECOND })).toMatchObject({

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listQuery } from '../../../src/store/plans/list-query.js';
 import { worklistQuery } from '../../../src/store/plans/worklist-query.js';
-import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
+import { SqliteDatabase } from '../../../src/store/sqlite/database/database.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';

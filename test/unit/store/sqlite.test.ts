@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
-import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
-import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
+import { SqliteDatabase } from '../../../src/store/sqlite/database/database.js';
+import { MIGRATIONS } from '../../../src/store/sqlite/database/schema.js';
 import { describeDeletions } from '../../support/conformance/deletion.js';
 import { describeEventLog } from '../../support/conformance/event-log.js';
 import { describeApiKeys } from '../../support/conformance/keys/api-keys.js';

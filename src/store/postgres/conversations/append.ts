@@ -11,11 +11,13 @@ import {
   planAppend,
   rewrittenMarker,
 } from '../../plans/append.js';
+import { outboxOf, outboxOfRewrite } from '../../plans/outbox.js';
 import { eventOf, headOf, numberIn, textIn } from '../../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../../ports/log.js';
 import type { LogHead } from '../../ports/log-head.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
+import { Outbox } from '../webhooks/outbox.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';
 
@@ -60,6 +62,7 @@ class Append {
   readonly #database: PostgresDatabase;
   readonly #queries: Queries;
   readonly #batch: AppendBatch;
+  readonly #outbox: Outbox;
 
   constructor(database: PostgresDatabase, queries: Queries, batch: AppendBatch) {
     this.#database = database;
@@ -68,6 +71,7 @@ class Append {
     this.#leases = database.table('call_leases');
     this.#queries = queries;
     this.#batch = batch;
+    this.#outbox = new Outbox(database, queries);
   }
 
   /** Checked while the head is locked, so that a deletion is over or has yet to begin. */
@@ -112,6 +116,7 @@ class Append {
     const states = { before: head?.snapshot, after: snapshot };
     await followClaims(this.#leases, this.#queries, states);
     await followPending(this.#database, this.#queries, { ...states, added: events });
+    await this.#outbox.store(this.#batch, outboxOf(head?.snapshot, events, generation));
     return { outcome: 'appended', head: next, added: events.length };
   }
 
@@ -146,7 +151,23 @@ class Append {
     const states = { before: head.snapshot, after: snapshot };
     await followClaims(this.#leases, this.#queries, states);
     await followPending(this.#database, this.#queries, states);
+    const replaced = await this.#eventsAfter(head, keepThrough);
+    const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
+    const written = { added: events, end: snapshot, generation };
+    await this.#outbox.store(this.#batch, outboxOfRewrite({ ...rewritten, ...written }));
     return { outcome: 'rewritten', head: next, added: events.length };
+  }
+
+  async #eventsAfter({ generation }: LogHead, seq: number): Promise<readonly CanonicalEvent[]> {
+    const rows = await this.#queries.all(
+      `SELECT event FROM ${this.#events}
+       WHERE tenant = $1 AND conversation_id = $2 AND generation = $3 AND seq > $4 ORDER BY seq`,
+      this.#batch.tenant,
+      this.#batch.conversationId,
+      generation,
+      seq,
+    );
+    return rows.map(eventOf);
   }
 
   async #insert(generation: number, events: readonly CanonicalEvent[]): Promise<void> {

@@ -8,7 +8,9 @@ import type { PostgresDatabase, Queries } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
 import { lockedHead } from './append.js';
 
-const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
+const TABLES = [
+  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'conversations'],
+] as const;
 
 export class PostgresDeletions implements Deletions {
   readonly #database: PostgresDatabase;

@@ -1,10 +1,13 @@
 /** Marks of trouble in the Postgres event log. */
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import type { Trouble } from '../../../protocol/values/trouble.js';
+import { failingOf } from '../../plans/outbox.js';
 import { keyOf } from '../../plans/rows.js';
 import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
 import type { Troubles } from '../../ports/troubles.js';
-import type { PostgresDatabase } from '../database/database.js';
+import type { PostgresDatabase, Queries } from '../database/database.js';
+import { Outbox } from '../webhooks/outbox.js';
+import { lockedHead } from './append.js';
 
 export class PostgresTroubles implements Troubles {
   readonly #database: PostgresDatabase;
@@ -18,18 +21,23 @@ export class PostgresTroubles implements Troubles {
   }
 
   async markTrouble(key: ConversationKey, trouble: Trouble) {
-    const before = await this.trouble(key);
-    await this.#database.run(
-      `INSERT INTO ${this.#table} (tenant, conversation_id, last_seq, kind, trouble)
-       VALUES ($1, $2, coalesce(${this.#lastSeq}, 0), $3, $4)
-       ON CONFLICT (tenant, conversation_id) DO UPDATE SET
-         last_seq = excluded.last_seq, kind = excluded.kind, trouble = excluded.trouble`,
-      key.tenant,
-      key.conversationId,
-      trouble.kind,
-      JSON.stringify(trouble),
-    );
-    return isNewTrouble(before, trouble);
+    return await this.#database.write(async (queries) => {
+      const head = await lockedHead(this.#database, queries, key);
+      const before = await this.#read(queries, key);
+      await queries.run(
+        `INSERT INTO ${this.#table} (tenant, conversation_id, last_seq, kind, trouble)
+         VALUES ($1, $2, coalesce(${this.#lastSeq}, 0), $3, $4)
+         ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+           last_seq = excluded.last_seq, kind = excluded.kind, trouble = excluded.trouble`,
+        key.tenant,
+        key.conversationId,
+        trouble.kind,
+        JSON.stringify(trouble),
+      );
+      const failing = failingOf(key, { before, now: trouble }, head?.snapshot);
+      if (failing !== undefined) await new Outbox(this.#database, queries).store(key, [failing]);
+      return isNewTrouble(before, trouble);
+    });
   }
 
   async clearTrouble({ tenant, conversationId }: ConversationKey) {
@@ -41,14 +49,8 @@ export class PostgresTroubles implements Troubles {
     return removed > 0;
   }
 
-  async trouble({ tenant, conversationId }: ConversationKey) {
-    const row = await this.#database.get(
-      `SELECT trouble FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2
-         AND last_seq = coalesce(${this.#lastSeq}, 0)`,
-      tenant,
-      conversationId,
-    );
-    return troubleFrom(row?.['trouble']);
+  async trouble(key: ConversationKey) {
+    return await this.#read(this.#database, key);
   }
 
   async troubles({ limit, after }: Parameters<Troubles['troubles']>[0]) {
@@ -63,5 +65,18 @@ export class PostgresTroubles implements Troubles {
       const trouble = troubleFrom(row['trouble']);
       return trouble === undefined ? [] : [{ ...keyOf(row), trouble }];
     });
+  }
+
+  async #read(
+    queries: Pick<Queries, 'get'>,
+    { tenant, conversationId }: ConversationKey,
+  ): Promise<Trouble | undefined> {
+    const row = await queries.get(
+      `SELECT trouble FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2
+         AND last_seq = coalesce(${this.#lastSeq}, 0)`,
+      tenant,
+      conversationId,
+    );
+    return troubleFrom(row?.['trouble']);
   }
 }

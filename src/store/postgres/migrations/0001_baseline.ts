@@ -70,6 +70,7 @@ const TABLES = `
     requesters JSONB NOT NULL,
     claimed_by TEXT COLLATE "C",
     item TEXT NOT NULL,
+    warn_at_ms BIGINT,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   );
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);
@@ -77,6 +78,39 @@ const TABLES = `
   CREATE INDEX pending_calls_by_agent ON pending_calls (tenant, agent, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
+  CREATE INDEX pending_calls_to_warn ON pending_calls (warn_at_ms) WHERE warn_at_ms IS NOT NULL;
+
+  CREATE TABLE webhook_endpoints (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    tenant TEXT COLLATE "C",
+    status TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    secrets TEXT NOT NULL
+  );
+  CREATE INDEX webhook_endpoints_of_tenant ON webhook_endpoints (tenant);
+
+  CREATE TABLE webhook_deliveries (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    endpoint_id TEXT COLLATE "C" NOT NULL,
+    event_id TEXT COLLATE "C" NOT NULL,
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    status TEXT NOT NULL,
+    event TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_at_ms BIGINT NOT NULL,
+    claim TEXT,
+    settled_at_ms BIGINT,
+    last_status INTEGER,
+    last_error TEXT,
+    UNIQUE (endpoint_id, event_id)
+  );
+  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms) WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, tenant, conversation_id, position)
+    WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, status, position);
+  CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
+  CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (status, settled_at_ms) WHERE settled_at_ms IS NOT NULL;
 
   -- A mark holds while the log of its conversation ends at last_seq.
   CREATE TABLE troubles (

@@ -9,8 +9,8 @@ import { dirname } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Row } from '../plans/rows.js';
-import { StoreUnavailable } from '../ports/log.js';
+import type { Row } from '../../plans/rows.js';
+import { StoreUnavailable } from '../../ports/log.js';
 import { MIGRATIONS } from './schema.js';
 
 /** The longest time in milliseconds that the event loop is blocked while another process writes. */

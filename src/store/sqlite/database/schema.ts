@@ -64,6 +64,7 @@ export const MIGRATIONS: readonly string[] = [
     requesters TEXT NOT NULL,
     claimed_by TEXT,
     item TEXT NOT NULL,
+    warn_at_ms INTEGER,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   ) STRICT;
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);
@@ -71,6 +72,39 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX pending_calls_by_agent ON pending_calls (tenant, agent, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position, tool_call_id);
   CREATE INDEX pending_calls_counted ON pending_calls (kind, opened_at_ms, deadline_ms);
+  CREATE INDEX pending_calls_to_warn ON pending_calls (warn_at_ms) WHERE warn_at_ms IS NOT NULL;
+
+  CREATE TABLE webhook_endpoints (
+    id TEXT PRIMARY KEY,
+    tenant TEXT,
+    status TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    secrets TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX webhook_endpoints_of_tenant ON webhook_endpoints (tenant);
+
+  CREATE TABLE webhook_deliveries (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint_id TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    event TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_at_ms INTEGER NOT NULL,
+    claim TEXT,
+    settled_at_ms INTEGER,
+    last_status INTEGER,
+    last_error TEXT,
+    UNIQUE (endpoint_id, event_id)
+  ) STRICT;
+  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms) WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, tenant, conversation_id, position)
+    WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, status, position);
+  CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
+  CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (status, settled_at_ms) WHERE settled_at_ms IS NOT NULL;
 
   CREATE TABLE troubles (
     tenant TEXT NOT NULL,

@@ -1,0 +1,139 @@
+/** Rows of endpoints and deliveries: both databases have the same columns, and choose endpoints by the same filter. */
+
+import type { PendingCall } from '../../protocol/calls/suspensions.js';
+import type {
+  WebhookEnvelope,
+  WebhookEvent,
+  WebhookEventType,
+} from '../../protocol/log/webhook-events.js';
+import type {
+  ClaimedDelivery,
+  DeliveryPage,
+  DeliveryResult,
+  DeliveryStatus,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookSecrets,
+  WebhookStatus,
+  WebhookTarget,
+} from '../ports/webhooks.js';
+import { cursorOf } from './paging.js';
+import { numberIn, type Row, textIn } from './rows.js';
+
+/** Rows of the table of endpoints, apart from its keys: `definition` and `secrets` as JSON. */
+export function definitionOf(endpoint: WebhookEndpoint): string {
+  const { id: _id, tenant: _tenant, status: _status, ...definition } = endpoint;
+  return JSON.stringify(definition);
+}
+
+export function endpointOf(row: Row): WebhookEndpoint {
+  const tenant = row['tenant'];
+  return {
+    ...(JSON.parse(textIn(row, 'definition')) as Omit<WebhookEndpoint, 'id' | 'status'>),
+    id: textIn(row, 'id'),
+    ...(typeof tenant === 'string' ? { tenant } : {}),
+    status: textIn(row, 'status') as WebhookStatus,
+  };
+}
+
+export function targetOf(row: Row): WebhookTarget {
+  const secrets = JSON.parse(textIn(row, 'secrets')) as WebhookSecrets;
+  return { endpoint: endpointOf(row), secrets };
+}
+
+/** The secrets after `putEndpoint`; the current one stays where it is given again. */
+export function secretsAfter(
+  before: WebhookSecrets | undefined,
+  { secret, previousUntilMs }: { readonly secret: string; readonly previousUntilMs: number },
+): WebhookSecrets {
+  if (before === undefined) return { current: secret };
+  if (before.current === secret) return before;
+  return { current: secret, previous: { secret: before.current, untilMs: previousUntilMs } };
+}
+
+export interface DeliveryRow {
+  readonly endpointId: string;
+  readonly event: WebhookEvent;
+}
+
+/** The deliveries of events of one conversation, in order, for those of these endpoints that want them. */
+export function deliveriesOf(
+  events: readonly WebhookEvent[],
+  endpoints: readonly WebhookEndpoint[],
+): readonly DeliveryRow[] {
+  return events.flatMap((event) =>
+    endpoints
+      .filter((endpoint) => wants(endpoint, event))
+      .map(({ id }) => ({ endpointId: id, event })),
+  );
+}
+
+function wants({ events, agents, status }: WebhookEndpoint, { type, data }: WebhookEvent): boolean {
+  if (status === 'disabled') return false;
+  const isOfAgent = agents?.some((agent) => agent === data.agent) ?? true;
+  return isOfAgent && (events?.some((each: WebhookEventType) => each === type) ?? true);
+}
+
+export function deliveryOf(row: Row): WebhookDelivery {
+  const status = textIn(row, 'status') as DeliveryStatus;
+  const { last_status: lastStatus, last_error: lastError } = row;
+  return {
+    id: textIn(row, 'event_id'),
+    endpointId: textIn(row, 'endpoint_id'),
+    status,
+    event: JSON.parse(textIn(row, 'event')) as WebhookEnvelope,
+    attempts: numberIn(row, 'attempts'),
+    ...(status === 'pending'
+      ? { nextAttemptAt: new Date(numberIn(row, 'next_at_ms')).toISOString() }
+      : {}),
+    ...(lastStatus === null ? {} : { lastStatus: Number(lastStatus) }),
+    ...(typeof lastError === 'string' ? { lastError } : {}),
+  };
+}
+
+export function claimedOf(row: Row): ClaimedDelivery {
+  return { ...deliveryOf(row), claim: textIn(row, 'claim') };
+}
+
+/** Makes the page from rows of which one more was read than the page has. */
+export function deliveryPage(rows: readonly Row[], limit: number): DeliveryPage {
+  const page = rows.slice(0, limit);
+  const deliveries = page.map(deliveryOf);
+  const last = page.at(-1);
+  if (rows.length <= limit || last === undefined) return { deliveries };
+  return { deliveries, nextCursor: cursorOf(numberIn(last, 'position')) };
+}
+
+export interface SettledColumns {
+  readonly status: DeliveryStatus;
+  readonly nextAtMs: number;
+  readonly settledAtMs: number | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+}
+
+/** The columns of a delivery after an attempt. */
+export function settledColumns(result: DeliveryResult, nowMs: number): SettledColumns {
+  const lastStatus = result.httpStatus ?? null;
+  if (result.type === 'delivered')
+    return { status: 'delivered', nextAtMs: 0, settledAtMs: nowMs, lastStatus, lastError: null };
+  const failed = { lastStatus, lastError: result.error };
+  if (result.type === 'failed' && result.retryAtMs === undefined)
+    return { ...failed, status: 'dead', nextAtMs: 0, settledAtMs: nowMs };
+  const nextAtMs = result.type === 'failed' ? (result.retryAtMs ?? nowMs) : nowMs;
+  return { ...failed, status: 'pending', nextAtMs, settledAtMs: null };
+}
+
+/** Shorter waits end too soon for a warning to be of use. */
+const MIN_WAIT_MS = 60_000;
+const MAX_LEAD_MS = 3_600_000;
+
+/**
+ * When the end of a wait is announced: an hour before it, of a wait of less than four hours a quarter of it. Undefined
+ * for a wait of less than a minute.
+ */
+export function warnAtMs({ openedAt, deadline }: PendingCall): number | undefined {
+  const endMs = Date.parse(deadline);
+  const waitMs = endMs - Date.parse(openedAt);
+  return waitMs >= MIN_WAIT_MS ? endMs - Math.min(MAX_LEAD_MS, waitMs / 4) : undefined;
+}

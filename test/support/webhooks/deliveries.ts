@@ -1,0 +1,169 @@
+/** The contract of every store for deliveries of webhooks. `make` gives empty stores each time. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WebhookEnvelope } from '../../../src/protocol/log/webhook-events.js';
+import type { ClaimedDelivery, WebhookStore } from '../../../src/store/ports/webhooks.js';
+import { keyed } from '../samples/list-events.js';
+import { KEY, stamped, started, turn } from '../samples/log-events.js';
+import { putEndpoint, SECRET, type WebhookStores } from './samples.js';
+
+const LEASE_MS = 60_000;
+const TURNS = [...turn('t1'), ...turn('t2')];
+
+export function describeDeliveries(name: string, make: () => Promise<WebhookStores>): void {
+  describe(name, () => {
+    let stores: WebhookStores;
+    let webhooks: WebhookStore;
+    beforeEach(async () => {
+      stores = await make();
+      ({ webhooks } = stores);
+      await putEndpoint(webhooks);
+      await stores.log.append({ ...KEY, runId: 'run-a', events: stamped([started(), ...TURNS]) });
+    });
+    afterEach(async () => {
+      await stores.log.close();
+    });
+    const claim = async (nowMs: number, limit = 9): Promise<readonly ClaimedDelivery[]> =>
+      await webhooks.claimDeliveries({ endpointId: 'hook', limit, nowMs, leaseMs: LEASE_MS });
+    const turnOf = ({ event }: ClaimedDelivery): string | undefined => event.subject;
+    const one = async (nowMs: number): Promise<ClaimedDelivery> => {
+      const [claimed] = await claim(nowMs);
+      if (claimed === undefined) throw new Error('nothing is due');
+      return claimed;
+    };
+
+    it('are claimed one at a time for each conversation, oldest first', async () => {
+      const other = keyed('other');
+      const events = stamped([started(other), ...turn('t9')]);
+      await stores.log.append({ ...other, runId: 'run-b', events });
+      const first = await claim(1_000);
+      expect(first.map(turnOf)).toEqual(['t1', 't9']);
+      expect(await claim(1_000)).toEqual([]);
+      for (const each of first) await webhooks.settleDelivery(each, { type: 'delivered' }, 1_001);
+      expect((await claim(1_002)).map(turnOf)).toEqual(['t2']);
+    });
+
+    it('are claimed by no other sender before the lease ends, and settled by the last that claimed', async () => {
+      const lost = await one(1_000);
+      expect(await claim(999 + LEASE_MS)).toEqual([]);
+      const again = await one(1_000 + LEASE_MS);
+      expect(again).toMatchObject({ id: lost.id, attempts: 2 });
+      expect(await webhooks.settleDelivery(lost, { type: 'delivered' }, 2_000)).toBe(false);
+      expect(await webhooks.settleDelivery(again, { type: 'delivered' }, 2_000)).toBe(true);
+    });
+
+    it('are tried again when they are due, and hold back those behind them', async () => {
+      const failed = { type: 'failed', error: '503', httpStatus: 503, retryAtMs: 9_000 } as const;
+      await webhooks.settleDelivery(await one(1_000), failed, 1_100);
+      expect(await claim(8_999)).toEqual([]);
+      expect(await webhooks.dueTargets(8_999)).toEqual([]);
+      const { deliveries } = await webhooks.deliveries({ endpointId: 'hook', limit: 9 });
+      expect(deliveries.at(-1)).toMatchObject({
+        ...{ status: 'pending', attempts: 1, lastStatus: 503, lastError: '503' },
+        nextAttemptAt: new Date(9_000).toISOString(),
+      });
+      expect((await claim(9_000)).map(turnOf)).toEqual(['t1']);
+    });
+
+    it('are dead when they are not tried again; the next ones go on, and a dead one can be sent again', async () => {
+      const dead = await one(1_000);
+      await webhooks.settleDelivery(dead, { type: 'failed', error: 'refused' }, 1_100);
+      const page = await webhooks.deliveries({ endpointId: 'hook', status: 'dead', limit: 9 });
+      expect(page.deliveries).toMatchObject([
+        { id: dead.id, status: 'dead', lastError: 'refused' },
+      ]);
+      expect(await webhooks.deliveryCounts()).toEqual({ pending: 1, dead: 1 });
+      const next = await one(1_200);
+      expect(turnOf(next)).toBe('t2');
+      await webhooks.settleDelivery(next, { type: 'delivered', httpStatus: 200 }, 1_300);
+      expect(await webhooks.resendDelivery('hook', dead.id)).toBe(true);
+      expect(await webhooks.resendDelivery('hook', dead.id)).toBe(false);
+      expect(await webhooks.resendDelivery('hook', 'msg_unknown')).toBe(false);
+      expect(await one(1_400)).toMatchObject({ id: dead.id, attempts: 1 });
+    });
+
+    it('wait while their endpoint is paused, and are due at once when it goes on', async () => {
+      const retry = { type: 'failed', error: 'down', retryAtMs: 99_000 } as const;
+      await webhooks.settleDelivery(await one(1_000), retry, 1_000);
+      await webhooks.setEndpointStatus('hook', 'paused');
+      expect(await webhooks.dueTargets(999_000)).toEqual([]);
+      expect(await webhooks.setEndpointStatus('hook', 'active')).toBe(true);
+      expect(await webhooks.dueTargets(1_001)).toHaveLength(1);
+      expect((await claim(1_001)).map(turnOf)).toEqual(['t1']);
+      expect(await webhooks.setEndpointStatus('no-such', 'active')).toBe(false);
+    });
+
+    it('disable their endpoint when the receiver is gone', async () => {
+      const gone = { type: 'gone', error: '410', httpStatus: 410 } as const;
+      await webhooks.settleDelivery(await one(1_000), gone, 1_000);
+      expect((await webhooks.endpoint('hook'))?.endpoint.status).toBe('disabled');
+      await stores.log.append({
+        ...KEY,
+        runId: 'run-a',
+        events: stamped(turn('t3'), { from: 12 }),
+      });
+      await webhooks.setEndpointStatus('hook', 'active');
+      expect(await webhooks.deliveryCounts()).toEqual({ pending: 2, dead: 0 });
+    });
+
+    it('are listed in pages, newest first, and removed some time after their end', async () => {
+      const first = await webhooks.deliveries({ endpointId: 'hook', limit: 1 });
+      expect(first.deliveries.map(({ event }) => event.subject)).toEqual(['t2']);
+      const cursor = first.nextCursor ?? '';
+      const second = await webhooks.deliveries({ endpointId: 'hook', limit: 1, cursor });
+      expect(second.deliveries.map(({ event }) => event.subject)).toEqual(['t1']);
+      expect(second.nextCursor).toBeUndefined();
+      const bad = webhooks.deliveries({ endpointId: 'hook', limit: 1, cursor: 'x' });
+      await expect(bad).rejects.toThrow(RangeError);
+      await webhooks.settleDelivery(await one(1_000), { type: 'delivered' }, 5_000);
+      const prune = (deliveredBeforeMs: number) =>
+        webhooks.pruneDeliveries({ deliveredBeforeMs, deadBeforeMs: 0, limit: 9 });
+      expect(await prune(5_000)).toBe(0);
+      expect(await prune(5_001)).toBe(1);
+      expect(await webhooks.deliveryCounts()).toEqual({ pending: 1, dead: 0 });
+    });
+
+    it('of a test go to their endpoint alone, once for each id', async () => {
+      const event: WebhookEnvelope = {
+        specversion: '1.0',
+        ...{ id: 'msg_test', source: '/test', type: 'webhook.test', data: {} },
+        ...{ time: 'now', timestamp: 'now' },
+        datacontenttype: 'application/json',
+      };
+      await webhooks.enqueue('hook', event);
+      await webhooks.enqueue('hook', event);
+      await webhooks.enqueue('no-such', event);
+      expect((await claim(1_000)).map(({ id }) => id)).toContain('msg_test');
+      expect(await webhooks.deliveryCounts()).toEqual({ pending: 3, dead: 0 });
+    });
+
+    describe('and endpoints', () => {
+      it('keep the earlier secret for a while when they get another one', async () => {
+        const again = await putEndpoint(webhooks, { url: 'https://example.com/other' });
+        expect((await webhooks.endpoint('hook'))?.secrets).toEqual({ current: SECRET });
+        const secret = { secret: 'whsec_bmV3', previousUntilMs: 7_000 };
+        await webhooks.putEndpoint(again, secret);
+        expect(await webhooks.endpoint('hook')).toEqual({
+          endpoint: again,
+          secrets: { current: 'whsec_bmV3', previous: { secret: SECRET, untilMs: 7_000 } },
+        });
+        await webhooks.setEndpointStatus('hook', 'paused');
+        await webhooks.putEndpoint({ ...again, createdAt: 'later' }, secret);
+        const { endpoint } = (await webhooks.endpoint('hook')) ?? {};
+        expect(endpoint).toEqual({ ...again, status: 'paused' });
+      });
+
+      it('are listed by tenant, and removed with their deliveries', async () => {
+        const acme = await putEndpoint(webhooks, { id: 'acme', tenant: 'acme' });
+        expect(await webhooks.endpoints({ tenant: 'acme' })).toEqual([acme]);
+        expect((await webhooks.endpoints({})).map(({ id }) => id).toSorted()).toEqual([
+          'acme',
+          'hook',
+        ]);
+        expect(await webhooks.removeEndpoint('hook')).toBe(true);
+        expect(await webhooks.removeEndpoint('hook')).toBe(false);
+        expect(await webhooks.deliveryCounts()).toEqual({ pending: 0, dead: 0 });
+        expect(await webhooks.endpoint('hook')).toBeUndefined();
+      });
+    });
+  });
+}
