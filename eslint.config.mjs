@@ -10,7 +10,7 @@ import tseslint from 'typescript-eslint';
 export const IMPORTS = {
   protocol: { own: [], packages: ['ms'], schema: ['zod'] },
   'json-schema': { own: ['protocol'], packages: [], schema: ['zod', 're2js'] },
-  net: { own: [], packages: ['node:'] },
+  net: { own: [], packages: ['node:'], only: { guarded: ['undici', 'ipaddr.js'] } },
   core: { own: ['protocol', 'json-schema'], packages: [] },
   define: { own: ['protocol', 'json-schema'], packages: ['zod'] },
   workflows: {
@@ -24,9 +24,10 @@ export const IMPORTS = {
   tools: {
     own: ['protocol', 'json-schema', 'net', 'define', 'core'],
     packages: ['zod', 'node:'],
-    only: { http: ['undici', 'ipaddr.js'], mcp: ['@modelcontextprotocol/client'] },
+    only: { http: ['undici'], mcp: ['@modelcontextprotocol/client'] },
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
+  webhooks: { own: ['protocol', 'net', 'store'], packages: ['undici', 'node:'] },
   client: {
     own: ['protocol', 'json-schema'],
     packages: [
@@ -44,7 +45,7 @@ export const IMPORTS = {
     packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:'],
   },
   http: {
-    own: ['protocol', 'net', 'client', 'projection', 'store', 'watchdog'],
+    own: ['protocol', 'net', 'client', 'projection', 'store', 'webhooks', 'watchdog'],
     packages: [
       ...['express', 'zod', 'helmet', 'jose', 'lru-cache', 'pino', 'prom-client'],
       ...['rate-limiter-flexible', 'node:'],
@@ -53,7 +54,7 @@ export const IMPORTS = {
   worker: {
     own: [
       ...['protocol', 'net', 'core', 'define', 'tools', 'model', 'activities', 'client'],
-      ...['projection', 'store', 'watchdog'],
+      ...['projection', 'store', 'webhooks', 'watchdog'],
     ],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/worker', 'node:'],
   },
@@ -70,7 +71,7 @@ export const IMPORTS = {
   cli: {
     own: [
       ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
-      ...['activities', 'http', 'worker', 'testing', 'watchdog', 'engine'],
+      ...['activities', 'http', 'worker', 'webhooks', 'testing', 'watchdog', 'engine'],
     ],
     packages: [
       'chokidar',
@@ -94,7 +95,7 @@ const FLOORS = {
   cli: [
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],
-    ['conversations'],
+    ['conversations', 'webhooks'],
     ['chat', 'keys'],
     ['dev'],
   ],

@@ -13,6 +13,7 @@ import { environmentVariables } from './process/config.js';
 import { retry, seconds } from './process/options.js';
 import { failWith } from './process/process-life.js';
 import type { ServeFlags } from './serve/serve-command.js';
+import { addWebhookCommands } from './webhooks/register.js';
 
 interface Manifest {
   readonly version: string;
@@ -247,5 +248,6 @@ program
 addKeyCommands(program);
 addConversationCommands(program);
 addChatCommand(program);
+addWebhookCommands(program);
 
 program.parseAsync().catch(failWith);

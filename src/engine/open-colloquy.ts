@@ -54,7 +54,10 @@ export type ServedAgents<Services> = Omit<
 >;
 
 /** Options of the HTTP API besides those that the application has been opened with. */
-export type AppOptions = Omit<AppDeps, 'client' | 'codec' | 'conversations' | 'reader'> & {
+export type AppOptions = Omit<
+  AppDeps,
+  'client' | 'codec' | 'conversations' | 'reader' | 'webhooks'
+> & {
   /** Origins whose pages may use the codec endpoint, such as `http://localhost:8233`. @defaultValue no endpoint */
   readonly codecOrigins?: readonly string[];
 };
@@ -131,6 +134,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
         return createApp({
           ...given,
           ...{ client, reader: fromLog.reader, conversations: log },
+          ...(opened.webhooks === undefined ? {} : { webhooks: opened.webhooks }),
           ...(codecOrigins === undefined
             ? {}
             : { codec: { codecs, origins: codecOrigins, open: isForDevelopment(given.identify) } }),

@@ -25,6 +25,7 @@ import { addDescriptionRoute } from './routes/service/description.js';
 import { addAgentRoutes, addHealthRoutes } from './routes/service/health.js';
 import { addSessionRoutes } from './routes/service/session.js';
 import { addTokenRoutes } from './routes/service/tokens.js';
+import { addWebhookRoutes } from './routes/service/webhooks.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
@@ -86,6 +87,7 @@ export function createApp(deps: AppDeps): Express {
   addClaimRoutes(router, deps);
   addTriggerRoutes(router, deps);
   addTurnRoutes(router, deps);
+  addWebhookRoutes(router, deps);
   addWorklistRoutes(router, deps, streams);
   app.use(router);
 

@@ -66,6 +66,7 @@ import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
 import { workerMcp } from './worker-mcp.js';
 import { workerTriggers } from './worker-triggers.js';
+import { workerWebhooks } from './worker-webhooks.js';
 
 export interface ColloquyWorker {
   /**
@@ -159,7 +160,8 @@ async function assemble<Services>(
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
-  const watches = [stores, serverWatch(parts)];
+  const webhooks = await workerWebhooks(options.webhooks, parts);
+  const watches = [stores, serverWatch(parts), ...webhooks];
   const history = readsHistory(parts, identity);
   const source = createEventSource(createWorkflowSource(client), history.isCommitted);
   const projector = projectorOf(parts, source);

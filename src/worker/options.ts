@@ -6,10 +6,13 @@ import type { Agent } from '../define/define-agent.js';
 import type { TenantServices } from '../define/services/per-tenant.js';
 import type { SecretResolver } from '../define/services/secrets.js';
 import type { Logger } from '../define/tool/context.js';
+import type { AllowPrivate } from '../net/guarded/addresses.js';
 import type { ProbeAddress } from '../net/probe-server.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
 import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
+import type { ConfiguredEndpoint } from '../webhooks/endpoints.js';
+import type { DeliverWebhook } from '../webhooks/sender.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -46,6 +49,8 @@ export interface ColloquyWorkerOptions<Services> {
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
   readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
   readonly logger?: Logger | undefined;
+  /** Webhooks that this worker sends; `false`: none, another process does. @defaultValue those of the store */
+  readonly webhooks?: WorkerWebhooks | false | undefined;
   /**
    * Serves `/healthz` (the process is up) and `/readyz` (200 while the worker polls, Temporal answers and the store can
    * be written; else 503 with the reasons) for probes: on loopback, unless a host is given. Each worker of a machine
@@ -67,6 +72,21 @@ export interface ColloquyWorkerOptions<Services> {
   readonly sdkGuards?: boolean | undefined;
   /** Any other option of Temporal's worker; overrides the engine's own. */
   readonly tuning?: Partial<WorkerOptions> | undefined;
+}
+
+export interface WorkerWebhooks {
+  /** Endpoints besides those that the API or `colloquy webhooks` has created. They stay when they are left out later. */
+  readonly endpoints?: readonly ConfiguredEndpoint[] | undefined;
+  /**
+   * Takes every event in place of an HTTP request, in order for each conversation. Resolves when it is done; a rejection
+   * is tried again, as for a receiver. Events may come twice, with the same id.
+   */
+  readonly deliver?: DeliverWebhook | undefined;
+  /**
+   * Addresses of the worker's own network that endpoints may have: `true` for all, or addresses, ranges and host names.
+   * @defaultValue none
+   */
+  readonly allowPrivate?: AllowPrivate | undefined;
 }
 
 export interface RetentionOptions {

@@ -5,6 +5,7 @@
 import { isRecord } from '../protocol/values/json.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './options.js';
+import { checkWebhooks } from './worker-webhooks.js';
 
 /** @throws {TypeError} that names the invalid setting */
 export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {
@@ -24,6 +25,7 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
     throw new TypeError('secrets must be a function that finds a secret by {name, tenant, user}');
   if (sdkGuards !== undefined && typeof sdkGuards !== 'boolean')
     throw new TypeError(`sdkGuards must be true or false, got ${JSON.stringify(sdkGuards)}`);
+  checkWebhooks(given['webhooks']);
 }
 
 function checkHealth(health: unknown): void {

@@ -1,8 +1,10 @@
 /** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { rangeProblem } from '../../define/http/addresses.js';
 import type { JwtOptions } from '../../http/identity/jwt.js';
 import { DEFAULT_REQUESTS, DEFAULT_STREAMS, WINDOW_SECONDS } from '../../http/limits/options.js';
+import type { AllowPrivate } from '../../net/guarded/addresses.js';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
 import type { ProbeAddress } from '../../net/probe-server.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
@@ -14,6 +16,7 @@ import {
 import type { Duration } from '../../protocol/values/durations.js';
 import { durationProblem } from '../../protocol/values/durations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
+import { type ConfiguredEndpoint, configuredProblems } from '../../webhooks/endpoints.js';
 import { ConfigError } from './config-error.js';
 import { IDENTITY_VARIABLES, jwtOf } from './identity-config.js';
 
@@ -53,6 +56,27 @@ const hostNames = list.refine(
   (parts) => parts.every(isHostName),
   `each of them, separated by commas, ${HOST_NAME_RULE}`,
 );
+
+const privateAddresses = list.refine(
+  (parts) => parts.every((part) => rangeProblem(part) === undefined),
+  'must be addresses, ranges such as 10.1.0.0/16, or host names, separated by commas',
+);
+const webhooks = z.string().transform((text, context): readonly ConfiguredEndpoint[] => {
+  const fail = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    return fail('must be JSON');
+  }
+  const [problem] = configuredProblems(given);
+  return problem === undefined
+    ? (given as readonly ConfiguredEndpoint[])
+    : fail(`${problem.path} ${problem.message}`.trim());
+});
 
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled
@@ -167,6 +191,16 @@ const EnvironmentSchema = z.object({
   COLLOQUY_HEALTH_HOST: filled
     .default('127.0.0.1')
     .describe('Address of that port; `0.0.0.0` for probes from other machines.'),
+  COLLOQUY_WEBHOOKS: webhooks
+    .prefault('[]')
+    .describe(
+      'Webhooks that a worker creates, as JSON: a list of objects with `name`, `url`, `secret`, and, to send less, `tenant`, `events`, `agents`.',
+    ),
+  COLLOQUY_WEBHOOKS_PRIVATE: privateAddresses
+    .default([])
+    .describe(
+      'Addresses of the own network that webhooks may reach: addresses, ranges or host names, separated by commas; `all` for all.',
+    ),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
     .default('info')
     .describe(
@@ -218,6 +252,11 @@ export interface Config {
   readonly apiMetrics: ProbeAddress | undefined;
   /** Where a worker serves its health; absent: nowhere. */
   readonly health: ProbeAddress | undefined;
+  /** Webhooks that a worker creates, and addresses of its own network that they may reach. */
+  readonly webhooks: {
+    readonly endpoints: readonly ConfiguredEndpoint[];
+    readonly allowPrivate: AllowPrivate;
+  };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -280,8 +319,9 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => {
       const name = path.join('.');
-      // An address may hold a password.
-      const isSecret = name === 'COLLOQUY_DATABASE_URL' || /_SECRETS?$/.test(name);
+      // An address may hold a password, and a webhook has a secret.
+      const isSecret =
+        ['COLLOQUY_DATABASE_URL', 'COLLOQUY_WEBHOOKS'].includes(name) || /_SECRETS?$/.test(name);
       const got = isSecret ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
       return `  ${name}${FLAGS[name] ?? ''}: ${message}${got}`;
     });
@@ -322,6 +362,10 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
       streams: values.COLLOQUY_STREAM_LIMIT,
       connections: values.COLLOQUY_CONNECTION_LIMIT,
     },
+    webhooks: {
+      endpoints: values.COLLOQUY_WEBHOOKS,
+      allowPrivate: allowPrivateOf(values.COLLOQUY_WEBHOOKS_PRIVATE),
+    },
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
 }
@@ -331,6 +375,10 @@ function placeOf(address: string | undefined): ProbeAddress | undefined {
   return host === undefined
     ? undefined
     : { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function allowPrivateOf(entries: readonly string[]): AllowPrivate {
+  return entries.includes('all') ? true : entries;
 }
 
 function blobsOf(value: string): BlobChoice {

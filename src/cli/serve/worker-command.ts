@@ -44,6 +44,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),
     health: config.health,
+    webhooks: config.webhooks,
     // This command handles the signals, so that the projector drains after the worker.
     tuning: { maxCachedWorkflows: config.cachedRuns },
   });

@@ -15,12 +15,6 @@ export function rangeProblem(entry: unknown): string | undefined {
   return prefix === undefined && !isNumeric && HOST_NAME.test(address) ? undefined : rule;
 }
 
-/** True for an address or a range; any other valid entry is a host name. */
-export function isAddressRange(entry: string): boolean {
-  const [address = ''] = entry.split('/');
-  return isIPv4(address) || isIPv6(address);
-}
-
 function isIPv4(text: string): boolean {
   const parts = text.split('.');
   return parts.length === 4 && parts.every((it) => /^(?:0|[1-9][0-9]{0,2})$/.test(it) && +it < 256);

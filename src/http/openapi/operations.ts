@@ -3,6 +3,7 @@ import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
 import type { Operation } from './operation.js';
 import * as shapes from './shapes.js';
+import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 
 export type { Operation } from './operation.js';
 
@@ -278,6 +279,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
     answers: { 200: shapes.ConversationTurn },
   },
+  ...WEBHOOK_OPERATIONS,
   {
     ...{ method: 'get', path: '/v1/session', id: 'getSession', query: queries.NoQuerySchema },
     right: 'any',

@@ -5,6 +5,7 @@ import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { LogCounts } from '../../store/ports/counts.js';
+import type { WebhookStore } from '../../store/ports/webhooks.js';
 import type { Identify } from '../identity/identity.js';
 import type { TokenSigner } from '../identity/tokens.js';
 import type { CallerLimits } from '../limits/options.js';
@@ -63,6 +64,8 @@ export interface AppDeps {
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** Receives one line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Endpoints of webhooks and their deliveries. @defaultValue the API manages none */
+  readonly webhooks?: WebhookStore;
   /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /** Limits of each caller; `{}` has the defaults. @defaultValue none */

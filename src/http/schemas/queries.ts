@@ -9,7 +9,7 @@ import { parseCursor } from '../../protocol/values/cursor.js';
 import { IdSchema } from './bodies.js';
 
 /** A whole number in a query, within inclusive bounds. */
-function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
+export function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
   return z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
@@ -38,7 +38,7 @@ const CursorSchema = z
  * The tenant of the conversation, for callers that may name conversations of several tenants. Absent: the first of
  * them.
  */
-const TENANT = { tenant: IdSchema.exactOptional() };
+export const TENANT = { tenant: IdSchema.exactOptional() };
 
 /** Queries of routes that take no other parameter than the tenant. */
 export const ConversationQuerySchema = z.strictObject(TENANT);

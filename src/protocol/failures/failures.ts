@@ -41,6 +41,12 @@ export const FAILURES = {
     title: 'The conversation has too many triggers',
     retryable: false,
   },
+  unknown_webhook: { httpStatus: 404, title: 'No such webhook', retryable: false },
+  too_many_webhooks: {
+    httpStatus: 409,
+    title: 'The tenant has too many webhooks',
+    retryable: false,
+  },
   not_found: { httpStatus: 404, title: 'No such route', retryable: false },
   method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },
   agent_mismatch: {

@@ -126,10 +126,6 @@ export const MAX_HTTP_EXCERPT_CHARS = 500;
  * Redirects of one request. Browsers follow twenty; a service that needs more than a few is not where its address says.
  */
 export const MAX_HTTP_REDIRECTS = 5;
-/**
- * A host that does not accept a connection in this time counts as unreachable; the time-out of the run keeps running.
- */
-export const HTTP_CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter secrets could not be distinguished from other text. */
 export const MIN_SECRET_CHARS = 4;
 /**

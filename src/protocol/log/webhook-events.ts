@@ -20,6 +20,9 @@ export const WEBHOOK_EVENTS = {
 
 export type WebhookEventType = keyof typeof WEBHOOK_EVENTS;
 
+/** The type of events that are sent on request, to one endpoint. */
+export const WEBHOOK_TEST = 'webhook.test';
+
 interface OfConversation {
   readonly tenant: string;
   readonly conversationId: string;

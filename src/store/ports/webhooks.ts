@@ -102,7 +102,7 @@ export interface WebhookStore {
   /** Active endpoints with a delivery that is due. */
   dueTargets(nowMs: number): Promise<readonly WebhookTarget[]>;
   /**
-   * Takes due deliveries of an endpoint, at most one of each conversation: the oldest that is pending. No other sender
+   * Takes due deliveries of an active endpoint, at most one of each conversation: the oldest that is pending. No other sender
    * gets them until the lease ends.
    */
   claimDeliveries(options: {

@@ -1,7 +1,7 @@
 /** Sends a request and follows its redirects. Runs in the worker. */
 import { type Dispatcher, fetch, type Response } from 'undici';
-import type { AddressPolicy } from './addresses.js';
-import { assertHostAllowed } from './dispatchers.js';
+import type { AddressPolicy } from '../../net/guarded/addresses.js';
+import { assertHostAllowed } from '../../net/guarded/connections.js';
 import { HttpProblem } from './problem.js';
 import type { HttpRequest } from './request.js';
 

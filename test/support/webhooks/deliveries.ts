@@ -96,6 +96,7 @@ export function describeDeliveries(name: string, make: () => Promise<WebhookStor
       const gone = { type: 'gone', error: '410', httpStatus: 410 } as const;
       await webhooks.settleDelivery(await one(1_000), gone, 1_000);
       expect((await webhooks.endpoint('hook'))?.endpoint.status).toBe('disabled');
+      expect(await claim(2_000)).toEqual([]);
       await stores.log.append({
         ...KEY,
         runId: 'run-a',

@@ -121,6 +121,7 @@ export class PostgresWebhookStore implements WebhookStore {
            WHERE earlier.endpoint_id = due.endpoint_id AND earlier.tenant = due.tenant
              AND earlier.conversation_id = due.conversation_id AND earlier.status = 'pending'
              AND earlier.position < due.position)
+           AND EXISTS (SELECT 1 FROM ${this.#endpoints} WHERE id = due.endpoint_id AND status = 'active')
          ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED)
        RETURNING *`,
       nowMs + leaseMs,

@@ -119,6 +119,7 @@ export class SqliteWebhookStore implements WebhookStore {
              WHERE earlier.endpoint_id = due.endpoint_id AND earlier.tenant = due.tenant
                AND earlier.conversation_id = due.conversation_id AND earlier.status = 'pending'
                AND earlier.position < due.position)
+             AND EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = due.endpoint_id AND status = 'active')
            ORDER BY position LIMIT ?)
          RETURNING *`,
         nowMs + leaseMs,

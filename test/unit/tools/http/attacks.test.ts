@@ -72,7 +72,7 @@ describe("a redirect into the worker's network", () => {
   ])('%s is refused', promise('G140'), async (_how, target) => {
     const location = target.replaceAll(/[\u0080-\uffff]/g, encodeURIComponent);
     await using service = await startRaw(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\n\r\n`);
-    expect(await errorOf(toolOf(service.url))).toMatch(/has no address that this tool may reach$/);
+    expect(await errorOf(toolOf(service.url))).toMatch(/has no address that may be reached$/);
   });
 
   it('carries no secret along, also where it returns to the first origin', async () => {

@@ -174,7 +174,7 @@ describe('an HTTP tool', () => {
         const url = `http://${host}:${peer.port}/`;
         const tool = httpTool({ ...guarded, input: open, method: 'GET', url });
         expect(await errorOf(tool)).toMatch(
-          /^The request was not sent: ".+" has no address that this tool may reach$/,
+          /^The request was not sent: ".+" has no address that may be reached$/,
         );
       }
       expect(peer.sockets.opened).toBe(0);

@@ -1,19 +1,18 @@
 /**
- * The connections of HTTP tools. Addresses are checked when a socket is opened, on the resolved address of that very
- * socket, so a name that changes its meaning a moment later gains nothing. Runs in the worker.
+ * Connections that reach allowed addresses only. Addresses are checked when a socket is opened, on the resolved address
+ * of that very socket, so a name that changes its meaning a moment later gains nothing.
  */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
-import { HTTP_CONNECT_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import { type AddressPolicy, literalOf, mayReach } from './addresses.js';
 
-/** The host has no address that the tool may reach. */
+/** The host has no address that may be reached. */
 export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED';
 
   constructor(host: string) {
-    super(`"${host}" has no address that this tool may reach`);
+    super(`"${host}" has no address that may be reached`);
     this.name = 'AddressRefused';
   }
 }
@@ -28,7 +27,10 @@ export interface ConnectionRules {
   readonly reuse: boolean;
 }
 
-/** The run has its own timeout, which fires the request's signal. */
+/** A host that does not accept a connection in this time counts as unreachable. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Every request has its own timeout, which fires its signal. */
 const NO_CLOCKS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Creates the dispatcher of requests; its idle connections do not keep the process alive. */
@@ -57,7 +59,7 @@ export function assertHostAllowed(hostname: string, policy: AddressPolicy): void
 function guardedConnector(policy: AddressPolicy): buildConnector.connector {
   const connector = buildConnector({
     allowH2: false,
-    timeout: HTTP_CONNECT_TIMEOUT_MS,
+    timeout: CONNECT_TIMEOUT_MS,
     lookup: guardedLookup(policy),
   });
   return (options, callback) => {

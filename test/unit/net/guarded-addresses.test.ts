@@ -1,12 +1,12 @@
 /** Addresses that HTTP tools may reach: a table of attackers' attempts. */
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { addressPolicyOf, literalOf, mayReach } from '../../../../src/tools/http/addresses.js';
+import { addressPolicyOf, literalOf, mayReach } from '../../../src/net/guarded/addresses.js';
 import {
   AddressRefused,
   assertHostAllowed,
   guardedLookup,
-} from '../../../../src/tools/http/dispatchers.js';
+} from '../../../src/net/guarded/connections.js';
 import { promise } from '../../../support/promise.js';
 
 const PUBLIC = ['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::5db8:d70e'];

@@ -1,11 +1,9 @@
 /**
- * Decides which addresses an HTTP tool may reach: public ones always, those in the worker's own network only if the
- * tool allows it. Every address is checked when it is connected to, so an earlier resolution of the name does not
- * matter. Runs in the worker.
+ * Decides which addresses a request may reach whose target comes from outside: public ones always, those in the
+ * process's own network only if they are allowed. Every address is checked when it is connected to, so an earlier
+ * resolution of the name does not matter.
  */
 import ipaddr from 'ipaddr.js';
-import { isAddressRange } from '../../define/http/addresses.js';
-import type { HttpPlan } from '../../define/tool/http-plan.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -17,8 +15,10 @@ export interface AddressPolicy {
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Builds the policy of a tool. Its entries were validated when the tool was defined. */
-export function addressPolicyOf(allowPrivate: HttpPlan['allowPrivate']): AddressPolicy {
+/** `true` allows private addresses; a list allows those that it names: addresses, ranges and host names, all valid. */
+export type AllowPrivate = true | readonly string[];
+
+export function addressPolicyOf(allowPrivate: AllowPrivate): AddressPolicy {
   const entries = allowPrivate === true ? [] : allowPrivate;
   return {
     private: allowPrivate === true,
@@ -27,6 +27,10 @@ export function addressPolicyOf(allowPrivate: HttpPlan['allowPrivate']): Address
       entries.filter((entry) => !isAddressRange(entry)).map((entry) => entry.toLowerCase()),
     ),
   };
+}
+
+function isAddressRange(entry: string): boolean {
+  return parse(entry.split('/')[0] ?? '') !== undefined;
 }
 
 function rangeOf(entry: string): readonly [Address, number] {

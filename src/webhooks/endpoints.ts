@@ -1,0 +1,191 @@
+/** Creates, changes and lists endpoints: the part that the API and the command line share. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  WEBHOOK_EVENTS,
+  WEBHOOK_TEST,
+  type WebhookEventType,
+} from '../protocol/log/webhook-events.js';
+import type { FieldProblem } from '../protocol/values/field-problem.js';
+import { idProblem } from '../protocol/values/ids.js';
+import type { WebhookEndpoint, WebhookStatus, WebhookStore } from '../store/ports/webhooks.js';
+import { isSecret, newSecret, SECRET_RULE } from './signature.js';
+
+/** The URL of the endpoint whose events a function of the application takes. */
+export const DELIVER_URL = 'deliver:';
+/** An append writes a row for each endpoint that wants its event. */
+export const MAX_ENDPOINTS = 20;
+export const MAX_URL_CHARS = 2_000;
+export const MAX_AGENTS = 100;
+/** How long the secret before signs as well. */
+export const ROTATION_MS = 24 * 3_600_000;
+
+/** Filters and target of an endpoint. */
+export interface EndpointFields {
+  readonly url: string;
+  readonly description?: string | undefined;
+  readonly events?: readonly WebhookEventType[] | undefined;
+  readonly agents?: readonly string[] | undefined;
+}
+
+/** An endpoint that the configuration names: its secret is known to the receiver already. */
+export interface ConfiguredEndpoint extends EndpointFields {
+  /** Distinguishes it from others; the same name in each start is the same endpoint. */
+  readonly name: string;
+  readonly secret: string;
+  /** Absent: of every tenant. */
+  readonly tenant?: string | undefined;
+}
+
+export class TooManyEndpoints extends Error {
+  constructor(tenant: string) {
+    super(`Tenant "${tenant}" has ${MAX_ENDPOINTS} webhooks, the most that one may have`);
+    this.name = 'TooManyEndpoints';
+  }
+}
+
+/** The reason why a URL cannot be that of an endpoint; undefined when it can. Its address is checked when it is sent to. */
+export function urlProblem(text: string): string | undefined {
+  if (text.length > MAX_URL_CHARS) return `must be at most ${MAX_URL_CHARS} characters`;
+  if (!URL.canParse(text)) return 'must be a URL';
+  const { protocol, username, password, hash } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://';
+  if (username !== '' || password !== '') return 'must not hold a password';
+  return hash === '' ? undefined : 'must not have a fragment';
+}
+
+/** @throws {TooManyEndpoints} */
+export async function createEndpoint(
+  store: WebhookStore,
+  tenant: string,
+  fields: EndpointFields,
+): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+  if ((await store.endpoints({ tenant })).length >= MAX_ENDPOINTS)
+    throw new TooManyEndpoints(tenant);
+  const secret = newSecret();
+  const id = `wh_${randomBytes(12).toString('hex')}`;
+  const endpoint = { id, tenant, ...filled(fields), ...created() };
+  await store.putEndpoint(endpoint, { secret, previousUntilMs: 0 });
+  return { endpoint, secret };
+}
+
+/** The endpoint, if it belongs to the tenant. Without a tenant, any endpoint. */
+export async function findEndpoint(
+  store: WebhookStore,
+  id: string,
+  tenant?: string,
+): Promise<WebhookEndpoint | undefined> {
+  const endpoint = (await store.endpoint(id))?.endpoint;
+  return tenant === undefined || endpoint?.tenant === tenant ? endpoint : undefined;
+}
+
+/** Another secret; the one before signs as well until the returned time (ISO 8601). */
+export async function rotateSecret(
+  store: WebhookStore,
+  endpoint: WebhookEndpoint,
+): Promise<{ readonly secret: string; readonly previousUntil: string }> {
+  const secret = newSecret();
+  const previousUntilMs = Date.now() + ROTATION_MS;
+  await store.putEndpoint(endpoint, { secret, previousUntilMs });
+  return { secret, previousUntil: new Date(previousUntilMs).toISOString() };
+}
+
+/** Sends an event of no conversation to one endpoint; resolves to its id. */
+export async function sendTest(store: WebhookStore, endpoint: WebhookEndpoint): Promise<string> {
+  const id = `msg_${randomUUID()}`;
+  const time = new Date().toISOString();
+  await store.enqueue(endpoint.id, {
+    ...{ specversion: '1.0', id, source: `/webhooks/${endpoint.id}`, type: WEBHOOK_TEST },
+    ...{ time, timestamp: time, datacontenttype: 'application/json', data: {} },
+  } as const);
+  return id;
+}
+
+/** Creates or changes the endpoints of the configuration. Safe to repeat, in any number of processes. */
+export async function putConfigured(
+  store: WebhookStore,
+  configured: readonly ConfiguredEndpoint[],
+): Promise<void> {
+  for (const { name, secret, tenant, ...fields } of configured) {
+    const id = `config_${name}`;
+    const endpoint = {
+      id,
+      ...(tenant === undefined ? {} : { tenant }),
+      ...filled(fields),
+      ...created(),
+    };
+    await store.putEndpoint(endpoint, { secret, previousUntilMs: Date.now() + ROTATION_MS });
+  }
+}
+
+/** The endpoint whose events a function of the application takes, of every tenant. */
+export async function putDeliverEndpoint(store: WebhookStore): Promise<void> {
+  const endpoint = { id: 'deliver', url: DELIVER_URL, ...created() };
+  await store.putEndpoint(endpoint, { secret: '', previousUntilMs: 0 });
+}
+
+/** Problems of a list of endpoints of the configuration, by JSON Pointer. */
+export function configuredProblems(given: unknown): readonly FieldProblem[] {
+  if (!Array.isArray(given)) return [{ path: '', message: 'must be a list of endpoints' }];
+  return given.flatMap((entry: unknown, index) =>
+    entryProblems(entry).map(({ path, message }) => ({ path: `/${index}${path}`, message })),
+  );
+}
+
+const FIELDS: readonly string[] = [
+  ...['name', 'url', 'secret', 'tenant', 'description', 'events', 'agents'],
+];
+
+function entryProblems(entry: unknown): readonly FieldProblem[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    return [{ path: '', message: 'must be an object' }];
+  const fields = entry as Readonly<Record<string, unknown>>;
+  const { name, url, secret, tenant, description, events, agents } = fields;
+  const problems: (readonly [string, string | undefined])[] = [
+    ['/name', idProblem('it', name)],
+    ['/url', typeof url === 'string' ? urlProblem(url) : 'must be a URL'],
+    ['/secret', typeof secret === 'string' && isSecret(secret) ? undefined : SECRET_RULE],
+    ['/tenant', tenant === undefined ? undefined : idProblem('it', tenant)],
+    [
+      '/description',
+      description === undefined || typeof description === 'string' ? undefined : 'must be a text',
+    ],
+    [
+      '/events',
+      isListOf(events, (each) => each in WEBHOOK_EVENTS)
+        ? undefined
+        : `must be a list of ${Object.keys(WEBHOOK_EVENTS).join(', ')}`,
+    ],
+    [
+      '/agents',
+      isListOf(agents, (each) => idProblem('', each) === undefined)
+        ? undefined
+        : 'must be a list of names of agents',
+    ],
+    ...Object.keys(fields)
+      .filter((field) => !FIELDS.includes(field))
+      .map((field) => [`/${field}`, 'is not known here'] as const),
+  ];
+  return problems.flatMap(([path, message]) => (message === undefined ? [] : [{ path, message }]));
+}
+
+function isListOf(given: unknown, holds: (each: string) => boolean): boolean {
+  if (given === undefined) return true;
+  return (
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.every((each: unknown) => typeof each === 'string' && holds(each))
+  );
+}
+
+function filled({ url, description, events, agents }: EndpointFields) {
+  return {
+    url,
+    ...(description === undefined ? {} : { description }),
+    ...(events === undefined ? {} : { events }),
+    ...(agents === undefined ? {} : { agents }),
+  };
+}
+
+function created(): { readonly status: WebhookStatus; readonly createdAt: string } {
+  return { status: 'active', createdAt: new Date().toISOString() };
+}
