@@ -5,9 +5,9 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { ApiKeyStore } from './keys/api-keys.js';
 import type { LogStatistics } from './counts.js';
 import type { Deletions } from './deletions.js';
+import type { ApiKeyStore } from './keys/api-keys.js';
 import type { CallLeases } from './leases.js';
 import type { ConversationLists } from './lists.js';
 import type { HeadPosition, LogHead } from './log-head.js';

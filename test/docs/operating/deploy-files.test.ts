@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DockerfileParser } from 'dockerfile-ast';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/cli/process/config.js';
-import { composeServices, SECRET } from '../support/networks/compose.js';
+import { readConfig } from '../../../src/cli/process/config.js';
+import { composeServices, SECRET } from '../../support/networks/compose.js';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
   readonly bin: { readonly colloquy: string };
 };

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { API_METRICS } from '../../src/http/metrics/table.js';
-import { COUNTERS, LAG_HISTOGRAM } from '../../src/worker/watch/event-metrics.js';
-import { FAILING_GAUGE, SLOW_GAUGE } from '../../src/worker/watch/trouble-metrics.js';
+import { API_METRICS } from '../../../src/http/metrics/table.js';
+import { COUNTERS, LAG_HISTOGRAM } from '../../../src/worker/watch/event-metrics.js';
+import { FAILING_GAUGE, SLOW_GAUGE } from '../../../src/worker/watch/trouble-metrics.js';
 
 const PAGE = readFileSync(
-  fileURLToPath(new URL('../../docs/deploying.md', import.meta.url)),
+  fileURLToPath(new URL('../../../docs/deploying.md', import.meta.url)),
   'utf8',
 );
 
