@@ -1,5 +1,5 @@
 /** Creates, changes and lists endpoints: the part that the API and the command line share. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   WEBHOOK_EVENTS,
   WEBHOOK_TEST,
@@ -7,6 +7,7 @@ import {
 } from '../protocol/log/webhook-events.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem } from '../protocol/values/ids.js';
+import { canonicalJson } from '../protocol/values/json.js';
 import type { WebhookEndpoint, WebhookStatus, WebhookStore } from '../store/ports/webhooks.js';
 import { isSecret, newSecret, SECRET_RULE } from './signature.js';
 
@@ -36,6 +37,10 @@ export interface ConfiguredEndpoint extends EndpointFields {
   readonly tenant?: string | undefined;
 }
 
+export class RequestReused extends Error {
+  override readonly name = 'RequestReused';
+}
+
 export class TooManyEndpoints extends Error {
   constructor(tenant: string) {
     super(`Tenant "${tenant}" has ${MAX_ENDPOINTS} webhooks, the most that one may have`);
@@ -53,16 +58,26 @@ export function urlProblem(text: string): string | undefined {
   return hash === '' ? undefined : 'must not have a fragment';
 }
 
-/** @throws {TooManyEndpoints} */
+/**
+ * A repeat under the same request id resolves as the first one did, with the present secret.
+ * @throws {TooManyEndpoints} {RequestReused}
+ */
 export async function createEndpoint(
   store: WebhookStore,
-  tenant: string,
+  { tenant, requestId }: { readonly tenant: string; readonly requestId?: string | undefined },
   fields: EndpointFields,
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+  const id = `wh_${idHash(tenant, requestId ?? randomUUID())}`;
+  const before = await store.endpoint(id);
+  if (before !== undefined) {
+    const { endpoint, secrets } = before;
+    if (canonicalJson(filled(endpoint)) !== canonicalJson(filled(fields)))
+      throw new RequestReused();
+    return { endpoint, secret: secrets.current };
+  }
   if ((await store.endpoints({ tenant })).length >= MAX_ENDPOINTS)
     throw new TooManyEndpoints(tenant);
   const secret = newSecret();
-  const id = `wh_${randomBytes(12).toString('hex')}`;
   const endpoint = { id, tenant, ...filled(fields), ...created() };
   await store.putEndpoint(endpoint, { secret, previousUntilMs: 0 });
   return { endpoint, secret };
@@ -78,20 +93,39 @@ export async function findEndpoint(
   return tenant === undefined || endpoint?.tenant === tenant ? endpoint : undefined;
 }
 
-/** Another secret; the one before signs as well until the returned time (ISO 8601). */
+export interface Rotated {
+  readonly secret: string;
+  /** ISO 8601; until then the one before signs as well. */
+  readonly previousUntil: string;
+}
+
+/** Makes another secret. A repeat under the same request id resolves to the same one. */
 export async function rotateSecret(
   store: WebhookStore,
   endpoint: WebhookEndpoint,
-): Promise<{ readonly secret: string; readonly previousUntil: string }> {
+  requestId?: string,
+): Promise<Rotated> {
+  const { secrets } = (await store.endpoint(endpoint.id)) ?? {};
+  const before = secrets?.previous?.[0];
+  const isRepeat = requestId !== undefined && secrets?.requestId === requestId;
+  if (isRepeat && before !== undefined) return rotated(secrets.current, before.untilMs);
   const secret = newSecret();
   const previousUntilMs = Date.now() + ROTATION_MS;
-  await store.putEndpoint(endpoint, { secret, previousUntilMs });
+  await store.putEndpoint(endpoint, { secret, previousUntilMs, requestId });
+  return rotated(secret, previousUntilMs);
+}
+
+function rotated(secret: string, previousUntilMs: number): Rotated {
   return { secret, previousUntil: new Date(previousUntilMs).toISOString() };
 }
 
-/** Sends an event of no conversation to one endpoint; resolves to its id. */
-export async function sendTest(store: WebhookStore, endpoint: WebhookEndpoint): Promise<string> {
-  const id = `msg_${randomUUID()}`;
+/** Sends an event of no conversation to one endpoint; resolves to its id, which a repeat has as well. */
+export async function sendTest(
+  store: WebhookStore,
+  endpoint: WebhookEndpoint,
+  requestId: string = randomUUID(),
+): Promise<string> {
+  const id = `msg_${idHash(endpoint.id, requestId)}`;
   const time = new Date().toISOString();
   await store.enqueue(endpoint.id, {
     ...{ specversion: '1.0', id, source: `/webhooks/${endpoint.id}`, type: WEBHOOK_TEST },
@@ -175,6 +209,11 @@ function isListOf(given: unknown, holds: (each: string) => boolean): boolean {
     given.length > 0 &&
     given.every((each: unknown) => typeof each === 'string' && holds(each))
   );
+}
+
+function idHash(scope: string, requestId: string): string {
+  const hash = createHash('sha256').update(JSON.stringify([scope, requestId]));
+  return hash.digest('hex').slice(0, 24);
 }
 
 function filled({ url, description, events, agents }: EndpointFields) {

@@ -33,8 +33,8 @@ export function signatureHeaders(
   { current, previous }: WebhookSecrets,
 ): Readonly<Record<string, string>> {
   const timestamp = Math.floor(nowMs / 1_000);
-  const held = previous !== undefined && nowMs < previous.untilMs ? [previous.secret] : [];
-  const signatures = [current, ...held].map((secret) => {
+  const held = previous?.flatMap(({ secret, untilMs }) => (nowMs < untilMs ? [secret] : []));
+  const signatures = [current, ...(held ?? [])].map((secret) => {
     const hash = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`);
     return `v1,${hash.digest('base64')}`;
   });

@@ -56,7 +56,7 @@ export async function runAdd(url: string, flags: AddFlags): Promise<never> {
   return await withStore(flags, async (store) => {
     const { tenant = DEFAULT_TENANT, event, agent, description } = flags;
     const fields = { url, events: event, agents: agent, description };
-    const { endpoint, secret } = await createEndpoint(store, tenant, fields);
+    const { endpoint, secret } = await createEndpoint(store, { tenant }, fields);
     return {
       json: { webhook: endpoint, secret },
       text: `${endpointText(endpoint)}\n${secretText(secret)}`,

@@ -17,6 +17,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: LIST, id: 'createWebhook', ...OF_TENANT },
+    idempotent: true,
     summary: 'Creates a webhook; its secret is in this answer only',
     bodies: [webhooks.CreateWebhookSchema],
     answers: { 201: webhooks.WebhookCreated },
@@ -33,24 +34,28 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${ONE}/rotate`, id: 'rotateWebhook', ...OF_TENANT },
+    idempotent: true,
     summary: 'Makes a new secret; the one before signs as well for a day',
     bodies: [NoBodySchema],
     answers: { 200: webhooks.WebhookRotated },
   },
   {
     ...{ method: 'post', path: `${ONE}/pause`, id: 'pauseWebhook', ...OF_TENANT },
+    idempotent: 'itself',
     summary: 'Keeps the events of a webhook until it is resumed',
     bodies: [NoBodySchema],
     answers: { 200: webhooks.Webhook },
   },
   {
     ...{ method: 'post', path: `${ONE}/resume`, id: 'resumeWebhook', ...OF_TENANT },
+    idempotent: 'itself',
     summary: 'Sends what a webhook has kept, at once; also after it was disabled',
     bodies: [NoBodySchema],
     answers: { 200: webhooks.Webhook },
   },
   {
     ...{ method: 'post', path: `${ONE}/test`, id: 'testWebhook', ...OF_TENANT },
+    idempotent: true,
     summary: 'Sends a `webhook.test` to a webhook',
     bodies: [NoBodySchema],
     answers: { 202: webhooks.TestSent },
@@ -63,6 +68,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${DELIVERY}/resend`, id: 'resendDelivery', ...OF_TENANT },
+    idempotent: 'itself',
     summary: 'Sends a delivery that has ended again, such as a dead one',
     bodies: [NoBodySchema],
     answers: { 202: webhooks.Resent },

@@ -11,6 +11,7 @@ import type {
   DeliveryPage,
   DeliveryResult,
   DeliveryStatus,
+  GivenSecret,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookSecrets,
@@ -41,14 +42,22 @@ export function targetOf(row: Row): WebhookTarget {
   return { endpoint: endpointOf(row), secrets };
 }
 
+/** A rotation that is repeated because its answer was lost must not end the secret that the receiver has. */
+const MAX_PREVIOUS_SECRETS = 4;
+
 /** The secrets after `putEndpoint`; the current one stays where it is given again. */
 export function secretsAfter(
   before: WebhookSecrets | undefined,
-  { secret, previousUntilMs }: { readonly secret: string; readonly previousUntilMs: number },
+  { secret, previousUntilMs, requestId }: GivenSecret,
 ): WebhookSecrets {
-  if (before === undefined) return { current: secret };
+  const current = { current: secret, ...(requestId === undefined ? {} : { requestId }) };
+  if (before === undefined) return current;
   if (before.current === secret) return before;
-  return { current: secret, previous: { secret: before.current, untilMs: previousUntilMs } };
+  const previous = [
+    { secret: before.current, untilMs: previousUntilMs },
+    ...(before.previous ?? []),
+  ];
+  return { ...current, previous: previous.slice(0, MAX_PREVIOUS_SECRETS) };
 }
 
 export interface DeliveryRow {

@@ -28,8 +28,16 @@ export interface WebhookEndpoint {
 /** `whsec_…`, as Standard Webhooks writes secrets. */
 export interface WebhookSecrets {
   readonly current: string;
-  /** Signs as well, until then. */
-  readonly previous?: { readonly secret: string; readonly untilMs: number };
+  /** These sign as well, until their time; newest first. */
+  readonly previous?: readonly { readonly secret: string; readonly untilMs: number }[];
+  /** The request that brought the current secret, if it had an id. */
+  readonly requestId?: string;
+}
+
+export interface GivenSecret {
+  readonly secret: string;
+  readonly previousUntilMs: number;
+  readonly requestId?: string | undefined;
 }
 
 export interface WebhookTarget {
@@ -83,10 +91,7 @@ export interface WebhookStore {
    * Creates an endpoint, or changes the one with its id; `status` and `createdAt` of an existing one stay. Another
    * secret takes the place of the current one, which signs as well until `previousUntilMs`.
    */
-  putEndpoint(
-    endpoint: WebhookEndpoint,
-    secret: { readonly secret: string; readonly previousUntilMs: number },
-  ): Promise<void>;
+  putEndpoint(endpoint: WebhookEndpoint, secret: GivenSecret): Promise<void>;
   /** Oldest first. With a tenant, those of this tenant alone, without those of every tenant. */
   endpoints(options: { readonly tenant?: string }): Promise<readonly WebhookEndpoint[]>;
   endpoint(id: string): Promise<WebhookTarget | undefined>;

@@ -145,7 +145,7 @@ export function describeDeliveries(name: string, make: () => Promise<WebhookStor
         await webhooks.putEndpoint(again, secret);
         expect(await webhooks.endpoint('hook')).toEqual({
           endpoint: again,
-          secrets: { current: 'whsec_bmV3', previous: { secret: SECRET, untilMs: 7_000 } },
+          secrets: { current: 'whsec_bmV3', previous: [{ secret: SECRET, untilMs: 7_000 }] },
         });
         await webhooks.setEndpointStatus('hook', 'paused');
         await webhooks.putEndpoint({ ...again, createdAt: 'later' }, secret);

@@ -1,7 +1,7 @@
 /** A receiver as its author would write it: checked by `standardwebhooks`, read by `cloudevents`. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HTTP } from 'cloudevents';
+import { CloudEvent, HTTP } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 import type { WebhookEvent } from '../../../src/protocol/log/webhook-events.js';
@@ -61,7 +61,7 @@ async function eventIn(request: IncomingMessage, secret: string): Promise<Webhoo
   const headers = request.headers as Record<string, string>;
   const verified = new Webhook(secret).verify(body, headers) as WebhookEvent;
   const cloudEvent = HTTP.toEvent({ headers, body });
-  if (Array.isArray(cloudEvent)) throw new Error('one event, not several');
+  if (!(cloudEvent instanceof CloudEvent)) throw new Error('one event, not several');
   cloudEvent.validate();
   if (cloudEvent.id !== headers['webhook-id']) throw new Error('the ids differ');
   return verified;

@@ -7,7 +7,7 @@ import {
   assertHostAllowed,
   guardedLookup,
 } from '../../../src/net/guarded/connections.js';
-import { promise } from '../../../support/promise.js';
+import { promise } from '../../support/promise.js';
 
 const PUBLIC = ['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::5db8:d70e'];
 const PRIVATE = [

@@ -1,16 +1,18 @@
 /** Webhooks of a tenant: create, list, pause, resume, remove; their secrets, and their deliveries. */
 import type { Request, Router } from 'express';
-import { ConversationError } from '../../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../../client/api/errors.js';
+import { REUSED } from '../../../protocol/values/ids.js';
 import type { WebhookEndpoint, WebhookStore } from '../../../store/ports/webhooks.js';
 import {
   createEndpoint,
   findEndpoint,
+  RequestReused,
   rotateSecret,
   sendTest,
   TooManyEndpoints,
 } from '../../../webhooks/endpoints.js';
 import type { AppDeps } from '../../request/deps.js';
-import { parseBody, parseQuery, pathParameter } from '../../request/parse.js';
+import { parseBody, parseQuery, pathParameter, requestIdOf } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import { tenantOf } from '../../request/tenants.js';
 import { NoBodySchema } from '../../schemas/bodies.js';
@@ -66,13 +68,16 @@ function addChanges(router: Router, deps: AppDeps): void {
     post: async (request, response) => {
       parseBody(NoBodySchema, request);
       const webhook = await found(deps, request);
-      response.json({ webhook, ...(await rotateSecret(storeOf(deps), webhook)) });
+      const { requestId } = requestIdOf(request, undefined);
+      response.json({ webhook, ...(await rotateSecret(storeOf(deps), webhook, requestId)) });
     },
   });
   addRoute(router, `${ONE}/test`, {
     post: async (request, response) => {
       parseBody(NoBodySchema, request);
-      const deliveryId = await sendTest(storeOf(deps), await found(deps, request));
+      const { requestId } = requestIdOf(request, undefined);
+      const webhook = await found(deps, request);
+      const deliveryId = await sendTest(storeOf(deps), webhook, requestId);
       response.status(202).json({ deliveryId });
     },
   });
@@ -112,10 +117,12 @@ async function created(
   fields: Parameters<typeof createEndpoint>[2],
 ) {
   try {
-    return await createEndpoint(storeOf(deps), tenantOf(request), fields);
+    const { requestId } = requestIdOf(request, undefined);
+    return await createEndpoint(storeOf(deps), { tenant: tenantOf(request), requestId }, fields);
   } catch (error) {
     if (error instanceof TooManyEndpoints)
       throw new ConversationError('too_many_webhooks', error.message);
+    if (error instanceof RequestReused) throw invalidField('Idempotency-Key', REUSED.message);
     throw error;
   }
 }
