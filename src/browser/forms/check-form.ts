@@ -5,6 +5,7 @@
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
 import type { Field, Form } from './form.js';
+import { valuePath } from './value-path.js';
 
 /** Entered values by field: texts of inputs, `true` or `'on'` of checkboxes, lists of a `multi-select`. */
 export type Entered = Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export function checkForm(form: Form, entered: Entered | string): CheckedForm {
 export function errorsByField(problems: readonly FieldProblem[]): Readonly<Record<string, string>> {
   const errors: Record<string, string> = {};
   for (const { path, message } of problems) {
-    const [, name = ''] = path.split('/');
+    const [, name = ''] = valuePath(path).split('/');
     set(errors, name.replaceAll('~1', '/').replaceAll('~0', '~'), message);
   }
   return errors;

@@ -3,6 +3,7 @@ import type { ClaimVerdict } from '../../protocol/calls/claims.js';
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { Json } from '../../protocol/values/json.js';
+import { valuePath } from '../forms/value-path.js';
 import { ApiError } from '../net/problem.js';
 import { pause } from '../net/waiting.js';
 import type { ClientTool } from './types.js';
@@ -169,7 +170,7 @@ function errorOf(message: string): Resolution {
 }
 
 function inWords(problems: readonly { readonly path: string; readonly message: string }[]): string {
-  return problems.map(({ path, message }) => `${path || 'it'} ${message}`).join('; ');
+  return problems.map(({ path, message }) => `${valuePath(path) || 'it'} ${message}`).join('; ');
 }
 
 function isPassing(error: unknown): boolean {

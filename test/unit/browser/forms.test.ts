@@ -203,9 +203,9 @@ describe('entered values', () => {
 
   it('that the API refuses have its problems by field', () => {
     const problems = [
-      { path: '/hour', message: 'must be at most 17' },
-      { path: '/a~1b/0', message: 'must be a text' },
-      { path: '', message: 'must be an object' },
+      { path: '/resolution/value/hour', message: 'must be at most 17' },
+      { path: '/resolution/value/a~1b/0', message: 'must be a text' },
+      { path: '/resolution/value', message: 'must be an object' },
     ];
     expect(errorsByField(problems)).toEqual({
       hour: 'must be at most 17',

@@ -269,7 +269,10 @@ describe('a client call', () => {
     const refused = new SharedCall();
     refused.verdictOf = ({ type }) =>
       type === 'result'
-        ? { verdict: 'invalid', problems: [{ path: '/total', message: 'must be a number' }] }
+        ? {
+            verdict: 'invalid',
+            problems: [{ path: '/resolution/value/total', message: 'must be a number' }],
+          }
         : { verdict: 'accepted', toolCallId: 'a', seq: 10 };
     refused.page(reads([], 'one'));
     await until('it is over', () => refused.pending.length === 0);
@@ -281,7 +284,7 @@ describe('a client call', () => {
 
   it('whose result a worker refused is not run again, but answered with the reason', async () => {
     const shared = new SharedCall();
-    const problems = [{ path: '/total', message: 'must match a pattern' }];
+    const problems = [{ path: '/resolution/value/total', message: 'must match a pattern' }];
     shared.call = { ...shared.call, reverted: { requestId: 'result-1', problems } };
     const ran: string[] = [];
     shared.page(reads(ran, 'one'));

@@ -123,7 +123,10 @@ it('shows what was said, a form with buttons for what waits, and the errors of a
   api.instead = ({ method }) =>
     method === 'POST'
       ? json(
-          { verdict: 'invalid', problems: [{ path: '/day', message: 'is a holiday' }] },
+          {
+            verdict: 'invalid',
+            problems: [{ path: '/resolution/value/day', message: 'is a holiday' }],
+          },
           { status: 422 },
         )
       : undefined;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { BrowserConversation } from '../../../src/browser/conversation.js';
-import { checkForm, createBrowserClient } from '../../../src/browser/index.js';
+import { checkForm, createBrowserClient, errorsByField } from '../../../src/browser/index.js';
 import { ViewModel } from '../../../src/browser/view/model.js';
 import type {
   AssistantMessageView,
@@ -161,6 +161,10 @@ test('two pages with a bad network show the same conversation as its log, run a 
   const { verdict } = await second.page.resolve(approval.toolCallId, { type: 'approve' });
   expect(['accepted', 'duplicate']).toContain(verdict);
   const question = await waiting(first.page, 'ask');
+  const early = { day: '2030-01-31', hour: 3 };
+  const refused = await first.page.resolve(question.toolCallId, { type: 'answer', value: early });
+  if (refused.verdict !== 'invalid') throw new Error(refused.verdict);
+  expect(Object.keys(errorsByField(refused.problems))).toEqual(['hour']);
   const answer = checkForm(question.form!, { day: '2030-01-31', hour: '9' });
   if (!answer.ok) throw new Error('the form refuses');
   await first.page.resolve(question.toolCallId, { type: 'answer', value: answer.value });
