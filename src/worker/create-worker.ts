@@ -160,8 +160,7 @@ async function assemble<Services>(
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
-  const webhooks = await workerWebhooks(options.webhooks, parts);
-  const watches = [stores, serverWatch(parts), ...webhooks];
+  const watches = [stores, serverWatch(parts), ...(await workerWebhooks(options.webhooks, parts))];
   const history = readsHistory(parts, identity);
   const source = createEventSource(createWorkflowSource(client), history.isCommitted);
   const projector = projectorOf(parts, source);

@@ -282,7 +282,9 @@ export interface EnvironmentVariable {
 export function environmentVariables(): readonly EnvironmentVariable[] {
   return Object.entries(EnvironmentSchema.shape).map(([name, schema]) => {
     const flag = /--[\w-]+/.exec(FLAGS[name] ?? '')?.[0];
-    const { data } = schema.safeParse(undefined);
+    const { data } = schema.safeParse(undefined) as {
+      readonly data?: string | number | readonly unknown[];
+    };
     const text = Array.isArray(data) ? data.join(',') : String(data ?? '');
     return {
       name,

@@ -105,7 +105,7 @@ it('shows dead deliveries, and sends them again; a test is a delivery, too', asy
   for (; (await webhooks.deliveryCounts()).dead === 0; nowMs += 3_600_000) await sender.pass();
   const dead = await (await request(`/v1/webhooks/${id}/deliveries?status=dead`)).json();
   expect(dead).toMatchObject({ deliveries: [{ status: 'dead', lastStatus: 500, attempts: 13 }] });
-  const [{ id: deliveryId = '' } = {}] = (dead as { deliveries: { id: string }[] }).deliveries;
+  const deliveryId = (dead as { deliveries: { id: string }[] }).deliveries[0]?.id ?? '';
   const again = `/v1/webhooks/${id}/deliveries/${deliveryId}/resend`;
   expect(await (await post(again, {})).json()).toEqual({ resent: true, deliveryId });
   expect(await problemOf(await post(again, {}))).toMatchObject({ code: 'unknown_webhook' });

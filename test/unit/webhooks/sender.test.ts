@@ -274,7 +274,7 @@ function webhooksOf<Store extends object>(store: Store): Store {
   return new Proxy({} as Store, {
     get: (_target, name) => {
       const member: unknown = Reflect.get(store, name);
-      return typeof member === 'function' ? member.bind(store) : member;
+      return typeof member === 'function' ? (member.bind(store) as unknown) : member;
     },
     ownKeys: () => Object.getOwnPropertyNames(Object.getPrototypeOf(store)),
     getOwnPropertyDescriptor: (_target, name) => ({
