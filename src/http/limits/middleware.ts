@@ -8,9 +8,9 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ConversationError } from '../../client/api/errors.js';
 import { type CallerLimits, DEFAULT_REQUESTS, DEFAULT_STREAMS, WINDOW_SECONDS } from './options.js';
 
-/** Answers to calls, and claims of them with their progress. */
+/** Answers to calls, one or many, and claims of them with their progress. */
 const ANSWERS =
-  /^\/v1\/conversations\/[^/]+\/(?:tool-calls\/[^/]+\/(?:resolution|claim|extend|progress)|steps\/[^/]+\/tool-results)\/?$/i;
+  /^\/v1\/(?:worklist\/resolutions|conversations\/[^/]+\/(?:tool-calls\/[^/]+\/(?:resolution|claim|extend|progress)|steps\/[^/]+\/tool-results))\/?$/i;
 const PROBES = new Set(['/healthz', '/readyz']);
 /** Milliseconds after which a stream may be tried again; nothing says when one of the open ones ends. */
 const STREAM_PAUSE_MS = 5_000;

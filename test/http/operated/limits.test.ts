@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { CallerLimits } from '../../../src/http/limits/options.js';
 import { serve } from '../../../src/http/listen.js';
+import { OPERATIONS } from '../../../src/http/openapi/operations.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
@@ -44,9 +45,11 @@ it('answers to calls and probes are never refused', promise('G357'), async () =>
     expect((await app.post(`${call}/resolution`, { type: 'approve' })).status).toBe(409);
     expect((await app.request('/readyz')).status).toBe(200);
   }
-  const results = { results: [{ toolCallId: 'call_1', resultJson: '1' }] };
-  const batch = await app.post('/v1/conversations/c-1/steps/turn_abc_1.1/tool-results', results);
-  expect(batch.status).not.toBe(429);
+  for (const { method, path, right } of OPERATIONS) {
+    if (method !== 'post' || (right !== 'answer' && right !== 'extend')) continue;
+    const place = path.replace(':id', 'c-1').replace(':callId', 'call_1').replace(':stepId', 's-1');
+    expect([path, (await app.post(place, {})).status]).not.toEqual([path, 429]);
+  }
   // A read of the same path is a request like others.
   expect((await app.request(`${call}/resolution`)).status).toBe(429);
 });
