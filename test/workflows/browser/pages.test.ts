@@ -171,10 +171,11 @@ test('two pages with a bad network show the same conversation as its log, run a 
   await until('the turn has ended', () => first.page.getSnapshot().lastTurn !== undefined);
   await second.page.send('Again?');
   for (const { page } of [first, second])
-    await until(
-      'the second turn has ended',
-      () => answersIn(page.getSnapshot()).length === 3 && page.getSnapshot().status === 'idle',
-    );
+    await until('the second turn has ended', () => {
+      const answers = answersIn(page.getSnapshot());
+      const isWritten = answers.length === 3 && !answers.some(({ isStreaming }) => isStreaming);
+      return isWritten && page.getSnapshot().status === 'idle';
+    });
 
   expect(ran).toHaveLength(1);
   expect(paid).toEqual([3]);
