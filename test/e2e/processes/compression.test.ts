@@ -11,7 +11,7 @@ import { type Stack, startStack } from 'colloquy/dev';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { freePort, temporalDev } from '../../support/servers/dev-server.js';
-import { call } from '../support/api.js';
+import { call, DEV_SECRET } from '../support/api.js';
 import { startScenarioModel } from '../support/scenario-model.js';
 import { Talk } from '../support/talk.js';
 import { AGENTS } from '../support/world.js';
@@ -44,6 +44,7 @@ beforeAll(async () => {
     E2E_FOLDER: folder,
     DEMO_LEDGER: join(folder, 'refunds.jsonl'),
     COLLOQUY_LOG_LEVEL: 'warn',
+    COLLOQUY_DEV_SECRET: DEV_SECRET,
   };
   const options = { agentsModule: AGENTS, dataDir: folder, env };
   // The UI needs the address of the API before that listens, so the port is chosen here; another test may take it in
