@@ -149,8 +149,8 @@ const FLOORS = {
     ['workflow'],
   ],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
-  'store/plans': [['keys']],
-  'store/ports': [['keys']],
+  'store/plans': [['service']],
+  'store/ports': [['service']],
   'store/postgres': [['database', 'migrations'], ['webhooks'], ['conversations', 'live']],
   'store/sqlite': [['database'], ['keys', 'webhooks']],
   tools: [

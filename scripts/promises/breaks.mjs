@@ -430,4 +430,11 @@ export const BREAKS = [
     to: '',
     test: 'test/unit/webhooks/sender.test.ts',
   },
+  {
+    promise: 'G361',
+    file: 'src/projection/reading/tool-offers.ts',
+    line: 'if (before?.call.seq === call.seq) continue;',
+    to: 'if (before !== undefined) continue;',
+    test: 'test/unit/projection/reading/tool-offers.test.ts',
+  },
 ];

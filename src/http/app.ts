@@ -84,7 +84,7 @@ export function createApp(deps: AppDeps): Express {
   addTokenRoutes(router, deps);
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
-  addClaimRoutes(router, deps);
+  addClaimRoutes(router, deps, streams);
   addTriggerRoutes(router, deps);
   addTurnRoutes(router, deps);
   addWebhookRoutes(router, deps);

@@ -34,11 +34,11 @@ it('lists of a tenant follow an index in order for every filter: no scan, no sor
     FROM generate_series(1, 20000) AS n`);
   await client.query(`INSERT INTO ${schema}.pending_calls
       (tenant, conversation_id, tool_call_id, position, tool, agent, kind, risk, deadline_ms, opened_at_ms,
-       excludes_requester, requesters, item)
+       excludes_requester, requesters, item, claims, seq)
     SELECT tenant, conversation_id, 'call', position, CASE WHEN position % 7 = 0 THEN 'pay' ELSE 'mail' END, agent,
       CASE WHEN position % 5 = 0 THEN 'approval' ELSE 'elicitation' END,
       CASE WHEN position % 3 = 0 THEN 'high' ELSE 'low' END, ${from} + position * 100, ${from}, position % 2 = 0,
-      '["ann"]', '{}'
+      '["ann"]', '{}', 0, 1
     FROM ${schema}.conversations WHERE status = 'awaiting_input'`);
   await client.query(`ANALYZE ${schema}.conversations`);
   await client.query(`ANALYZE ${schema}.pending_calls`);

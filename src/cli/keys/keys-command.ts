@@ -9,7 +9,7 @@ import {
 import { RIGHTS, type Right } from '../../http/identity/identity.js';
 import { durationMs } from '../../protocol/values/durations.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
-import type { ApiKeyRecord, ApiKeyStore } from '../../store/ports/keys/api-keys.js';
+import type { ApiKeyRecord, ApiKeyStore } from '../../store/ports/service/api-keys.js';
 import { oneLine, table } from '../conversations/text.js';
 import { openExistingLog } from '../operate/open.js';
 import { ConfigError, readConfig } from '../process/config.js';

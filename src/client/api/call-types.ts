@@ -116,6 +116,11 @@ export interface ClaimOptions {
   readonly lease?: Duration | undefined;
   /** Id of the claim to renew. Absent: a new claim. */
   readonly claimId?: string | undefined;
+  /**
+   * With a `claimId`: a claim that is over is refused with `stale`, `not_holder`, instead of made anew.
+   * @defaultValue false
+   */
+  readonly renewOnly?: boolean | undefined;
   /** Names the claim: repeats with the same id are one claim. Created when absent. */
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;

@@ -50,9 +50,15 @@ export async function claimCall(
     requestId,
   });
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
-  const { lease, claimId } = options;
+  const { lease, claimId, renewOnly } = options;
+  if (renewOnly === true && claimId === undefined)
+    throw invalidField('/renewOnly', 'needs the claimId of the claim to renew');
   const leaseMs = lease === undefined ? undefined : checkedLease(lease);
-  const asked = { ...(claimId === undefined ? {} : { claimId }), ...leaseField(leaseMs) };
+  const asked = {
+    ...(claimId === undefined ? {} : { claimId }),
+    ...(renewOnly === true ? { renewOnly } : {}),
+    ...leaseField(leaseMs),
+  };
   const renewed = await renewInStore(parts, ref, { ...asked, actor });
   if (renewed !== undefined) return said(renewed);
   const verdict = await claimOf(parts, ref, { requestId, actor, receivedAt, ...asked });

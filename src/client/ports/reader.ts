@@ -1,5 +1,6 @@
 /** The reader port of the client: reads conversations. `projection` implements it over the store. */
 
+import type { OfferGone, ToolOffer } from '../../protocol/calls/claims.js';
 import type { PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ChildStep } from '../../protocol/conversation/children.js';
@@ -61,6 +62,44 @@ export interface ListedBy {
   readonly deadlineBefore?: string;
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** Which calls are offered. */
+export interface OffersOf {
+  readonly tenant: string;
+  readonly tools: readonly string[];
+  readonly executors: readonly ToolOffer['executor'][];
+  readonly agent?: string;
+  /** Calls whose audience does not admit the actor are left out. */
+  readonly actor: JudgedActor;
+}
+
+export interface OffersPage {
+  readonly offers: readonly ToolOffer[];
+  /** Whether more calls wait than the page has. */
+  readonly more: boolean;
+}
+
+/** `id` names the offers that a watcher has after the frame. */
+export type OfferFrame =
+  | { readonly type: 'offer'; readonly id: string; readonly offer: ToolOffer }
+  | { readonly type: 'gone'; readonly id: string; readonly gone: OfferGone }
+  /** The watcher continued from other offers than those of now: it has none, and those of now follow. */
+  | { readonly type: 'reset'; readonly id: string };
+
+/** Calls that clients and backends may claim, across the conversations of a tenant. */
+export interface OfferReader {
+  /** The calls that wait now and that no client holds, those first that end first. */
+  offers(of: OffersOf, limit: number): Promise<OffersPage>;
+  /**
+   * The same, then each new one, and each that is over, until the signal aborts. `after`: the id of the last frame of an
+   * earlier watch, of any process; if the offers have not changed since, none is repeated. A watcher that reads slowly
+   * skips what began and ended meanwhile.
+   */
+  watchOffers(
+    of: OffersOf,
+    options: { readonly signal: AbortSignal; readonly after?: string },
+  ): AsyncIterable<OfferFrame>;
 }
 
 export interface ConversationPage {
@@ -139,6 +178,8 @@ export interface ConversationReader {
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /** Absent: the reader has no list of waiting calls. */
+  readonly toolOffers?: OfferReader;
   /** Whether a run is of a conversation that was deleted. Absent if none can be. */
   isDeletedRun?(key: ConversationKey, runId: string): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { stampActor } from '../../client/api/checks.js';
 import { invalidField } from '../../client/api/errors.js';
 import { idProblem } from '../../protocol/values/ids.js';
-import type { ApiKeyRecord, ApiKeyStore } from '../../store/ports/keys/api-keys.js';
+import type { ApiKeyRecord, ApiKeyStore } from '../../store/ports/service/api-keys.js';
 import { type Identify, type Identity, RIGHTS, type Right } from './identity.js';
 import { bearerOf } from './secrets.js';
 

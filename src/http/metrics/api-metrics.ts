@@ -8,7 +8,7 @@ import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { FAILURES } from '../../protocol/failures/failures.js';
 import { isRecord } from '../../protocol/values/json.js';
-import type { LogCounts } from '../../store/ports/counts.js';
+import type { LogCounts } from '../../store/ports/service/counts.js';
 import { API_METRICS, type ApiMetricName } from './table.js';
 
 /** Seconds; a request with `wait=result` lasts up to 30. */

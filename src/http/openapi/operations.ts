@@ -176,6 +176,14 @@ export const OPERATIONS: readonly Operation[] = [
     answers: VERDICTS,
   },
   {
+    ...{ method: 'get', path: '/v1/tool-calls/stream', id: 'readOffers', streams: true },
+    right: 'answer',
+    summary:
+      'The calls of some tools that a client or another backend may claim, across conversations; as a stream, also those that come, and those that are over',
+    query: queries.OffersQuerySchema,
+    answers: { 200: shapes.Offers },
+  },
+  {
     ...{ method: 'post', path: `${CALL}/claim`, id: 'claimToolCall', idempotent: true, ...OF_ONE },
     right: 'answer',
     summary: 'Claims a call that a client or another backend runs, or renews the claim',

@@ -57,6 +57,27 @@ const PendingCall = object({
   claim: json.optional(),
 });
 
+export const Offers = object({
+  offers: z.array(
+    object({
+      ref: text,
+      conversationId: text,
+      toolCallId: text,
+      turnId: text,
+      agent: text,
+      tool: text,
+      executor: z.enum(['client', 'external']),
+      input: json,
+      argsDigest: text.optional(),
+      openedAt: instant,
+      deadline: instant,
+      claimBy: instant.optional(),
+      attempt: whole.describe('1 + how often the call was claimed before, and the claim lapsed'),
+    }),
+  ),
+  more: z.boolean(),
+});
+
 const InFlightTool = object({
   toolCallId: text,
   name: text,

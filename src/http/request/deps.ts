@@ -4,7 +4,7 @@ import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { LogCounts } from '../../store/ports/counts.js';
+import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 import type { Identify } from '../identity/identity.js';
 import type { TokenSigner } from '../identity/tokens.js';

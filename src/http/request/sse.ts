@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import type { Response } from 'express';
-import type { WatchFrame } from '../../client/ports/reader.js';
+import type { OfferFrame, WatchFrame } from '../../client/ports/reader.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 
 /** Milliseconds that a client waits before it reconnects. */
@@ -22,6 +22,12 @@ export function formatFrame(frame: WatchFrame): string {
     return `event: nested.${frame.event.type}\ndata: ${JSON.stringify(nested)}\n\n`;
   }
   return `id: ${formatCursor(frame.cursor)}\nevent: ${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
+}
+
+/** The same for offers of tool calls: each frame has an id. */
+export function formatOffer(frame: OfferFrame): string {
+  const data = frame.type === 'offer' ? frame.offer : frame.type === 'gone' ? frame.gone : {};
+  return `id: ${frame.id}\nevent: ${frame.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 export interface StreamOptions<Frame> {

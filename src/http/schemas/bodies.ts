@@ -216,11 +216,12 @@ export const InboxEventSchema = z.strictObject({
 
 /**
  * `POST /v1/conversations/{id}/tool-calls/{callId}/claim`; with a `claimId` the request renews the claim. `lease` in
- * milliseconds, or "5 minutes".
+ * milliseconds, or "5 minutes"; `renewOnly` refuses to claim the call anew when that claim is over.
  */
 export const ClaimSchema = z.strictObject({
   lease: DurationSchema.exactOptional(),
   claimId: ClaimIdSchema.exactOptional(),
+  renewOnly: z.literal(true, 'must be true').exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
 });

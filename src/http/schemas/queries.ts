@@ -6,6 +6,7 @@ import { ATTENTION_REASONS } from '../../protocol/conversation/conversation.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
 import { MAX_ACTOR_CHARS, MAX_ID_CHARS } from '../../protocol/limits/limits.js';
 import { parseCursor } from '../../protocol/values/cursor.js';
+import { toolNameProblem } from '../../protocol/values/tool-names.js';
 import { IdSchema } from './bodies.js';
 
 /** A whole number in a query, within inclusive bounds. */
@@ -142,8 +143,54 @@ export const EventsQuerySchema = z.strictObject({
   limit: wholeNumber(1, 1000).exactOptional(),
 });
 
+/** A list separated by commas, each item once. */
+function listOf<Item extends string>(
+  isItem: (text: string) => text is Item,
+  rule: string,
+): z.ZodType<readonly Item[]> {
+  return z
+    .string()
+    .max(MAX_LIST_CHARS)
+    .transform((text, context) => {
+      const items = [...new Set(text.split(','))];
+      if (items.every(isItem)) return items;
+      context.addIssue({ code: 'custom', message: rule });
+      return z.NEVER;
+    });
+}
+
+/** A hundred tools with names of usual length. */
+const MAX_LIST_CHARS = 4_000;
+
+const isToolName = (text: string): text is string => toolNameProblem(text) === undefined;
+const isExecutor = (text: string): text is 'client' | 'external' =>
+  text === 'client' || text === 'external';
+
+const OfferIdSchema = z
+  .string()
+  .regex(/^\d{1,4}-[0-9a-z]{1,13}$/, 'must be an id that this stream has sent')
+  .meta({ examples: ['3-1h8xk2m0q4z7d'] });
+
+/**
+ * `GET /v1/tool-calls/stream?tools=video.render,video.cut`; `limit` only for JSON pages, `after` only for streams.
+ */
+export const OffersQuerySchema = z.strictObject({
+  ...TENANT,
+  tools: listOf(isToolName, 'must be names of tools, separated by commas').meta({
+    examples: ['video.render,video.cut'],
+  }),
+  /** @defaultValue external */
+  executors: listOf(isExecutor, 'must be "external", "client", or both, separated by a comma')
+    .meta({ examples: ['external'] })
+    .exactOptional(),
+  agent: IdSchema.exactOptional(),
+  after: OfferIdSchema.exactOptional(),
+  limit: wholeNumber(1, 100).exactOptional(),
+});
+
 /** The header that an `EventSource` sends when it reconnects. */
 export const LastEventIdSchema = CursorSchema;
+export const LastOfferIdSchema = OfferIdSchema;
 
 const WORKLIST_ID = /^w-[0-9a-z]{1,12}$/;
 

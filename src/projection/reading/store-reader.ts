@@ -8,6 +8,7 @@ import type {
   ConversationReader,
   ListedBy,
   LogPage,
+  OfferReader,
   ReadPosition,
   WatchFrame,
   WorklistBy,
@@ -30,6 +31,7 @@ import type { LogHead } from '../../store/ports/log-head.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { Worklists } from '../worklist/hubs.js';
 import { ChangeWaiter } from './change-waiter.js';
+import { createOfferReader } from './tool-offers.js';
 import { waitForTurn } from './turn-result.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
 import { wholeLog } from './whole-log.js';
@@ -54,12 +56,14 @@ class StoreReader implements ConversationReader {
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
   readonly #worklists: Worklists;
+  readonly toolOffers: OfferReader;
 
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
     this.#source = deps.source === 'none' ? undefined : deps.source;
     this.#worklists = new Worklists({ log: deps.log, live: deps.live });
+    this.toolOffers = createOfferReader(deps.log, deps.live);
   }
 
   async snapshot(

@@ -3,9 +3,43 @@
  * renews its lease. Wire format: only ever extended.
  */
 import type { Actor, StampedActor } from '../values/actors.js';
-import type { ToolCallId } from '../values/ids.js';
+import type { ConversationId, ToolCallId } from '../values/ids.js';
 import type { Verdict } from './resolutions.js';
 import type { CallStatus } from './results.js';
+import type { PendingCall } from './suspensions.js';
+
+/** A call that waits for a client or backend, and that none of them holds. */
+export interface ToolOffer
+  extends Pick<
+    PendingCall,
+    | 'ref'
+    | 'toolCallId'
+    | 'turnId'
+    | 'argsDigest'
+    | 'openedAt'
+    | 'deadline'
+    | 'claimBy'
+    | 'streaming'
+    | 'detached'
+    | 'reverted'
+  > {
+  readonly conversationId: ConversationId;
+  /** The agent that made the call. */
+  readonly agent: string;
+  readonly tool: string;
+  readonly executor: 'client' | 'external';
+  /** The validated input, or the payload that a preflight made. */
+  readonly input: PendingCall['prompt'];
+  /** 1 + how often the call was claimed since it waits: each of those claims lapsed. */
+  readonly attempt: number;
+}
+
+/** An offer that is over. */
+export interface OfferGone
+  extends Pick<ToolOffer, 'conversationId' | 'ref' | 'tool' | 'toolCallId'> {
+  /** Another client holds the call, or the call no longer waits. */
+  readonly why: 'claimed' | 'ended';
+}
 
 /** Payload of the update `claimToolCall`. */
 export interface ClaimToolCallInput {

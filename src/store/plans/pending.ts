@@ -30,6 +30,10 @@ export interface PendingRow {
   readonly turnId: TurnId;
   /** The item of the worklist, as JSON, for the requesters of the turn. */
   readonly item: (requesters: readonly string[]) => string;
+  /** The claims that the append added; the adapter adds them to those of the row. */
+  readonly claims: number;
+  /** The end of the log with which the call became what the row says: a later change has a greater one. */
+  readonly seq: number;
 }
 
 export interface PendingChange {
@@ -43,25 +47,30 @@ export interface PendingStates {
   /** The state that the stored rows reflect. */
   readonly before: ConversationSnapshot | undefined;
   readonly after: ConversationSnapshot;
-  /** The events added; absent if the log was rewritten, so that every row has to be written anew. */
-  readonly added?: readonly CanonicalEvent[];
+  /** The events added; the whole log if it was rewritten. */
+  readonly added: readonly CanonicalEvent[];
+  /** Present if the log was rewritten: every row is removed and written anew. */
+  readonly isRewritten?: true;
 }
 
-export function pendingChange({ before, after, added }: PendingStates): PendingChange {
+export function pendingChange(states: PendingStates): PendingChange {
+  const { before, after, added, isRewritten } = states;
   const known = new Map(before?.pending.map((call) => [call.toolCallId, call]));
+  if (isRewritten === true)
+    return { gone: [...known.keys()], put: after.pending.map((call) => rowOf(call, states)) };
   const waiting = new Set(after.pending.map(({ toolCallId }) => toolCallId));
   return {
     gone: [...known.keys()].filter((id) => !waiting.has(id)),
     // The fold keeps the objects of calls that it does not change.
     put: after.pending
       .filter((call) => known.get(call.toolCallId) !== call || isAskedAnew(call, added))
-      .map((call) => rowOf(call, after)),
+      .map((call) => rowOf(call, states)),
   };
 }
 
 /** True when a message joined the turn: its sender is one of the requesters from then on. */
 function isAskedAnew({ turnId }: PendingCall, added: PendingStates['added']): boolean {
-  return added?.some((event) => event.type === 'user_message' && event.turnId === turnId) ?? true;
+  return added.some((event) => event.type === 'user_message' && event.turnId === turnId);
 }
 
 /** The inbox event that began a turn, if no message did: its id, and the seq before which it stands. */
@@ -103,7 +112,10 @@ export function requestersInLog(log: readonly CanonicalEvent[], turnId: TurnId):
   return requestersOfTurn(events, log.toReversed());
 }
 
-function rowOf(call: PendingCall, snapshot: ConversationSnapshot): PendingRow {
+function rowOf(
+  call: PendingCall,
+  { after: snapshot, added }: Pick<PendingStates, 'added' | 'after'>,
+): PendingRow {
   const { toolCallId, turnId, name, kind, risk, deadline, openedAt, audience, claim } = call;
   const warnAt = warnAtMs(call);
   return {
@@ -120,7 +132,13 @@ function rowOf(call: PendingCall, snapshot: ConversationSnapshot): PendingRow {
     excludesRequester: audience !== undefined && excludesRequester(audience),
     ...(claim === undefined ? {} : { claimedBy: namesStored([claim.by]) }),
     item: (requesters) => JSON.stringify(waitingItem(call, snapshot, requesters)),
+    claims: added.filter((event) => isClaimOf(event, toolCallId)).length,
+    seq: snapshot.seq,
   };
+}
+
+function isClaimOf(event: CanonicalEvent, toolCallId: string): boolean {
+  return event.type === 'claimed' && event.toolCallId === toolCallId && event.renewal !== true;
 }
 
 /** Names, or an audience of names, in the form in which they are stored and searched. */

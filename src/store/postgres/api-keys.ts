@@ -1,5 +1,5 @@
 /** Rows of API keys in the Postgres event log. */
-import type { KeyTable } from '../plans/keys/api-keys.js';
+import type { KeyTable } from '../plans/service/api-keys.js';
 import { textIn } from '../plans/rows.js';
 import type { PostgresDatabase } from './database/database.js';
 

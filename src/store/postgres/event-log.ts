@@ -6,15 +6,16 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
-import { TableOfApiKeys } from '../plans/keys/api-keys.js';
+import { TableOfApiKeys } from '../plans/service/api-keys.js';
 import { shownManifest } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
-import type { ApiKeyStore } from '../ports/keys/api-keys.js';
+import type { ApiKeyStore } from '../ports/service/api-keys.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
+import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
 import type { WebhookStore } from '../ports/webhooks.js';
@@ -113,6 +114,10 @@ class PostgresEventLog implements EventLog {
 
   async countWaiting(request: WorklistRequest) {
     return await this.#lists.countWaiting(request);
+  }
+
+  async unclaimedCalls(options: OpenCallsRead) {
+    return await this.#lists.unclaimedCalls(options);
   }
 
   async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {

@@ -82,13 +82,18 @@ function rewrite(
     keepThrough,
   );
   insertEvents(database, { ...batch, generation, events });
-  const kept = eventsThrough(database, { tenant, conversationId, generation }, keepThrough);
+  const kept = [...eventsThrough(database, { tenant, conversationId, generation }, keepThrough)];
   const folded = keepThrough === 0 ? undefined : foldSnapshot(undefined, kept, generation);
   const snapshot = foldSnapshot(folded, events, generation);
   const next = headAfter(batch, { before: undefined, generation, snapshot });
   putHead(database, next);
   followClaims(database, head.snapshot, snapshot);
-  followPending(database, { before: head.snapshot, after: snapshot });
+  followPending(database, {
+    before: head.snapshot,
+    after: snapshot,
+    added: [...kept, ...events],
+    isRewritten: true,
+  });
   const replaced = eventsAfter(database, head, keepThrough);
   const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
   const written = { added: events, end: snapshot, generation };

@@ -6,15 +6,17 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
-import { TableOfApiKeys } from '../plans/keys/api-keys.js';
+import { TableOfApiKeys } from '../plans/service/api-keys.js';
+import { openCallOf, unclaimedQuery } from '../plans/open-calls.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
 import { textIn } from '../plans/rows.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
-import type { ApiKeyStore } from '../ports/keys/api-keys.js';
+import type { ApiKeyStore } from '../ports/service/api-keys.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
+import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { Troubles } from '../ports/troubles.js';
 import type { WebhookStore } from '../ports/webhooks.js';
@@ -41,6 +43,7 @@ import {
   readOpenHeads,
   readRecentHeads,
   readUnknown,
+  SQLITE,
 } from './lists.js';
 import { countWaiting, readWaiting, readWaitingIn } from './pending.js';
 import {
@@ -136,6 +139,11 @@ class SqliteEventLog implements EventLog {
 
   async countWaiting(request: WorklistRequest) {
     return await this.#database.read(() => countWaiting(this.#database, request));
+  }
+
+  async unclaimedCalls(options: OpenCallsRead) {
+    const { sql, values } = unclaimedQuery(options, SQLITE);
+    return await this.#database.read(() => this.#database.all(sql, ...values).map(openCallOf));
   }
 
   async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {

@@ -49,8 +49,8 @@ function putRow(
   database.run(
     `INSERT INTO pending_calls
        (tenant, conversation_id, tool_call_id, position, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience,
-        excludes_requester, requesters, claimed_by, item, warn_at_ms)
-     SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM conversations
+        excludes_requester, requesters, claimed_by, item, warn_at_ms, claims, seq)
+     SELECT tenant, conversation_id, ?, position, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM conversations
      WHERE tenant = ? AND conversation_id = ?
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
        tool = excluded.tool, agent = excluded.agent, kind = excluded.kind, risk = excluded.risk,
@@ -58,7 +58,8 @@ function putRow(
        excludes_requester = excluded.excludes_requester, requesters = excluded.requesters,
        claimed_by = excluded.claimed_by, item = excluded.item,
        warn_at_ms = CASE WHEN pending_calls.deadline_ms = excluded.deadline_ms
-         THEN pending_calls.warn_at_ms ELSE excluded.warn_at_ms END`,
+         THEN pending_calls.warn_at_ms ELSE excluded.warn_at_ms END,
+       claims = pending_calls.claims + excluded.claims, seq = excluded.seq`,
     row.toolCallId,
     row.tool,
     row.agent,
@@ -72,6 +73,8 @@ function putRow(
     row.claimedBy ?? null,
     row.item(requesters),
     row.warnAtMs ?? null,
+    row.claims,
+    row.seq,
     tenant,
     conversationId,
   );

@@ -1,7 +1,7 @@
 /** The metrics of an API process: what it counts, and that no caller can make labels. */
 import { expect, it } from 'vitest';
 import { ApiMetrics } from '../../../src/http/metrics/api-metrics.js';
-import type { LogCounts } from '../../../src/store/ports/counts.js';
+import type { LogCounts } from '../../../src/store/ports/service/counts.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';

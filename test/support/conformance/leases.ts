@@ -2,10 +2,12 @@
  * The contract of every adapter of the event log port for the leases of claims. `make` gives an empty log each time.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import type { CallLease } from '../../../src/store/ports/leases.js';
 import type { AppendBatch, EventLog } from '../../../src/store/ports/log.js';
-import { asks, closes, KEY, stamped, started } from '../samples/log-events.js';
+import type { OpenCallsRead } from '../../../src/store/ports/open-calls.js';
+import { asks, closes, KEY, stamped, started, suspends } from '../samples/log-events.js';
 import { until } from '../until.js';
 
 const TURN = { turnId: 't1', toolCallId: 'c' };
@@ -168,6 +170,76 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       expect(await rows()).toHaveLength(1);
       await log.dropCallLease(lease);
       expect(await rows()).toEqual([]);
+    });
+
+    it('lists a call that waits while no client holds it, with its claims and the seq of its state', async () => {
+      const read = { tenant: KEY.tenant, tools: ['cart.read', 'other'], admits: ANN, limit: 9 };
+      const unclaimed = (more: Partial<OpenCallsRead> = {}) =>
+        log.unclaimedCalls({ ...read, kinds: ['client_execution'], ...more });
+      const offered = { ...CALL, tool: 'cart.read' };
+      const held = [...OFFERED, claims('one')];
+      await log.append(batch(OFFERED));
+      expect(await unclaimed()).toEqual([{ ...offered, claims: 0, seq: 4 }]);
+      expect(await unclaimed({ agent: 'helper' })).toHaveLength(1);
+      const others = [{ agent: 'another' }, { tools: ['other'] }, { tenant: 'another' }];
+      for (const other of [...others, { kinds: ['external_execution'] as const }])
+        expect(await unclaimed(other)).toEqual([]);
+      await log.append(batch(held));
+      expect(await unclaimed()).toEqual([]);
+      await log.append(batch([...held, { ...claims('one'), renewal: true } as EventBody]));
+      const lost = [...held, { ...claims('one'), renewal: true } as EventBody, loses('one')];
+      await log.append(batch(lost));
+      expect(await unclaimed()).toEqual([{ ...offered, claims: 1, seq: 7 }]);
+      const again = stamped([...held, loses('one'), claims('two'), loses('two')], { clock: 7 });
+      await log.append({ ...KEY, runId: 'run-b', events: again });
+      expect(await unclaimed()).toEqual([{ ...offered, claims: 2, seq: 8 }]);
+      await log.append({ ...KEY, runId: 'run-b', events: stamped([resolves], { from: 9 }) });
+      expect(await unclaimed()).toEqual([]);
+    });
+
+    it('lists the unclaimed calls that admit an actor', async () => {
+      const audiences: Readonly<Record<string, Partial<Suspension>>> = {
+        any: {},
+        ops: { audience: { roles: ['ops'] } },
+        known: { audience: { requireVerified: true } },
+      };
+      for (const [conversationId, audience] of Object.entries(audiences)) {
+        const key = { ...KEY, conversationId };
+        const call = { name: 'cart.read', kind: 'client_execution' } as const;
+        const waits = suspends('t1', 'c', { ...call, ...audience });
+        const events = stamped([started(key), ...asks('t1'), waits]);
+        await log.append({ ...key, runId: 'r', events });
+      }
+      const listed = async (admits: OpenCallsRead['admits']): Promise<readonly string[]> => {
+        const kinds = ['client_execution'] as const;
+        const of = { tenant: KEY.tenant, tools: ['cart.read'], kinds, admits, limit: 9 };
+        return (await log.unclaimedCalls(of)).map(({ conversationId }) => conversationId);
+      };
+      expect(await listed({ id: 'eve', verified: false })).toEqual(['any']);
+      expect(await listed({ id: 'ann', verified: true })).toEqual(['any', 'known']);
+      expect(await listed({ id: 'bob', roles: ['ops'], verified: false })).toEqual(['any', 'ops']);
+    });
+
+    it('lists the unclaimed calls first that end first, up to a limit', async () => {
+      for (const [conversationId, hour] of Object.entries({ late: 9, soon: 2, mid: 5 })) {
+        const key = { ...KEY, conversationId };
+        const deadline = `2030-01-02T0${hour}:00:00.000Z`;
+        const waits = suspends('t1', 'c', {
+          name: 'cart.read',
+          kind: 'client_execution',
+          deadline,
+        });
+        const events = stamped([started(key), ...asks('t1'), waits]);
+        await log.append({ ...key, runId: 'r', events });
+      }
+      const calls = await log.unclaimedCalls({
+        tenant: KEY.tenant,
+        tools: ['cart.read'],
+        kinds: ['client_execution'],
+        admits: ANN,
+        limit: 2,
+      });
+      expect(calls.map(({ conversationId }) => conversationId)).toEqual(['soon', 'mid']);
     });
 
     it('restores a lapsed lease when a renewal was recorded', async () => {

@@ -143,14 +143,18 @@ class Append {
       keepThrough,
     );
     await this.#insert(generation, events);
-    const folded =
-      kept.length === 0 ? undefined : foldSnapshot(undefined, kept.map(eventOf), generation);
+    const keptEvents = kept.map(eventOf);
+    const folded = kept.length === 0 ? undefined : foldSnapshot(undefined, keptEvents, generation);
     const snapshot = foldSnapshot(folded, events, generation);
     const next = headAfter(this.#batch, { before: undefined, generation, snapshot });
     await this.#putHead(next);
     const states = { before: head.snapshot, after: snapshot };
     await followClaims(this.#leases, this.#queries, states);
-    await followPending(this.#database, this.#queries, states);
+    await followPending(this.#database, this.#queries, {
+      ...states,
+      added: [...keptEvents, ...events],
+      isRewritten: true,
+    });
     const replaced = await this.#eventsAfter(head, keepThrough);
     const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
     const written = { added: events, end: snapshot, generation };

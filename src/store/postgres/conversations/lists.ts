@@ -1,8 +1,9 @@
 /** Lists and counts of the Postgres event log, and the reads of the sweep. */
 
 import type { ConversationId, ConversationKey } from '../../../protocol/values/ids.js';
-import { countQueries, countsOf } from '../../plans/counts.js';
+import { countQueries, countsOf } from '../../plans/service/counts.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
+import { openCallOf, unclaimedQuery } from '../../plans/open-calls.js';
 import {
   type ListRequest,
   NO_CONVERSATIONS,
@@ -17,8 +18,9 @@ import {
   waitingPage,
   worklistQuery,
 } from '../../plans/worklist-query.js';
-import type { LogStatistics } from '../../ports/counts.js';
+import type { LogStatistics } from '../../ports/service/counts.js';
 import type { ConversationLists, ListOptions } from '../../ports/lists.js';
+import type { OpenCalls, OpenCallsRead } from '../../ports/open-calls.js';
 import type { WorklistRequest, Worklists } from '../../ports/worklist.js';
 import type { PostgresDatabase } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
@@ -56,7 +58,7 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
   };
 }
 
-export class PostgresLists implements ConversationLists, LogStatistics, Worklists {
+export class PostgresLists implements ConversationLists, LogStatistics, OpenCalls, Worklists {
   readonly #database: PostgresDatabase;
   readonly #conversations: string;
 
@@ -75,6 +77,11 @@ export class PostgresLists implements ConversationLists, LogStatistics, Worklist
   async counts() {
     const { waits, troubles } = countQueries(postgresDialect(this.#database), NOW_MS);
     return countsOf(await this.#database.all(waits), await this.#database.all(troubles));
+  }
+
+  async unclaimedCalls(options: OpenCallsRead) {
+    const { sql, values } = unclaimedQuery(options, postgresDialect(this.#database));
+    return (await this.#database.all(sql, ...values)).map(openCallOf);
   }
 
   async #list(options: ListRequest) {

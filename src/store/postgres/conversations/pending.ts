@@ -39,15 +39,15 @@ export async function followPending(
   await queries.run(
     `INSERT INTO ${table} AS known
        (tenant, conversation_id, position, tool_call_id, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience,
-        excludes_requester, requesters, claimed_by, item, warn_at_ms)
+        excludes_requester, requesters, claimed_by, item, warn_at_ms, claims, seq)
      SELECT tenant, conversation_id, position, row.tool_call_id, row.tool, row.agent, row.kind, row.risk,
        row.deadline_ms, row.opened_at_ms, row.audience::jsonb, row.excludes_requester = 1, row.requesters::jsonb, row.claimed_by, row.item,
-       row.warn_at_ms
+       row.warn_at_ms, row.claims, row.seq
      FROM ${database.table('conversations')},
        unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::int[],
-         $12::text[], $13::text[], $14::text[], $15::bigint[])
+         $12::text[], $13::text[], $14::text[], $15::bigint[], $16::int[], $17::int[])
          AS row (tool_call_id, tool, agent, kind, risk, deadline_ms, opened_at_ms, audience, excludes_requester, requesters,
-           claimed_by, item, warn_at_ms)
+           claimed_by, item, warn_at_ms, claims, seq)
      WHERE tenant = $1 AND conversation_id = $2
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
        tool = excluded.tool, agent = excluded.agent, kind = excluded.kind, risk = excluded.risk,
@@ -55,7 +55,8 @@ export async function followPending(
        excludes_requester = excluded.excludes_requester, requesters = excluded.requesters,
        claimed_by = excluded.claimed_by, item = excluded.item,
        warn_at_ms = CASE WHEN known.deadline_ms = excluded.deadline_ms
-         THEN known.warn_at_ms ELSE excluded.warn_at_ms END`,
+         THEN known.warn_at_ms ELSE excluded.warn_at_ms END,
+       claims = known.claims + excluded.claims, seq = excluded.seq`,
     tenant,
     conversationId,
     put.map(({ toolCallId }) => toolCallId),
@@ -71,6 +72,8 @@ export async function followPending(
     put.map(({ claimedBy }) => claimedBy ?? null),
     put.map((row) => row.item(requestersOfRow(row))),
     put.map(({ warnAtMs }) => warnAtMs ?? null),
+    put.map(({ claims }) => claims),
+    put.map(({ seq }) => seq),
   );
 }
 

@@ -71,6 +71,8 @@ const TABLES = `
     claimed_by TEXT COLLATE "C",
     item TEXT NOT NULL,
     warn_at_ms BIGINT,
+    claims INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   );
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);

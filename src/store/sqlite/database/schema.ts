@@ -65,6 +65,8 @@ export const MIGRATIONS: readonly string[] = [
     claimed_by TEXT,
     item TEXT NOT NULL,
     warn_at_ms INTEGER,
+    claims INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   ) STRICT;
   CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position, tool_call_id);

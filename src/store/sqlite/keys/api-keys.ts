@@ -1,5 +1,5 @@
 /** Rows of API keys in the sqlite event log. */
-import type { KeyTable } from '../../plans/keys/api-keys.js';
+import type { KeyTable } from '../../plans/service/api-keys.js';
 import { type Row, textIn } from '../../plans/rows.js';
 
 /** The part of the database that is needed here. */

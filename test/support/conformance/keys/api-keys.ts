@@ -1,6 +1,6 @@
 /** The contract of every adapter of the event log for API keys. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ApiKeyRecord } from '../../../../src/store/ports/keys/api-keys.js';
+import type { ApiKeyRecord } from '../../../../src/store/ports/service/api-keys.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
 
 const RECORD: ApiKeyRecord = {

@@ -1,5 +1,5 @@
 /** Numbers of waiting calls and of conversations in trouble: part of the event log port, for metrics. */
-import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { SuspensionKind } from '../../../protocol/calls/suspensions.js';
 
 /** The calls of one kind that wait now, over all tenants. */
 export interface WaitCounts {

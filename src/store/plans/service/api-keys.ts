@@ -1,5 +1,5 @@
 /** API keys over a table of texts, which every database has. */
-import type { ApiKeyRecord, ApiKeyStore } from '../../ports/keys/api-keys.js';
+import type { ApiKeyRecord, ApiKeyStore } from '../../ports/service/api-keys.js';
 
 /** Rows of an id and a text. */
 export interface KeyTable {

@@ -117,7 +117,14 @@ test('a renewal moves the lease in the store, and goes to the conversation only 
   expect(app.calls).toMatchObject([{ name: 'claimToolCall', input: { claimId: 'claim_5_x' } }]);
 });
 
+test('a renewal may refuse to claim a call anew whose claim is over', async () => {
+  const app = await startHttpApp({ update: () => ACCEPTED });
+  await app.post(`${PATH}/claim`, { claimId: 'claim_5_x', renewOnly: true });
+  expect(app.calls).toMatchObject([{ input: { claimId: 'claim_5_x', renewOnly: true } }]);
+});
+
 test.each<[string, object, string]>([
+  ['a renewal without a claim', { renewOnly: true }, '/renewOnly'],
   ['a lease of a day', { lease: '1 day' }, '/lease'],
   ['a lease in an unknown format', { lease: 'long' }, '/lease'],
   ['a lease that is not a duration', { lease: true }, '/lease'],

@@ -1,6 +1,6 @@
 /** Makes the counts of the event log of the rows that the queries of the adapters return. */
-import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
-import type { LogCounts } from '../ports/counts.js';
+import type { SuspensionKind } from '../../../protocol/calls/suspensions.js';
+import type { LogCounts } from '../../ports/service/counts.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
