@@ -64,6 +64,7 @@ export const IMPORTS = {
   },
   compat: { own: ['protocol', 'define'], packages: [] },
   browser: { own: ['protocol', 'core'], packages: ['eventsource-parser'] },
+  'tool-worker': { own: ['protocol', 'net'], packages: ['eventsource-parser'] },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
     packages: ['@temporalio/client', 'express'],

@@ -32,6 +32,7 @@ const CHECKED = [
   'src/protocol',
   'src/store',
   'src/testing',
+  'src/tool-worker',
   'src/tools',
   'src/watchdog',
   'src/worker',

@@ -1,49 +1,56 @@
-/** Another backend finds the calls that wait for it, claims one, reports progress, and sends the result. */
+/** Two workers of another backend share the calls of a tool: each call runs in one of them, with progress. */
 import { deepEqual, equal } from 'node:assert/strict';
 import type { WatchFrame } from 'colloquy/client';
-import { eventually, runExample } from '../support/run-example.js';
+import { runExample } from '../support/run-example.js';
 import { director } from './agents.js';
-import { takeOne } from './render-worker.js';
+import { startRenderWorker } from './render-worker.js';
 
 await runExample(
   { agents: [director], services: {} },
   async ({ client, api, headers, idOf, note }) => {
-    const conversation = client.conversation(idOf('film-1'), { agent: director });
-    const turn = await conversation.send('A video of the sea, please.');
-    const waiting = await turn.result({ timeout: '1 minute' });
-    equal(waiting.status, 'waiting');
+    const rendered: string[] = [];
+    const errors: string[] = [];
+    const start = (name: string) =>
+      startRenderWorker({
+        api,
+        headers,
+        render: async (scene, report) => {
+          note(`${name} renders "${scene}"`);
+          rendered.push(scene);
+          await report(50);
+          return { url: `https://videos.example/${scene}`, seconds: 30 };
+        },
+        onError: (message) => errors.push(message),
+      });
+    const workers = [start('worker 1'), start('worker 2')];
 
+    const conversation = client.conversation(idOf('film-1'), { agent: director });
     const shown: number[] = [];
     const leave = new AbortController();
+    const turn = await conversation.send('A video of the sea, please.');
     const watching = watchProgress(conversation.subscribe({ signal: leave.signal }), (percent) => {
       note(`the page shows ${percent} %`);
       shown.push(percent);
     });
-
-    let rival: string | undefined = 'not asked';
-    const render = async (scene: string, report: (percent: number) => Promise<void>) => {
-      note(`worker 1 renders "${scene}"`);
-      await report(50);
-      // While one worker has the call, another finds nothing to take.
-      rival = await takeOne({
-        api,
-        headers,
-        name: 'worker 2',
-        render: () => Promise.reject(new Error('no')),
-      });
-      return { url: `https://videos.example/${scene}`, seconds: 30 };
-    };
-    const verdict = await eventually('a call is taken', () =>
-      takeOne({ api, headers, name: 'worker 1', render }),
+    const others = await Promise.all(
+      ['film-2', 'film-3'].map((name) =>
+        client.conversation(idOf(name), { agent: director }).send('A video of the sea, please.'),
+      ),
     );
-    deepEqual([verdict, rival], ['accepted', undefined]);
 
     const ended = await turn.result({ timeout: '1 minute', returnWhenWaiting: false });
     equal(ended.status, 'completed');
     note(`the agent says: ${ended.text}`);
+    for (const other of others) {
+      const { status } = await other.result({ timeout: '1 minute', returnWhenWaiting: false });
+      equal(status, 'completed');
+    }
     leave.abort();
     await watching;
-    deepEqual(shown, [50]);
+    // Workers that are stopped finish what they run.
+    for (const worker of workers) await worker.stop();
+    deepEqual([rendered, errors], [['sea', 'sea', 'sea'], []]);
+    note(`${shown.length} reports of progress were shown`);
   },
 );
 
