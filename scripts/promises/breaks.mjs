@@ -443,4 +443,11 @@ export const BREAKS = [
     line: "if (this.#loss === 'over') return undefined;",
     test: 'test/unit/tool-worker/tool-worker.test.ts',
   },
+  {
+    promise: 'G363',
+    file: 'src/tool-worker/run-call.ts',
+    line: 'const body = { ...answer, claimId, ...(argsDigest === undefined ? {} : { argsDigest }) };',
+    to: 'const body = { ...answer, ...(argsDigest === undefined ? {} : { argsDigest }) };',
+    test: 'test/e2e/tool-workers/tool-workers-killed.test.ts',
+  },
 ];

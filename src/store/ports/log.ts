@@ -5,14 +5,14 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import type { LogStatistics } from './service/counts.js';
 import type { Deletions } from './deletions.js';
-import type { ApiKeyStore } from './service/api-keys.js';
 import type { CallLeases } from './leases.js';
 import type { ConversationLists } from './lists.js';
 import type { HeadPosition, LogHead } from './log-head.js';
 import type { OpenCalls } from './open-calls.js';
 import type { WorkerPresence } from './presence.js';
+import type { ApiKeyStore } from './service/api-keys.js';
+import type { LogStatistics } from './service/counts.js';
 import type { Troubles } from './troubles.js';
 import type { Worklists } from './worklist.js';
 

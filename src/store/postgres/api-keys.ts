@@ -1,6 +1,7 @@
 /** Rows of API keys in the Postgres event log. */
-import type { KeyTable } from '../plans/service/api-keys.js';
+
 import { textIn } from '../plans/rows.js';
+import type { KeyTable } from '../plans/service/api-keys.js';
 import type { PostgresDatabase } from './database/database.js';
 
 export function keyTable(database: PostgresDatabase): KeyTable {

@@ -1,12 +1,12 @@
 /** Lists and counts of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { countQueries, countsOf } from '../plans/service/counts.js';
 import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
 import type { ListRequest } from '../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
-import type { LogCounts } from '../ports/service/counts.js';
+import { countQueries, countsOf } from '../plans/service/counts.js';
 import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
+import type { LogCounts } from '../ports/service/counts.js';
 import type { SqliteDatabase } from './database/database.js';
 
 function askedBy(call: string, ids: string): string {

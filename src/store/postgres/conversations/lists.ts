@@ -1,7 +1,6 @@
 /** Lists and counts of the Postgres event log, and the reads of the sweep. */
 
 import type { ConversationId, ConversationKey } from '../../../protocol/values/ids.js';
-import { countQueries, countsOf } from '../../plans/service/counts.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
 import { openCallOf, unclaimedQuery } from '../../plans/open-calls.js';
 import {
@@ -11,6 +10,7 @@ import {
   withAttention,
 } from '../../plans/presence.js';
 import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
+import { countQueries, countsOf } from '../../plans/service/counts.js';
 import {
   countQuery,
   itemOf,
@@ -18,9 +18,9 @@ import {
   waitingPage,
   worklistQuery,
 } from '../../plans/worklist-query.js';
-import type { LogStatistics } from '../../ports/service/counts.js';
 import type { ConversationLists, ListOptions } from '../../ports/lists.js';
 import type { OpenCalls, OpenCallsRead } from '../../ports/open-calls.js';
+import type { LogStatistics } from '../../ports/service/counts.js';
 import type { WorklistRequest, Worklists } from '../../ports/worklist.js';
 import type { PostgresDatabase } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';

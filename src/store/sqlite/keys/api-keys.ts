@@ -1,6 +1,7 @@
 /** Rows of API keys in the sqlite event log. */
-import type { KeyTable } from '../../plans/service/api-keys.js';
+
 import { type Row, textIn } from '../../plans/rows.js';
+import type { KeyTable } from '../../plans/service/api-keys.js';
 
 /** The part of the database that is needed here. */
 interface Database {

@@ -1,7 +1,7 @@
 /** The contract of every adapter of the event log for API keys. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ApiKeyRecord } from '../../../../src/store/ports/service/api-keys.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
+import type { ApiKeyRecord } from '../../../../src/store/ports/service/api-keys.js';
 
 const RECORD: ApiKeyRecord = {
   id: 'b1',
