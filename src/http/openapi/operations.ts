@@ -2,6 +2,7 @@
 import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
 import type { Operation } from './operation.js';
+import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 
@@ -340,22 +341,5 @@ export const OPERATIONS: readonly Operation[] = [
     bodies: [bodies.ResolveManySchema],
     answers: { 200: shapes.BulkResults },
   },
-  {
-    ...{ method: 'get', path: '/healthz', id: 'isAlive' },
-    right: 'open',
-    summary: 'Whether the process is up',
-    answers: { 200: shapes.Health },
-  },
-  {
-    ...{ method: 'get', path: '/readyz', id: 'isReady' },
-    right: 'open',
-    summary: 'Whether everything that the API depends on is available',
-    answers: { 200: shapes.Ready, 503: shapes.Ready },
-  },
-  {
-    ...{ method: 'get', path: '/openapi.json', id: 'describe', tagged: true },
-    right: 'open',
-    summary: 'This description',
-    answers: { 200: shapes.Description, 304: 'none' },
-  },
+  ...SERVICE_OPERATIONS,
 ];

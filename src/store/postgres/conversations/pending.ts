@@ -31,10 +31,7 @@ export async function followPending(
       gone,
     );
   if (put.length === 0) return;
-  const turns = new Map<TurnId, readonly string[]>();
-  for (const { turnId } of put)
-    if (!turns.has(turnId))
-      turns.set(turnId, await requestersOf(database, queries, { key: states.after, turnId }));
+  const turns = await requestersByTurn(database, queries, { key: states.after, put });
   const requestersOfRow = ({ turnId }: PendingRow): readonly string[] => turns.get(turnId) ?? [];
   await queries.run(
     `INSERT INTO ${table} AS known
@@ -75,6 +72,18 @@ export async function followPending(
     put.map(({ claims }) => claims),
     put.map(({ seq }) => seq),
   );
+}
+
+async function requestersByTurn(
+  database: Tables,
+  queries: Queries,
+  { key, put }: { readonly key: ConversationKey; readonly put: readonly PendingRow[] },
+): Promise<ReadonlyMap<TurnId, readonly string[]>> {
+  const turns = new Map<TurnId, readonly string[]>();
+  for (const { turnId } of put)
+    if (!turns.has(turnId))
+      turns.set(turnId, await requestersOf(database, queries, { key, turnId }));
+  return turns;
 }
 
 async function requestersOf(
