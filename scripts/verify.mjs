@@ -29,6 +29,15 @@ if (!existsSync(`${root}node_modules`)) {
   process.exit(1);
 }
 const running = new Set();
+// Each step leads a group of its own: ended alone, npm leaves what it has started behind.
+const endAll = () => {
+  for (const child of running) process.kill(-child.pid, 'SIGTERM');
+};
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    endAll();
+    process.exit(1);
+  });
 await lane([format, build]);
 await Promise.all([lane([lint]), lane(others)]);
 if (withTests) await lane([tests]);
@@ -37,7 +46,11 @@ if (withTests) await lane([tests]);
 async function lane(steps) {
   for (const [name, command, args] of steps) {
     const started = performance.now();
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    });
     running.add(child);
     const end = await new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -46,7 +59,7 @@ async function lane(steps) {
     running.delete(child);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     if (end !== 'ok') {
-      for (const other of running) other.kill();
+      endAll();
       console.error(`verify: ${name} FAILED (${end}). Alone: ${command} ${args.join(' ')}`);
       process.exit(1);
     }
