@@ -9,9 +9,9 @@ import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
 import { addKeyCommands } from './keys/register.js';
 import type { ReplayFlags } from './operate/replay-command.js';
-import { environmentVariables } from './process/config.js';
 import { retry, seconds } from './process/options.js';
 import { failWith } from './process/process-life.js';
+import { environmentVariables } from './process/variables.js';
 import type { ServeFlags } from './serve/serve-command.js';
 import { addWebhookCommands } from './webhooks/register.js';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ms from 'ms';
 import { expect, it } from 'vitest';
 import { wrapped } from '../../scripts/docs/prose-width.mjs';
-import { environmentVariables } from '../../src/cli/process/config.js';
+import { environmentVariables } from '../../src/cli/process/variables.js';
 import { settingsOf } from '../../src/define/agent/settings.js';
 import { DEFAULT_HEARTBEAT_MS, DEFAULT_LEASE_MS } from '../../src/protocol/limits/limits.js';
 import * as limits from '../../src/protocol/limits/service-limits.js';

@@ -4,9 +4,7 @@ import { RIGHTS } from '../../http/identity/identity.js';
 import type { JwtOptions } from '../../http/identity/jwt.js';
 import { MIN_TOKEN_SECRET } from '../../http/identity/tokens.js';
 import { ConfigError } from './config-error.js';
-
-const filled = z.string().min(1, 'must not be empty');
-const list = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+import { filled, list } from './forms.js';
 
 export const IDENTITY_VARIABLES = {
   COLLOQUY_IDENTITY: list
@@ -67,6 +65,7 @@ export const IDENTITY_VARIABLES = {
       'Secret of the development identity; otherwise a random one, kept in the file `dev-authorization` of the data folder.',
     ),
   COLLOQUY_DEV_ROLES: list
+    .transform((roles) => roles.filter((role) => role !== ''))
     .default([])
     .describe('Roles of the actor `developer` of the development identity, separated by commas.'),
 };

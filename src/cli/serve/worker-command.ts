@@ -4,8 +4,9 @@ import { temporalSettings } from '../../client/temporal/connection.js';
 import { Services } from '../../define/services/container.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
+import type { ColloquyWorkerOptions } from '../../worker/options.js';
 import { loadAgents } from '../process/agents-module.js';
-import { readConfig } from '../process/config.js';
+import { type Config, readConfig } from '../process/config.js';
 import { createPino, installRuntime, loggerOf } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 
@@ -28,25 +29,9 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
   await mkdir(config.dataDir, { recursive: true });
   const temporal = temporalSettings();
   const worker = await createColloquyWorker({
-    agents,
-    services,
-    secrets,
-    temporal,
-    eventLog: config.eventLog,
-    blobs: config.blobs,
-    ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
-    taskQueue: config.taskQueue,
-    searchAttributes: config.searchAttributes,
-    compression: config.compression,
-    audit: config.audit,
-    sdkGuards: config.sdkGuards,
-    retryForMs: flags.retry * 1_000,
-    shutdownGraceMs: flags.drain * 1_000,
+    ...workerOptions(config, flags),
+    ...{ agents, services, secrets, temporal },
     logger: loggerOf(log),
-    health: config.health,
-    webhooks: config.webhooks,
-    // This command handles the signals, so that the projector drains after the worker.
-    tuning: { maxCachedWorkflows: config.cachedRuns },
   });
   onStop(() => {
     log.info('draining');
@@ -64,4 +49,27 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     });
   await watchdog.stop();
   exitNow();
+}
+
+/** The options of the worker that the settings and flags decide. */
+export function workerOptions(
+  config: Config,
+  { retry, drain }: Pick<WorkerFlags, 'retry' | 'drain'>,
+): Omit<ColloquyWorkerOptions<unknown>, 'agents' | 'services'> {
+  return {
+    eventLog: config.eventLog,
+    blobs: config.blobs,
+    ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
+    taskQueue: config.taskQueue,
+    searchAttributes: config.searchAttributes,
+    compression: config.compression,
+    audit: config.audit,
+    sdkGuards: config.sdkGuards,
+    retryForMs: retry * 1_000,
+    shutdownGraceMs: drain * 1_000,
+    health: config.health,
+    webhooks: config.webhooks,
+    // This command handles the signals, so that the projector drains after the worker.
+    tuning: { maxCachedWorkflows: config.cachedRuns },
+  };
 }
