@@ -61,6 +61,7 @@ class Chat {
     // Opened last: lines that come before they are read would be lost.
     const input = createInterface({ input: process.stdin, terminal: process.stdin.isTTY });
     input.once('SIGINT', () => {
+      this.#left.abort();
       input.close();
     });
     try {
@@ -134,10 +135,10 @@ class Chat {
     await this.#rest('seq' in outcome ? outcome.seq : undefined);
   }
 
-  /** Prints until the conversation rests or waits for an answer, and then the waiting calls. */
+  /** Prints until the conversation rests or waits for an answer, and then the waiting calls; or until the person leaves. */
   async #rest(atLeastSeq?: number): Promise<void> {
     this.#following ??= this.#follow();
-    for (;;) {
+    while (!this.#left.signal.aborted) {
       const snapshot = await this.#conversation.snapshot({ atLeastSeq });
       const isBusy = snapshot.turn !== undefined || snapshot.queued.length > 0;
       const rests = !isBusy || ['awaiting_input', 'closed', 'failing'].includes(snapshot.status);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { shellQuote } from '../../protocol/workflow/shown-text.js';
+import { commandOf } from '../conversations/text.js';
 import { type Config, readConfig } from '../process/config.js';
 import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { onStop } from '../process/process-life.js';
@@ -77,11 +78,15 @@ async function restartOnChange(
   { agents }: DevFlags,
 ): Promise<() => Promise<void>> {
   let restarting = Promise.resolve();
-  const restart = async (file: string): Promise<void> => {
+  /** The restart that has not begun serves every change until then. */
+  let changed: string | undefined;
+  const restart = async (): Promise<void> => {
+    const file = relative(process.cwd(), changed ?? agents);
+    changed = undefined;
     const before = stack.worker();
     try {
       const { pid } = await stack.startWorker();
-      print(`worker    pid ${pid}, after a change of ${relative(process.cwd(), file)}`);
+      print(`worker    pid ${pid}, after a change of ${file}`);
       await before.stop();
     } catch (error) {
       print(`worker    not restarted: ${error instanceof Error ? error.message : String(error)}`);
@@ -90,7 +95,8 @@ async function restartOnChange(
   const unwatch = await watchSources(agents, {
     except: [dataDir],
     onChange: (file) => {
-      restarting = restarting.then(() => restart(file));
+      if (changed === undefined) restarting = restarting.then(restart);
+      changed = file;
     },
   });
   return async () => {
@@ -152,8 +158,9 @@ async function showWaiting(
     isAway = await isTemporalAway(apiUrl, signal);
     if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
     for (const line of await waiting.news(signal)) print(line);
-    if (!stack.worker().alive() && !isAborted(signal))
-      once('worker', () => [
+    const worker = stack.worker();
+    if (!worker.alive() && !isAborted(signal))
+      once(`worker ${worker.pid}`, () => [
         `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)}npx colloquy worker --agents ${flags.agents}`,
       ]);
     if (!stack.api.alive() && !isAborted(signal))
@@ -169,7 +176,7 @@ function settingsFor({ temporal }: Stack, { dataDir }: Config): string {
   // The address of a database may hold a password, which must not appear on a screen.
   const isPostgres = process.env['COLLOQUY_DATABASE_URL'] !== undefined;
   const log = isPostgres ? 'COLLOQUY_DATABASE_URL=<as here> ' : '';
-  return `TEMPORAL_ADDRESS=${temporal.address} COLLOQUY_DATA=${dataDir} ${log}`;
+  return `TEMPORAL_ADDRESS=${temporal.address} COLLOQUY_DATA=${commandOf([dataDir])} ${log}`;
 }
 
 function temporalLine(stack: Stack, config: Config, isAway: boolean): string {

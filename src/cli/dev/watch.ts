@@ -44,5 +44,5 @@ export async function watchSources(
 function isOutside(root: string, path: string, except: readonly string[]): boolean {
   if (except.some((folder) => path === folder || path.startsWith(`${folder}${sep}`))) return true;
   const below = path.slice(root.length).split(sep);
-  return below.some((name) => name === 'node_modules' || (name.startsWith('.') && name !== '.'));
+  return below.some((name) => name === 'node_modules' || name.startsWith('.'));
 }
