@@ -1,5 +1,5 @@
 /** The HTTP API as an express app. The app opens no port and has no lifetime of its own. */
-import express, { type Express, type RequestHandler, Router } from 'express';
+import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
 import { callerOf } from './identity/callers.js';
@@ -7,7 +7,9 @@ import { identifyCallers, isSameCaller } from './identity/gate.js';
 import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
+import { type CallerLimits, DEFAULT_STREAMS } from './limits/options.js';
 import { OPERATIONS } from './openapi/operations.js';
+import { isAnyOf } from './openapi/places.js';
 import { allowCors, allowOrigins } from './request/cors.js';
 import type { AppDeps } from './request/deps.js';
 import { checkKey, jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
@@ -41,7 +43,8 @@ import { addWorklistRoutes } from './worklist/routes.js';
  */
 export function createApp(deps: AppDeps): Express {
   const app = express();
-  const streams = new OpenStreams((request) => isSameCaller(deps, request));
+  const limits = { callerOf, ...(deps.limits ?? WITHOUT_LIMITS) };
+  const streams = openStreams(deps, limits);
   rememberStreams(app, streams);
   rememberIdentified(app, !isForDevelopment(deps.identify));
   app.disable('x-powered-by');
@@ -65,7 +68,7 @@ export function createApp(deps: AppDeps): Express {
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
   app.use(identifyCallers(deps, openPaths(deps)));
-  if (deps.limits !== undefined) app.use(limitCallers({ callerOf, ...deps.limits }));
+  app.use(limitCallers({ ...limits, isFree: isUnlimited }));
   app.use(checkKey());
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
@@ -101,9 +104,35 @@ export function createApp(deps: AppDeps): Express {
   return app;
 }
 
+function openStreams(
+  deps: AppDeps,
+  { callerOf: name, streams = DEFAULT_STREAMS }: CallerLimits & { callerOf: typeof callerOf },
+): OpenStreams {
+  return new OpenStreams({
+    isSameCaller: (request) => isSameCaller(deps, request),
+    callerOf: name,
+    maxPerCaller: streams === 'off' ? undefined : streams,
+  });
+}
+
 /** The UI can be configured to send its own cookies and token along. */
 function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
   return { origins, credentials: true, methods: 'POST', headers: 'content-type, x-namespace' };
+}
+
+const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };
+
+const isUnlimitedPlace = isAnyOf(
+  OPERATIONS.filter(
+    ({ id, method, right }) =>
+      ['isAlive', 'isReady'].includes(id) ||
+      (method === 'post' && (right === 'answer' || right === 'extend')),
+  ),
+);
+
+/** Answers to calls, and probes. */
+function isUnlimited(request: Request): boolean {
+  return request.method === 'OPTIONS' || isUnlimitedPlace(request);
 }
 
 /** Paths that need no identity. Written otherwise than in the description, they do. */

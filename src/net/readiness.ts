@@ -28,10 +28,12 @@ async function resultOf(check: () => Promise<void>): Promise<string> {
       resolve(`no answer in ${CHECK_DEADLINE_MS} ms`);
     }, CHECK_DEADLINE_MS);
   });
-  const answer = check().then(
-    () => 'ok',
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const answer = Promise.resolve()
+    .then(check)
+    .then(
+      () => 'ok',
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
   try {
     return await Promise.race([answer, late]);
   } finally {

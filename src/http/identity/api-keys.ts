@@ -1,5 +1,6 @@
 /** API keys: secrets of services, of which the store keeps only digests. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { stampActor } from '../../client/api/checks.js';
 import { invalidField } from '../../client/api/errors.js';
@@ -31,6 +32,11 @@ export interface MintedKey {
   readonly record: ApiKeyRecord;
 }
 
+/** A process remembers the record of an id, or that there is none. */
+interface Known {
+  readonly record: ApiKeyRecord | undefined;
+}
+
 /** @throws {ConversationError} invalid_request naming the field that breaks a rule */
 export async function createKey(store: ApiKeyStore, given: NewKey): Promise<MintedKey> {
   const { name, tenants, roles, rights, expiresAt } = given;
@@ -59,7 +65,7 @@ export async function createKey(store: ApiKeyStore, given: NewKey): Promise<Mint
 
 /**
  * Gives the key a new secret. The old one is valid for `graceMs` more, the one before it no longer. Undefined if there
- * is no such key. @throws {ConversationError} invalid_request for a revoked key
+ * is no such key. @throws {ConversationError} invalid_request for a key that is revoked or expired
  */
 export async function rotateKey(
   store: ApiKeyStore,
@@ -70,6 +76,8 @@ export async function rotateKey(
   const record = await store.change(id, (before) => {
     if (before.revokedAt !== undefined)
       throw invalidField('/id', 'must be a key that is not revoked');
+    if (isPast(before.expiresAt))
+      throw invalidField('/id', 'must be a key that has not expired: make another one');
     const now = Date.now();
     return {
       ...before,
@@ -89,16 +97,23 @@ export async function revokeKey(store: ApiKeyStore, id: string): Promise<ApiKeyR
   }));
 }
 
+/** Whether a request is sent with the form of an API key. */
+export function isApiKey(request: Request): boolean {
+  return KEY.test(bearerOf(request) ?? '');
+}
+
 /**
  * Identifies callers by `Authorization: Bearer clq_...`. A process remembers a key for `cacheMs` (five seconds), so a
- * revoked key is refused within that time; a new secret counts at once. While the store cannot be read, keys that are not remembered are
- * answered 503.
+ * revoked key is refused within that time; a new secret counts at once. While the store cannot be read, keys that are
+ * not remembered are answered 503.
+ * @throws {RangeError} when `cacheMs` is not positive
  */
 export function apiKeys(
   store: ApiKeyStore,
   { cacheMs = KEY_CACHE_MS }: { readonly cacheMs?: number } = {},
 ): Identify {
-  const cache = new LRUCache<string, { readonly record: ApiKeyRecord | undefined }>({
+  if (!(cacheMs > 0)) throw new RangeError('apiKeys: cacheMs must be greater than 0');
+  const cache = new LRUCache<string, Known>({
     max: MAX_CACHED,
     ttl: cacheMs,
     fetchMethod: async (id) => ({ record: await store.find(id) }),
@@ -106,8 +121,9 @@ export function apiKeys(
   return async (request) => {
     const [, id, secret] = KEY.exec(bearerOf(request) ?? '') ?? [];
     if (id === undefined || secret === undefined) return undefined;
-    const known = identityOfKey((await cache.fetch(id))?.record, secret);
-    if (known !== undefined) return known;
+    const status: LRUCache.Status<string, Known> = {};
+    const known = identityOfKey((await cache.fetch(id, { status }))?.record, secret);
+    if (known !== undefined || status.fetch !== 'hit') return known;
     // The key may have got this secret a moment ago.
     return identityOfKey((await cache.fetch(id, { forceRefresh: true }))?.record, secret);
   };

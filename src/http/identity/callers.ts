@@ -60,12 +60,15 @@ export function actorOf(
   };
 }
 
-/** One caller, for limits: its tenant and actor, or the address of its connection where no identity is needed. */
+/**
+ * One caller, for limits: its tenant, actor and the conversation that it is bound to, or the address of its connection
+ * where no identity is needed.
+ */
 export function callerOf(request: Request): string {
   const caller = callers.get(request);
   if (caller === undefined) return `address ${request.socket.remoteAddress ?? 'unknown'}`;
-  const { tenants, actor } = caller.identity;
-  return JSON.stringify([tenants[0], actor.id]);
+  const { tenants, actor, conversation } = caller.identity;
+  return JSON.stringify([tenants[0], actor.id, conversation]);
 }
 
 /** Fields of the request's log line. */

@@ -73,7 +73,7 @@ export function checkIdentity(identity: Identity): void {
 }
 
 function refuse(field: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`identify returned ${field}: ${problem}`);
+  if (problem !== undefined) throw new TypeError(`${field} of an identity: ${problem}`);
 }
 
 export function isExpired({ expiresAt }: Identity): boolean {

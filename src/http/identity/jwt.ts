@@ -3,7 +3,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { ConversationError } from '../../client/api/errors.js';
 import type { Actor } from '../../protocol/values/actors.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { type Identify, type Identity, RIGHTS, type Right } from './identity.js';
+import { checkIdentity, type Identify, type Identity, RIGHTS, type Right } from './identity.js';
 import { bearerOf } from './secrets.js';
 
 export interface JwtOptions {
@@ -41,27 +41,30 @@ const ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 const CLOCK_SKEW_S = 30;
+/** Milliseconds for which keys are kept. */
+const KEYS_MS = 600_000;
 
 /**
  * Identifies callers by `Authorization: Bearer <JWT>`: `sub` is the id of the actor, `name` its name, and the identity
- * ends with `exp`. Other bearer tokens are left to other schemes (`anyOf`). While the keys cannot be read, tokens of
- * unknown keys are answered 503 `identity_unavailable`.
+ * ends with `exp`. Other bearer tokens are left to other schemes (`anyOf`). The keys are read again after ten minutes
+ * and for a token that names another; tokens that come while they cannot be read are answered 503
+ * `identity_unavailable`. A token with claims that break a rule of identities is answered 401 that names the rule.
  * @throws {TypeError} when `jwks` is no address
  */
 export function jwtIdentity(options: JwtOptions): Identify {
-  const keys = createRemoteJWKSet(new URL(options.jwks));
+  const keys = createRemoteJWKSet(new URL(options.jwks), { cacheMaxAge: KEYS_MS });
   return async (request) => {
     const token = bearerOf(request);
     if (token === undefined || token.split('.').length !== 3) return undefined;
+    let payload: JWTPayload;
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      ({ payload } = await jwtVerify(token, keys, {
         issuer: options.issuer,
         audience: options.audience,
         algorithms: ALGORITHMS,
         clockTolerance: options.clockSkewS ?? CLOCK_SKEW_S,
         requiredClaims: ['sub', 'exp'],
-      });
-      return identityIn(payload, options);
+      }));
     } catch (error) {
       if (isRefusal(error)) return undefined;
       throw new ConversationError(
@@ -70,6 +73,9 @@ export function jwtIdentity(options: JwtOptions): Identify {
         { cause: error },
       );
     }
+    const identity = identityIn(payload, options);
+    if (identity !== undefined) checkClaims(identity);
+    return identity;
   };
 }
 
@@ -88,11 +94,22 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
+/** The claims come from outside: one that breaks a rule is no fault of the application. */
+function checkClaims(identity: Identity): void {
+  try {
+    checkIdentity(identity);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConversationError('unauthenticated', `The claims of the token: ${reason}`);
+  }
+}
+
 function identityIn(payload: JWTPayload, options: JwtOptions): Identity | undefined {
   const { sub, exp, name } = payload;
   const { claims = {}, tenant, clockSkewS = CLOCK_SKEW_S } = options;
-  const tenants = valuesOf(payload, claims.tenant ?? 'tenant') ?? (tenant && [tenant]);
-  if (sub === undefined || sub === '' || exp === undefined || !tenants) return undefined;
+  const tenants =
+    valuesOf(payload, claims.tenant ?? 'tenant') ?? (tenant === undefined ? undefined : [tenant]);
+  if (sub === undefined || sub === '' || exp === undefined || !tenants?.length) return undefined;
   const roles = valuesOf(payload, claims.roles ?? 'roles') ?? [];
   const rights = valuesOf(payload, claims.rights ?? 'scope') ?? options.rights ?? [];
   const actor: Actor = { id: sub, roles, ...(typeof name === 'string' ? { name } : {}) };

@@ -17,14 +17,14 @@ export const TOKEN_PREFIX = 'clt_';
 export const MIN_TOKEN_SECRET = 32;
 const MAX_TOKEN_CHARS = 8_192;
 
-/** Short names: a token also travels as a cookie. */
-const ClaimsSchema = z.strictObject({
+/** Short names: a token also travels as a cookie. A process of a newer version may have added claims and rights. */
+const ClaimsSchema = z.object({
   tenants: z.array(z.string()),
   id: z.string(),
   name: z.string().optional(),
   roles: z.array(z.string()).optional(),
   verified: z.boolean(),
-  rights: z.array(z.enum(RIGHTS)),
+  rights: z.array(z.string()),
   conversation: z.string().optional(),
   /** Milliseconds since 1970. */
   exp: z.int(),
@@ -64,10 +64,9 @@ function textOf(claims: object): string {
 
 function identityIn(body: string): Identity | undefined {
   const text = Buffer.from(body, 'base64url').toString();
-  const { tenants, id, name, roles, verified, rights, conversation, exp } = ClaimsSchema.parse(
-    JSON.parse(text),
-  );
-  if (exp <= Date.now()) return undefined;
+  const parsed = ClaimsSchema.safeParse(JSON.parse(text));
+  if (!parsed.success || parsed.data.exp <= Date.now()) return undefined;
+  const { tenants, id, name, roles, verified, rights, conversation, exp } = parsed.data;
   return {
     tenants,
     actor: {
@@ -76,7 +75,7 @@ function identityIn(body: string): Identity | undefined {
       ...(roles === undefined ? {} : { roles }),
     },
     verified,
-    rights,
+    rights: RIGHTS.filter((right) => rights.includes(right)),
     ...(conversation === undefined ? {} : { conversation }),
     expiresAt: new Date(exp),
   };

@@ -103,7 +103,9 @@ export class ApiMetrics {
   }
 
   #countBody(request: Request, body: Readonly<Record<string, unknown>>): void {
-    const { verdict, status, code } = body;
+    const { verdict, status, code, results } = body;
+    if (Array.isArray(results))
+      for (const result of results) if (isRecord(result)) this.#countBody(request, result);
     const route = routeOf(request);
     if (
       typeof verdict === 'string' &&
@@ -124,7 +126,9 @@ export class ApiMetrics {
   }
 
   #show(counts: LogCounts | undefined): void {
-    this.#set('colloquy_store_up', counts === undefined ? 0 : 1);
+    // Absent: this app counts nothing in a store.
+    if (this.#sources?.counts !== undefined)
+      this.#set('colloquy_store_up', counts === undefined ? 0 : 1);
     this.#set('colloquy_conversations_failing', counts?.failing ?? Number.NaN);
     this.#set('colloquy_conversations_slow', counts?.slow ?? Number.NaN);
     for (const kind of SUSPENSION_KINDS) {

@@ -42,7 +42,7 @@ export function openApiDocument(version: string): OpenApiDocument {
         session: {
           ...{ type: 'apiKey', in: 'cookie', name: '__Host-colloquy_session' },
           description:
-            'Set by `POST /v1/session`; named `colloquy_session` where the API is reached at this machine. Changes need the header `Origin` or `Sec-Fetch-Site`',
+            'Set by `POST /v1/session`; named `colloquy_session` with a development identity. Changes need the header `Origin` or `Sec-Fetch-Site`',
         },
       },
       schemas: { Problem: schemaOf(Problem, 'output') },

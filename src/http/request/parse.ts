@@ -8,7 +8,6 @@ import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
 
 /** @throws {ConversationError} invalid_request with a JSON Pointer for every field that breaks a rule */
 export function parseBody<Schema extends z.ZodType>(
@@ -64,8 +63,7 @@ export function pathParameter(request: Request, name: string): string {
 export function requestIdOf(request: Request, inBody: string | undefined): { requestId?: string } {
   const header = request.get('idempotency-key');
   if (header === undefined) return inBody === undefined ? {} : { requestId: inBody };
-  const problem = requestIdProblem('Idempotency-Key', header);
-  if (problem !== undefined) throw invalidField('Idempotency-Key', problem);
+  // `checkKey` has checked its form.
   if (inBody !== undefined && inBody !== header)
     throw invalidField('/requestId', 'must equal the Idempotency-Key header, or be left out');
   return { requestId: header };

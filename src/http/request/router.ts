@@ -32,7 +32,10 @@ export function addRoute(router: Router, path: string, handlers: Handlers): void
 }
 
 /** @throws {ConversationError} unauthenticated, or forbidden naming what the caller lacks */
-function requireAccess(request: Request, { path, right, bound }: Operation): void {
+export function requireAccess(
+  request: Request,
+  { path, right, bound }: Pick<Operation, 'path' | 'right' | 'bound'>,
+): void {
   if (right === 'open') return;
   if (right !== 'any') requireRight(request, right);
   const { conversation } = identityOf(request);

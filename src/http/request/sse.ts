@@ -4,9 +4,10 @@
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import { once } from 'node:events';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import type { OfferFrame, WatchFrame } from '../../client/ports/reader.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
+import type { OpenStreams } from './streams.js';
 
 /** Milliseconds that a client waits before it reconnects. */
 export const RETRY_MS = 2_000;
@@ -28,6 +29,33 @@ export function formatFrame(frame: WatchFrame): string {
 export function formatOffer(frame: OfferFrame): string {
   const data = frame.type === 'offer' ? frame.offer : frame.type === 'gone' ? frame.gone : {};
   return `id: ${frame.id}\nevent: ${frame.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+export interface StreamAnswer<Frame> {
+  readonly streams: OpenStreams;
+  /** @defaultValue HEARTBEAT_MS */
+  readonly heartbeatMs?: number | undefined;
+  readonly format: (frame: Frame) => string;
+  /** Begins to read; a rejection is answered by its problem, for the stream is not open yet. */
+  readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
+}
+
+/**
+ * Answers with a stream, until the frames end, the client leaves or the caller may not have it any more.
+ * @throws {ConversationError} rate_limited
+ */
+export async function answerWithStream<Frame>(
+  request: Request,
+  response: Response,
+  { streams, heartbeatMs = HEARTBEAT_MS, format, frames }: StreamAnswer<Frame>,
+): Promise<void> {
+  // A HEAD request has no body to stream.
+  if (request.method === 'HEAD') {
+    response.type('text/event-stream').end();
+    return;
+  }
+  const signal = streams.open(request, response);
+  await streamFrames(response, await frames(signal), { signal, heartbeatMs, format });
 }
 
 export interface StreamOptions<Frame> {

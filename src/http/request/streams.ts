@@ -1,54 +1,87 @@
 /**
  * Open event streams. A server that stops ends them, because they would keep it alive for ever; the end of the caller's
- * credentials ends its streams. Also whether the server has begun to stop.
+ * credentials ends its streams, and no caller has more than its share. Also whether the server has begun to stop.
  */
-import type { Express, Request } from 'express';
+import type { Express, Request, Response } from 'express';
 import { identityOf } from '../identity/callers.js';
+import { tooManyStreams } from '../limits/refusals.js';
 
 /** Milliseconds after which the callers of open streams are identified again: a key may have been revoked. */
 export const RECHECK_MS = 5_000;
 
-/** False when the sender of an open stream is no longer the caller that opened it. */
-type Recheck = (request: Request) => Promise<boolean>;
+export interface StreamRules {
+  /** False when the sender of an open stream is no longer the caller that opened it. */
+  readonly isSameCaller: (request: Request) => Promise<boolean>;
+  /** @defaultValue no limit */
+  readonly maxPerCaller?: number | undefined;
+  readonly callerOf: (request: Request) => string;
+}
 
 export class OpenStreams {
+  readonly #rules: StreamRules;
   readonly #stops = new Set<AbortController>();
-  readonly #recheck: Recheck;
-
-  constructor(recheck: Recheck) {
-    this.#recheck = recheck;
-  }
-
+  /** Numbers of streams by caller; a caller without one takes no memory. */
+  readonly #counts = new Map<string, number>();
   #closed = false;
   #draining = false;
 
+  constructor(rules: StreamRules) {
+    this.#rules = rules;
+  }
+
   /**
-   * Registers the stream that answers a request. Returns its signal, which `endAll` and the end of the caller's identity
-   * abort, and `done`, for when the stream is over.
+   * Registers the stream that answers a request, until the response is closed. Returns its signal, which aborts at that
+   * time, at `endAll`, and at the end of the caller's identity.
+   * @throws {ConversationError} rate_limited when the caller has as many streams as it may
    */
-  open(request: Request): { readonly signal: AbortSignal; readonly done: () => void } {
+  open(request: Request, response: Response): AbortSignal {
     const stop = new AbortController();
-    if (this.#closed) stop.abort();
+    const leave = this.#enter(this.#rules.callerOf(request));
     this.#stops.add(stop);
     const { expiresAt } = identityOf(request);
-    const stopWatch = expiresAt === undefined ? () => undefined : atTime(expiresAt, stop);
-    const rechecking = setInterval(() => {
+    const expires = expiresAt === undefined ? undefined : atTime(expiresAt, stop);
+    const rechecks = this.#recheck(request, stop);
+    const done = (): void => {
+      expires?.();
+      rechecks();
+      leave();
+      this.#stops.delete(stop);
+      stop.abort();
+    };
+    // The client may have left while its request was checked.
+    if (response.closed) done();
+    else response.once('close', done);
+    if (this.#closed) stop.abort();
+    return stop.signal;
+  }
+
+  #enter(caller: string): () => void {
+    const count = this.#counts.get(caller) ?? 0;
+    const { maxPerCaller } = this.#rules;
+    if (maxPerCaller !== undefined && count >= maxPerCaller) throw tooManyStreams(maxPerCaller);
+    this.#counts.set(caller, count + 1);
+    return () => {
+      const left = (this.#counts.get(caller) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(caller);
+      else this.#counts.set(caller, left);
+    };
+  }
+
+  /** One check at a time: a scheme may be slow. Returns a function that ends the checks. */
+  #recheck(request: Request, stop: AbortController): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const check = async (): Promise<void> => {
       // A scheme that cannot say now says it later.
-      void this.#recheck(request).then(
-        (isKnown) => {
-          if (!isKnown) stop.abort();
-        },
-        () => undefined,
-      );
-    }, RECHECK_MS);
-    return {
-      signal: stop.signal,
-      done: () => {
-        stopWatch();
-        clearInterval(rechecking);
-        this.#stops.delete(stop);
-        stop.abort();
-      },
+      const isKnown = await this.#rules.isSameCaller(request).catch(() => true);
+      if (!isKnown) stop.abort();
+      else if (!stop.signal.aborted) wait();
+    };
+    const wait = (): void => {
+      timer = setTimeout(() => void check(), RECHECK_MS);
+    };
+    wait();
+    return () => {
+      clearTimeout(timer);
     };
   }
 

@@ -13,6 +13,8 @@ import { isKnown } from '../request/tags.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 
+const NOTHING: BlobRange = { offset: 0, length: 0 };
+
 /**
  * Serves a blob whole, or one range of bytes (`Range: bytes=0-1023`). Blobs are never opened as a page, because tools
  * may have put anything into them.
@@ -25,10 +27,13 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
       const blobId = pathParameter(request, 'blobId');
       if (asksForPart(request)) await sendPart(conversation, blobId, { request, response });
       else {
-        const { ref, content } = await conversation.blob(blobId);
-        // An id names its content, which never changes; the rights of the caller may.
+        // An id names its content, which never changes; the rights of the caller may. A caller that has it costs no
+        // read of the content.
+        const asks = request.get('if-none-match') !== undefined;
+        const { ref, content } = await conversation.blob(blobId, asks ? NOTHING : undefined);
         if (isKnown(request, response, `"${ref.id}"`)) return;
-        send(response.status(200), ref.type, content);
+        const whole = asks ? (await conversation.blob(blobId)).content : content;
+        send(response.status(200), ref.type, whole);
       }
     },
   });
@@ -77,7 +82,7 @@ async function sendPart(
   blobId: string,
   { request, response }: { readonly request: Request; readonly response: Response },
 ): Promise<void> {
-  const { ref } = await conversation.blob(blobId, { offset: 0, length: 0 });
+  const { ref } = await conversation.blob(blobId, NOTHING);
   const { bytes, type } = ref;
   const range = rangeOf(request, bytes);
   if (range === undefined) {

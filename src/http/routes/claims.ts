@@ -2,16 +2,22 @@
  * Offers calls to the clients and backends that run them, as a page or an event stream; claims a waiting call, and
  * reports progress under the claim: the body is the verdict, the status is the verdict's.
  */
-import type { Request, Response, Router } from 'express';
+import type { Request, Router } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
-import type { OfferReader, OffersOf } from '../../client/ports/reader.js';
+import type { OfferFrame } from '../../client/ports/reader.js';
 import type { Duration } from '../../protocol/values/durations.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import {
+  lastEventIdOf,
+  parseBody,
+  parseQuery,
+  pathParameter,
+  requestIdOf,
+} from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
-import { formatOffer, HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import { answerWithStream, formatOffer } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
 import { keyOf, tenantOf } from '../request/tenants.js';
 import { ClaimSchema, ProgressSchema } from '../schemas/bodies.js';
@@ -40,18 +46,15 @@ export function addClaimRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       }
       if (limit !== undefined)
         throw invalidField('?limit', 'is for pages: ask for application/json');
-      const last = lastOfferId(request) ?? after;
-      // Read before the stream opens, so that a store that is not available is a 503 and not an empty stream.
-      await reader.offers(of, 1);
-      // A HEAD request has no body to stream.
-      if (request.method === 'HEAD') response.type('text/event-stream').end();
-      else
-        await streamOffers(deps, response, {
-          reader,
-          of,
-          after: last,
-          opened: streams.open(request),
-        });
+      const last = lastEventIdOf(request, LastOfferIdSchema) ?? after;
+      await answerWithStream<OfferFrame>(request, response, {
+        ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatOffer },
+        frames: async (signal) => {
+          // Read before the stream opens, so that a store that is not available is a 503 and not an empty stream.
+          await reader.offers(of, 1);
+          return reader.watchOffers(of, { signal, ...(last === undefined ? {} : { after: last }) });
+        },
+      });
     },
   });
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/claim', {
@@ -65,37 +68,6 @@ export function addClaimRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       await answerWith(response, () => progress(deps, request));
     },
   });
-}
-
-/** Newer than the `after` of the address that the client first requested. */
-function lastOfferId(request: Request): string | undefined {
-  const header = request.get('last-event-id');
-  if (header === undefined || header === '') return undefined;
-  const parsed = LastOfferIdSchema.safeParse(header);
-  if (parsed.success) return parsed.data;
-  throw invalidField('Last-Event-ID', 'must be an id that this stream has sent');
-}
-
-async function streamOffers(
-  deps: AppDeps,
-  response: Response,
-  options: {
-    readonly reader: OfferReader;
-    readonly of: OffersOf;
-    readonly after: string | undefined;
-    readonly opened: ReturnType<OpenStreams['open']>;
-  },
-): Promise<void> {
-  const { reader, of, after, opened } = options;
-  const { signal, done } = opened;
-  response.once('close', done);
-  try {
-    const frames = reader.watchOffers(of, { signal, ...(after === undefined ? {} : { after }) });
-    const heartbeatMs = deps.heartbeatMs ?? HEARTBEAT_MS;
-    await streamFrames(response, frames, { signal, format: formatOffer, heartbeatMs });
-  } finally {
-    done();
-  }
 }
 
 async function claim(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {

@@ -8,7 +8,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { lastEventIdOf, parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { formatFrame, HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import { answerWithStream, formatFrame } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
 import { keyOf } from '../request/tenants.js';
 import { EventsQuerySchema, LastEventIdSchema } from '../schemas/queries.js';
@@ -34,15 +34,14 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream. A page that
       // opens before the first message is sent asks for that stream.
       if (create === undefined) await requireBegun(deps, key);
-      // A HEAD request has no body to stream.
-      if (request.method === 'HEAD') response.type('text/event-stream').end();
-      else
-        await stream(deps, response, {
-          key,
-          after,
-          nested: nested !== undefined,
-          opened: streams.open(request),
-        });
+      const given = after === undefined ? {} : { after };
+      await answerWithStream<WatchFrame>(request, response, {
+        ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatFrame },
+        frames: (signal) =>
+          nested === undefined
+            ? deps.reader.watch(key, { ...given, signal })
+            : watchNested(deps.reader, key, { ...given, signal }),
+      });
     },
   });
 }
@@ -75,29 +74,4 @@ async function page(
     more,
     ...(tail === undefined ? {} : { tail: formatCursor(tail) }),
   });
-}
-
-async function stream(
-  deps: AppDeps,
-  response: Response,
-  options: {
-    key: ConversationKey;
-    after: LogCursor | undefined;
-    nested: boolean;
-    opened: ReturnType<OpenStreams['open']>;
-  },
-): Promise<void> {
-  const { key, after, nested, opened } = options;
-  const { signal, done } = opened;
-  response.once('close', done);
-  try {
-    const given = { ...(after === undefined ? {} : { after }), signal };
-    const frames = nested ? watchNested(deps.reader, key, given) : deps.reader.watch(key, given);
-    await streamFrames<WatchFrame>(response, frames, {
-      ...{ signal, format: formatFrame },
-      heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS,
-    });
-  } finally {
-    done();
-  }
 }

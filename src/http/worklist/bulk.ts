@@ -69,7 +69,7 @@ function requestIds(request: Request, items: number): (index: number) => string 
   const key = request.get('idempotency-key');
   if (key === undefined) return () => undefined;
   const idOf = (index: number): string => `${key}:${index}`;
-  const problem = requestIdProblem('Idempotency-Key', key === '' ? key : idOf(items - 1));
+  const problem = requestIdProblem('Idempotency-Key', idOf(items - 1));
   if (problem !== undefined) throw invalidField('Idempotency-Key', problem);
   return idOf;
 }

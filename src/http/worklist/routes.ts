@@ -8,7 +8,7 @@ import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
 import { lastEventIdOf, parseQuery } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
-import { HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import { answerWithStream } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
 import { tenantOf } from '../request/tenants.js';
 import {
@@ -57,23 +57,11 @@ async function stream(
   const { after, ...query } = parseQuery(WorklistStreamQuerySchema, request);
   const { own, filters } = asked(request, query);
   const from = lastEventIdOf(request, WorklistIdSchema) ?? after;
-  // A HEAD request has no body to stream.
-  if (request.method === 'HEAD') {
-    response.type('text/event-stream').end();
-    return;
-  }
-  const { signal, done } = streams.open(request);
-  response.once('close', done);
-  try {
-    // Read before the stream opens, so that a store that is away is a 503 and not an empty stream.
-    const frames = await watchWorklist(deps.reader, own, { ...filters, after: from, signal });
-    await streamFrames(response, frames, {
-      ...{ signal, format: formatWorklistFrame },
-      heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS,
-    });
-  } finally {
-    done();
-  }
+  await answerWithStream<WorklistFrame>(request, response, {
+    ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatWorklistFrame },
+    // Reads before the stream opens, so that a store that is away is a 503 and not an empty stream.
+    frames: (signal) => watchWorklist(deps.reader, own, { ...filters, after: from, signal }),
+  });
 }
 
 function formatWorklistFrame({ type, ...frame }: WorklistFrame): string {

@@ -129,6 +129,22 @@ describe('a token of an issuer', promise('G349'), () => {
     expect((await ask(await signed(key, { exp: -20 }))).status).toBe(200);
   });
 
+  it.each([
+    ['more roles than an actor may have', { roles: Array.from({ length: 51 }, (_, n) => `r${n}`) }],
+    ['a tenant that is no id', { tenant: 'acme:eu' }],
+    ['a name of 300 characters', { name: 'x'.repeat(300) }],
+    ['an empty tenant', { tenant: '' }],
+    ['an empty list of tenants', { tenant: [] }],
+  ])('with %s is refused, which is no failure of the API', async (_, claims) => {
+    const by = await issuer();
+    const key = await by.add('k-1');
+    const ask = await served(by, { tenant: 'default' });
+    expect(await ask(await signed(key, claims))).toMatchObject({
+      status: 401,
+      body: { code: 'unauthenticated' },
+    });
+  });
+
   it('of a key that was published a moment ago is known; while no key can be read the answer is 503', async () => {
     const by = await issuer();
     const first = await by.add('k-1');

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiKeys, createKey, revokeKey, rotateKey } from '../../../src/http/identity/api-keys.js';
+import { tokenSigner } from '../../../src/http/identity/tokens.js';
 import { RECHECK_MS } from '../../../src/http/request/streams.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
@@ -22,7 +23,8 @@ async function keyed() {
   const log: EventLog = await openSqliteEventLog({ file: ':memory:' });
   onTestFinished(() => log.close());
   const store = log.apiKeys;
-  const app = await startHttpApp({}, { identify: apiKeys(store, { cacheMs: 20 }) });
+  const tokens = tokenSigner(['a secret of tokens with 32 characters']);
+  const app = await startHttpApp({}, { identify: apiKeys(store, { cacheMs: 20 }), tokens });
   const statusOf = async (key: string): Promise<number> =>
     (await app.request('/v1/session', { headers: { authorization: `Bearer ${key}` } })).status;
   return { store, app, statusOf };
@@ -101,7 +103,7 @@ describe('an API key', promise('G349'), () => {
   });
 
   it('ends the streams of its holder when it is revoked', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
     });
@@ -115,8 +117,40 @@ describe('an API key', promise('G349'), () => {
     const text = stream.text();
     await revokeKey(store, record.id);
     await sleep(30);
-    vi.advanceTimersByTime(RECHECK_MS);
+    await vi.advanceTimersByTimeAsync(RECHECK_MS);
     expect(await text).toContain('event: user_message');
+  });
+
+  it('begins no session, which would live on when it is revoked', async () => {
+    const { store, app } = await keyed();
+    const { key } = await createKey(store, GIVEN);
+    const headers = { authorization: `Bearer ${key}` };
+    const refused = await app.request('/v1/session', { method: 'POST', headers });
+    expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
+  });
+
+  it('that does not exist costs the store one read, and no more while it is remembered', async () => {
+    let reads = 0;
+    const find = async () => {
+      reads += 1;
+      return undefined;
+    };
+    const { request } = await startHttpApp({}, { identify: apiKeys({ find } as never) });
+    const headers = { authorization: `Bearer clq_0000000000000000_${'a'.repeat(43)}` };
+    expect((await request('/v1/session', { headers })).status).toBe(401);
+    expect(reads).toBe(1);
+  });
+
+  it('that has expired gets no new secret, and a cache without an end is refused', async () => {
+    const pass = passing();
+    const { store } = await keyed();
+    const { record } = await createKey(store, {
+      ...GIVEN,
+      expiresAt: new Date(Date.now() + 1_000),
+    });
+    pass(1_000);
+    await expect(rotateKey(store, record.id, { graceMs: 0 })).rejects.toThrow('not expired');
+    expect(() => apiKeys(store, { cacheMs: 0 })).toThrow(RangeError);
   });
 
   it('that a store cannot look up is answered 503, and lets no request in', async () => {

@@ -96,8 +96,9 @@ function withoutIdentity(): readonly Parameters<typeof ask>[2][] {
     { headers: { authorization: 'Basic YWxsOmFsbA==' } },
     { headers: { authorization: '' } },
     // The header counts, beside any cookie.
-    { bearer: 'nobody', headers: { cookie: `colloquy_session=${tokens.sign(alive)}` } },
-    { headers: { cookie: `colloquy_session=${forged}` } },
+    { bearer: 'nobody', headers: { cookie: `__Host-colloquy_session=${tokens.sign(alive)}` } },
+    { headers: { cookie: `__Host-colloquy_session=${forged}` } },
+    { headers: { cookie: `colloquy_session=${tokens.sign(alive)}` } },
     { headers: { 'x-forwarded-user': 'ann', 'x-tenant': 'default' } },
   ];
 }

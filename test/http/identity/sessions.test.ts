@@ -1,14 +1,16 @@
 /** The development identity, and the sessions of pages. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   AUTHORIZATION_FILE,
   developmentIdentity,
   developmentSecret,
 } from '../../../src/http/identity/development.js';
-import { RIGHTS } from '../../../src/http/identity/identity.js';
+import { type Identity, RIGHTS } from '../../../src/http/identity/identity.js';
 import { tokenSigner } from '../../../src/http/identity/tokens.js';
+import type { AppDeps } from '../../../src/http/request/deps.js';
+import { RECHECK_MS } from '../../../src/http/request/streams.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
@@ -25,6 +27,21 @@ async function development(): Promise<HttpApp> {
   const app = await startHttpApp(
     { update: () => ({ status: 'idle', seq: 1 }) },
     developmentIdentity({ secret: SECRET, roles: ['lead'] }),
+  );
+  app.reader.add('c-1', sampleLog('c-1'));
+  return app;
+}
+
+/** An app whose callers show the secret, or the cookie of a session. */
+async function configured(deps: Partial<AppDeps> = {}): Promise<HttpApp> {
+  const app = await startHttpApp(
+    { update: () => ({ status: 'idle', seq: 1 }) },
+    {
+      identify: (request) =>
+        request.get('authorization') === BEARER.authorization ? TESTING : undefined,
+      tokens: tokenSigner(['a secret of tokens with 32 characters']),
+      ...deps,
+    },
   );
   app.reader.add('c-1', sampleLog('c-1'));
   return app;
@@ -84,6 +101,7 @@ describe('the development identity', promise('G349'), () => {
     for (const [identity, status] of [
       [undefined, 401],
       [{ ...TESTING, rights }, 403],
+      [{ ...TESTING, conversation: 'c-1' }, 403],
       [TESTING, 200],
     ] as const) {
       const closed = await startHttpApp(
@@ -147,16 +165,35 @@ describe('a session', promise('G349'), () => {
     expect(await asked({ cookie: cookie.slice(0, -2), origin: own })).toBe(401);
   });
 
-  it('has a cookie for secure connections alone, where the API is reached from elsewhere', async () => {
-    const tokens = tokenSigner(['a secret of tokens with 32 characters']);
-    const app = await startHttpApp({}, { identify: () => TESTING, tokens });
-    const headers = { host: 'agents.example.com' };
-    const sent = { path: '/v1/session', headers };
-    const answer = await send(app.server.port, sent);
-    expect(answer.headers['set-cookie']?.[0]).toMatch(
-      /^__Host-colloquy_session=clt_[^;]+; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Strict$/,
-    );
+  it('has a cookie for secure connections alone with a configured identity, also behind a proxy that hides its name', async () => {
+    const app = await configured();
+    for (const host of ['agents.example.com', '127.0.0.1:8080']) {
+      const headers = { host, ...BEARER };
+      const answer = await send(app.server.port, { path: '/v1/session', headers });
+      expect(answer.headers['set-cookie']?.[0]).toMatch(
+        /^__Host-colloquy_session=clt_[^;]+; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Strict$/,
+      );
+    }
+    const { cookie } = await signIn(app);
+    expect((await app.request('/v1/agents', { headers: { cookie } })).status).toBe(200);
   });
+
+  it.each([
+    [false, 403],
+    [true, 200],
+  ])(
+    'serves changes of pages of listed origins where cookies are allowed: %s',
+    async (credentials, status) => {
+      const origin = 'https://shop.example';
+      const app = await configured({ cors: { origins: [origin], credentials } });
+      const { cookie } = await signIn(app);
+      for (const headers of [
+        { cookie, origin },
+        { cookie, origin, 'sec-fetch-site': 'same-site' },
+      ])
+        expect((await send(app.server.port, { path: CANCEL, headers })).status).toBe(status);
+    },
+  );
 
   it('does not exist where no secret for it is configured', async () => {
     const { request } = await startHttpApp();
@@ -175,4 +212,31 @@ it('a stream ends when the credentials of its caller do', promise('G349'), async
   expect(await stream.text()).toContain('event: user_message');
   expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
   await until('the reader is left', () => app.reader.watchers, { holds: (count) => count === 0 });
+});
+
+it.each([
+  ['loses a role', { actor: { id: 'ann' } }],
+  ['is no longer verified', { verified: false }],
+  ['loses a right', { rights: ['send'] as const }],
+  ['loses a tenant', { tenants: ['other'] }],
+  ['is bound to another conversation', { conversation: 'c-2' }],
+  ['is another one', { actor: { id: 'bob', roles: ['lead'] } }],
+])('a stream ends when its caller %s', promise('G349'), async (_, change) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const lead = { ...TESTING, verified: true, actor: { id: 'ann', roles: ['lead'] } };
+  let identity: Identity = lead;
+  const app = await startHttpApp({}, { identify: () => identity });
+  app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+  const stream = await app.request('/v1/conversations/c-1/events', {
+    headers: { accept: 'text/event-stream' },
+  });
+  const text = stream.text();
+  await vi.advanceTimersByTimeAsync(RECHECK_MS);
+  expect(app.reader.watchers).toBe(1);
+  identity = { ...lead, ...change };
+  await vi.advanceTimersByTimeAsync(RECHECK_MS);
+  expect(await text).toContain('event: user_message');
 });

@@ -89,6 +89,12 @@ describe('a token for a conversation', promise('G349'), () => {
     expect(await refused.json()).toMatchObject({ errors: [{ path: '/actor' }] });
   });
 
+  it('of a newer version keeps the rights that this one knows', () => {
+    const rights = ['read', 'of-later'] as never;
+    const token = tokens.sign({ ...BOT, rights, expiresAt: new Date(Date.now() + 60_000) });
+    expect(tokens.verify(token)?.rights).toEqual(['read']);
+  });
+
   it('is valid while one of the secrets is that of its signature', () => {
     const ended = new Date(Date.now() + 60_000);
     const token = tokens.sign({ ...BOT, expiresAt: ended });

@@ -5,6 +5,7 @@ import type { CallerLimits } from '../../../src/http/limits/options.js';
 import { serve } from '../../../src/http/listen.js';
 import { OPERATIONS } from '../../../src/http/openapi/operations.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
@@ -59,6 +60,26 @@ it('each caller has limits of its own', promise('G357'), async () => {
   const asked = async (key: string) =>
     (await app.request(LIST, { headers: { 'x-key': key } })).status;
   expect([await asked('ann'), await asked('ann'), await asked('bob')]).toEqual([200, 429, 200]);
+});
+
+it('a caller is an actor of a tenant, and each conversation that it gives a token for', {
+  ...promise('G357'),
+}, async () => {
+  const app = await startHttpApp(
+    {},
+    {
+      limits: { requests: 1 },
+      identify: (request) => {
+        const [tenant = '', id = '', conversation] = (request.get('x-as') ?? '').split(' ');
+        const bound = conversation === undefined ? {} : { conversation };
+        return { ...TESTING, tenants: [tenant], actor: { id }, ...bound };
+      },
+    },
+  );
+  const asked = async (as: string) =>
+    (await app.request('/v1/session', { headers: { 'x-as': as } })).status;
+  for (const as of ['acme ann', 'acme bob', 'beta ann', 'acme ann c-1', 'acme ann c-2'])
+    expect([as, await asked(as), await asked(as)]).toEqual([as, 200, 429]);
 });
 
 it('a caller has so many streams open and no more, until one of them ends', {

@@ -83,6 +83,21 @@ it('count requests by route, verdicts, queued inputs, problems and open streams'
   ]);
 });
 
+it('count each answer of many at once', promise('G346'), async () => {
+  const metrics = new ApiMetrics();
+  const app = await startHttpApp(
+    { update: () => Promise.reject(refusal('verdict', { verdict: 'stale', at: 'now' })) },
+    { metrics },
+  );
+  app.reader.add('c-1', sampleLog('c-1'));
+  const item = { conversationId: 'c-1', resolution: { type: 'approve' } };
+  await app.post('/v1/worklist/resolutions', {
+    items: ['call_1', 'call_2'].map((toolCallId) => ({ ...item, toolCallId })),
+  });
+  const seen = await valuesOf(metrics);
+  expect(seen['colloquy_verdicts_total{request="resolutions",verdict="stale"}']).toBe(2);
+});
+
 it('show what waits and what fails in the event log, read at most once in ten seconds', {
   ...promise('G346'),
 }, async () => {

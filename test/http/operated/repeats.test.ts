@@ -52,13 +52,21 @@ it('a stored value is sent once, to a caller that may still read it', async () =
   const content = new TextEncoder().encode('whole');
   const ref = { id: 'b-1', bytes: content.byteLength, type: 'text/plain' };
   let isDeleted = false;
-  const blobs = { get: () => Promise.resolve(isDeleted ? undefined : { ref, content }) };
+  const lengths: (number | undefined)[] = [];
+  const blobs = {
+    get: (_key: unknown, _id: string, range?: { readonly length: number }) => {
+      lengths.push(range?.length);
+      return Promise.resolve(isDeleted ? undefined : { ref, content });
+    },
+  };
   const app = await startHttpApp({}, {}, { blobs: blobs as never });
   const place = '/v1/conversations/c-1/blobs/b-1';
   const first = await app.request(place);
   expect([first.status, await first.text()]).toEqual([200, 'whole']);
   const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
   expect((await app.request(place, { headers })).status).toBe(304);
+  // The content was read once.
+  expect(lengths).toEqual([undefined, 0]);
   isDeleted = true;
   expect((await app.request(place, { headers })).status).toBe(404);
 });

@@ -29,6 +29,29 @@ describe('the API', () => {
     });
   });
 
+  it('shares the checks that are under way with all who ask, and goes on after one that throws', async () => {
+    let writes = 0;
+    const conversations = {
+      list: () => Promise.resolve({ conversations: [] }),
+      checkWritable: async () => {
+        writes += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+    };
+    const health = {
+      queue: () => {
+        throw new Error('no queue');
+      },
+    };
+    const { request } = await startHttpApp({}, { conversations, health });
+    const asked = await Promise.all(Array.from({ length: 10 }, () => request('/readyz')));
+    expect(writes).toBeLessThan(10);
+    expect(await asked[0]?.json()).toMatchObject({ checks: { queue: 'no queue', store: 'ok' } });
+    const before = writes;
+    await request('/readyz');
+    expect(writes).toBe(before + 1);
+  });
+
   it('keeps the reason for its log where an identity is configured, and writes it once', async () => {
     const conversations = {
       list: () => Promise.resolve({ conversations: [] }),

@@ -13,11 +13,10 @@ import {
   MAX_CODEC_PAYLOADS,
 } from '../../../protocol/limits/service-limits.js';
 import { isRecord } from '../../../protocol/values/json.js';
-import { requireRight } from '../../identity/callers.js';
 import type { CodecEndpoint } from '../../request/deps.js';
 import { jsonBody } from '../../request/middleware.js';
 import { parseBody } from '../../request/parse.js';
-import { addUnguarded } from '../../request/router.js';
+import { addUnguarded, requireAccess } from '../../request/router.js';
 
 const base64 = z.union([z.base64(), z.base64url()], 'must be base64');
 const BodySchema = z.object({
@@ -31,7 +30,7 @@ export function codecRouter({ codecs, open = false }: CodecEndpoint): Router {
   const router = Router();
   if (!open)
     router.use((request, _response, next) => {
-      if (request.method !== 'OPTIONS') requireRight(request, 'codec');
+      if (request.method !== 'OPTIONS') requireAccess(request, { path: '/codec', right: 'codec' });
       next();
     });
   router.use(jsonBody(MAX_CODEC_BODY_BYTES));

@@ -26,6 +26,28 @@ const DRAINING: Readiness = {
 export function addHealthRoutes(router: Router, deps: AppDeps, life: OpenStreams): void {
   const showsReasons = isForDevelopment(deps.identify);
   let logged = '';
+  /** Everyone may ask, so requests share the checks that are under way. */
+  let running: Promise<Readiness> | undefined;
+  const checks: Readonly<Record<string, HealthCheck>> = {
+    temporal: async () => {
+      await deps.client.ping();
+    },
+    store: async () => {
+      await deps.conversations.list({ tenant: DEFAULT_TENANT, limit: 1 });
+      await deps.conversations.checkWritable();
+    },
+    same_store: async () => {
+      const elsewhere = await deps.client.workersElsewhere();
+      if (elsewhere.length > 0) throw new Error(otherStoreText(elsewhere));
+    },
+    ...deps.health,
+  };
+  const readinessNow = async (): Promise<Readiness> => {
+    running ??= readinessOf(checks).finally(() => {
+      running = undefined;
+    });
+    return await running;
+  };
   addRoute(router, '/healthz', {
     get: (_request, response) => {
       response.json({ status: 'ok', auth: showsReasons ? DEVELOPMENT : CONFIGURED });
@@ -33,21 +55,7 @@ export function addHealthRoutes(router: Router, deps: AppDeps, life: OpenStreams
   });
   addRoute(router, '/readyz', {
     get: async (_request, response) => {
-      const checks: Readonly<Record<string, HealthCheck>> = {
-        temporal: async () => {
-          await deps.client.ping();
-        },
-        store: async () => {
-          await deps.conversations.list({ tenant: DEFAULT_TENANT, limit: 1 });
-          await deps.conversations.checkWritable();
-        },
-        same_store: async () => {
-          const elsewhere = await deps.client.workersElsewhere();
-          if (elsewhere.length > 0) throw new Error(otherStoreText(elsewhere));
-        },
-        ...deps.health,
-      };
-      const readiness = life.isDraining ? DRAINING : await readinessOf(checks);
+      const readiness = life.isDraining ? DRAINING : await readinessNow();
       const reasons = JSON.stringify(readiness.checks);
       // A probe asks every few seconds.
       if (readiness.status !== 'ready' && reasons !== logged)

@@ -1,6 +1,7 @@
 /** The caller's own identity, and sessions of pages: a cookie in place of a token, which scripts cannot read. */
 import type { Request, Router } from 'express';
 import { ConversationError } from '../../../client/api/errors.js';
+import { isApiKey } from '../../identity/api-keys.js';
 import { identityOf } from '../../identity/callers.js';
 import {
   MAX_COOKIE_CHARS,
@@ -14,7 +15,10 @@ import { addRoute } from '../../request/router.js';
 import { NoBodySchema } from '../../schemas/bodies.js';
 import { NoQuerySchema } from '../../schemas/queries.js';
 
-export function addSessionRoutes(router: Router, { tokens }: Pick<AppDeps, 'tokens'>): void {
+export function addSessionRoutes(
+  router: Router,
+  { identify, tokens }: Pick<AppDeps, 'identify' | 'tokens'>,
+): void {
   addRoute(router, '/v1/session', {
     get: (request, response) => {
       parseQuery(NoQuerySchema, request);
@@ -24,20 +28,23 @@ export function addSessionRoutes(router: Router, { tokens }: Pick<AppDeps, 'toke
       check(request);
       if (tokens === undefined)
         throw new ConversationError('not_found', 'No secret for sessions is configured');
+      // The cookie would live on for hours after the key is revoked.
+      if (isApiKey(request))
+        throw new ConversationError('forbidden', 'API keys are for services, and begin no session');
       const identity = identityOf(request);
       const expiresAt = sessionEnd(identity.expiresAt);
       const token = tokens.sign({ ...identity, expiresAt });
       if (token.length > MAX_COOKIE_CHARS)
         throw new ConversationError('forbidden', 'The identity is too large for a cookie');
-      response.cookie(sessionCookieOf(request), token, {
-        ...sessionCookieOptions(request),
+      response.cookie(sessionCookieOf(identify), token, {
+        ...sessionCookieOptions(identify),
         expires: expiresAt,
       });
       response.json({ ...identity, expiresAt });
     },
     delete: (request, response) => {
       check(request);
-      response.clearCookie(sessionCookieOf(request), sessionCookieOptions(request));
+      response.clearCookie(sessionCookieOf(identify), sessionCookieOptions(identify));
       response.status(204).end();
     },
   });
