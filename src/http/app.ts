@@ -8,6 +8,7 @@ import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
 import { type CallerLimits, DEFAULT_STREAMS } from './limits/options.js';
+import { refuseRunning } from './limits/running.js';
 import { OPERATIONS } from './openapi/operations.js';
 import { isAnyOf } from './openapi/places.js';
 import { allowCors, allowOrigins } from './request/cors.js';
@@ -69,7 +70,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(refuseOtherSites(deps));
   app.use(identifyCallers(deps, openPaths(deps)));
   app.use(limitCallers({ ...limits, isFree: isUnlimited }));
-  app.use(checkKey());
+  app.use(checkKey(), refuseRunning({ callerOf, isRefusable }));
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
   const router = Router();
@@ -121,6 +122,13 @@ function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
 }
 
 const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };
+
+/** An answer to a call is never refused because it is sent twice: its repeat waits for the same verdict. */
+const isRefusable = isAnyOf(
+  OPERATIONS.filter(
+    ({ idempotent, right }) => idempotent === true && right !== 'answer' && right !== 'extend',
+  ),
+);
 
 const isUnlimitedPlace = isAnyOf(
   OPERATIONS.filter(

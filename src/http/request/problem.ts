@@ -48,8 +48,8 @@ export function sendProblem(
   extension: Readonly<Record<string, unknown>> = {},
 ): void {
   const { retryable, httpStatus } = FAILURES[error.code];
-  if (retryable && (httpStatus === 503 || httpStatus === 429))
-    response.setHeader('Retry-After', String(pauseSeconds(error)));
+  const isLater = httpStatus === 503 || httpStatus === 429 || error.retryAfterMs !== undefined;
+  if (retryable && isLater) response.setHeader('Retry-After', String(pauseSeconds(error)));
   if (httpStatus === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="colloquy"');
   response
     .status(httpStatus)

@@ -56,6 +56,11 @@ export const FAILURES = {
   },
   busy: { httpStatus: 409, title: 'A turn is running', retryable: true },
   rate_limited: { httpStatus: 429, title: 'The caller sends too many requests', retryable: true },
+  request_running: {
+    httpStatus: 409,
+    title: 'The same request is still being answered',
+    retryable: true,
+  },
   queue_full: { httpStatus: 429, title: 'Too many messages wait', retryable: true },
   conversation_closed: { httpStatus: 410, title: 'The conversation is closed', retryable: false },
   agent_not_served: {

@@ -1,11 +1,22 @@
 /** Repeats: keys of requests on every route that changes something, and answers that a caller has already. */
 import { expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { refusal } from '../../support/fakes/fake-temporal.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
+import { until } from '../../support/until.js';
 
 const POSTS = OPERATIONS.filter(({ method }) => method === 'post');
 const TOO_LONG = 'k'.repeat(300);
+
+/** A gate that a test opens. */
+function gate() {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
 
 it.each(POSTS)(
   '$id takes an Idempotency-Key, and refuses one that is no key',
@@ -22,6 +33,54 @@ it.each(POSTS)(
     expect(await response.json()).toMatchObject({ errors: [{ path: 'Idempotency-Key' }] });
   },
 );
+
+it('a repeat is refused while the first request under its key is answered', async () => {
+  const { opened, open } = gate();
+  let sent = 0;
+  const app = await startHttpApp({
+    updateWithStart: async () => {
+      sent += 1;
+      await opened;
+      throw refusal('busy', {});
+    },
+  });
+  app.reader.add('c-1', sampleLog('c-1'));
+  const send = async (key: string) => {
+    const headers = { 'idempotency-key': key };
+    const response = await app.post('/v1/conversations/c-1/messages', { text: 'Hi' }, headers);
+    return { response, problem: (await response.json()) as { readonly code: string } };
+  };
+  const first = send('k-1');
+  await until('the first request', () => sent === 1);
+  const repeat = await send('k-1');
+  expect([repeat.response.status, repeat.problem.code]).toEqual([409, 'request_running']);
+  expect(repeat.response.headers.get('retry-after')).toBe('1');
+  const other = send('k-2');
+  await until('the request under another key', () => sent === 2);
+  open();
+  for (const one of [first, other]) expect((await one).problem.code).toBe('busy');
+  // The first one is over, so its repeat is judged like it.
+  expect((await send('k-1')).problem.code).toBe('busy');
+});
+
+it('an answer that is sent twice at once gets its verdict twice', async () => {
+  const { opened, open } = gate();
+  let sent = 0;
+  const app = await startHttpApp({
+    update: async () => {
+      sent += 1;
+      await opened;
+      throw refusal('verdict', { verdict: 'stale', at: 'now' });
+    },
+  });
+  app.reader.add('c-1', sampleLog('c-1'));
+  const place = '/v1/conversations/c-1/tool-calls/call_1/resolution';
+  const answer = () => app.post(place, { type: 'approve' }, { 'idempotency-key': 'k-1' });
+  const both = [answer(), answer()];
+  await until('both', () => sent === 2);
+  open();
+  for (const one of both) expect(await (await one).json()).toMatchObject({ verdict: 'stale' });
+});
 
 it('a conversation is sent again only when it has changed', async () => {
   const app = await startHttpApp();

@@ -1,0 +1,36 @@
+/** Requests that this process is answering, by their `Idempotency-Key`. */
+import type { Request, RequestHandler } from 'express';
+import { ConversationError } from '../../client/api/errors.js';
+
+/** Milliseconds after which a repeat may find the first request answered. */
+const PAUSE_MS = 1_000;
+
+export interface Running {
+  readonly callerOf: (request: Request) => string;
+  /** Requests whose key makes repeats one request. */
+  readonly isRefusable: (request: Request) => boolean;
+}
+
+/**
+ * Refuses a repeat while the first request under its key is open. A repeat that reaches another process, or comes after
+ * its first request was cut off, is one request with it all the same, and gets the answer of both. To stand behind
+ * everything that finds out who the caller is.
+ */
+export function refuseRunning({ callerOf, isRefusable }: Running): RequestHandler {
+  const running = new Set<string>();
+  return (request, response, next) => {
+    const key = request.get('idempotency-key');
+    if (key !== undefined && isRefusable(request)) {
+      const name = JSON.stringify([callerOf(request), request.path, key]);
+      if (running.has(name))
+        throw new ConversationError(
+          'request_running',
+          'The first request under this Idempotency-Key is still being answered',
+          { retryAfterMs: PAUSE_MS },
+        );
+      running.add(name);
+      response.once('close', () => running.delete(name));
+    }
+    next();
+  };
+}
