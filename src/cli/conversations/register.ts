@@ -72,6 +72,7 @@ function addReading(command: Add): void {
   );
   command('tail <id>', 'Print the last events of a conversation')
     .option('-f, --follow', 'and those that come')
+    .option('--until-idle', 'and those that come until the turn has ended')
     .option('--last <n>', 'events before them, up to 100', count, 20)
     .action(async (id: string, flags: TailFlags) => {
       const { runTail } = await import('./tail-command.js');

@@ -6,11 +6,16 @@ import { type CommonFlags, withClient } from './opened.js';
 
 export interface TailFlags extends CommonFlags {
   readonly follow?: boolean;
+  /** Follow until the turn that runs has ended. */
+  readonly untilIdle?: boolean;
   /** The number of events before those that come. */
   readonly last: number;
 }
 
-/** Prints the last events, and with `--follow` those that come, until the conversation is closed or at Ctrl-C. */
+/**
+ * Prints the last events, and with `--follow` those that come, until the conversation is closed or at Ctrl-C; with
+ * `--until-idle` until its turn has ended.
+ */
 export async function runTail(id: string, flags: TailFlags): Promise<never> {
   return await withClient(flags, async ({ client, print }) => {
     const conversation = client.conversation(id);
@@ -19,9 +24,16 @@ export async function runTail(id: string, flags: TailFlags): Promise<never> {
     };
     const page = await conversation.events({ before: 'end', limit: Math.max(1, flags.last) });
     for (const event of page.events.slice(0, flags.last).toReversed()) show(event);
-    const isClosed = page.events[0]?.type === 'conversation_closed';
-    if (flags.follow === true && !isClosed)
-      await follow(conversation, page.tail ?? page.cursor, show);
+    const ends: readonly CanonicalEvent['type'][] =
+      flags.untilIdle === true ? ['turn_ended', 'conversation_closed'] : ['conversation_closed'];
+    const isOver = ({ type }: CanonicalEvent): boolean => ends.includes(type);
+    const [last] = page.events;
+    const follows = flags.follow === true || flags.untilIdle === true;
+    if (follows && !(last !== undefined && isOver(last)))
+      await follow(conversation, page.tail ?? page.cursor, (event) => {
+        show(event);
+        return isOver(event);
+      });
     return 0;
   });
 }
@@ -29,7 +41,8 @@ export async function runTail(id: string, flags: TailFlags): Promise<never> {
 async function follow(
   conversation: Conversation,
   after: NonNullable<Parameters<Conversation['subscribe']>[0]>['after'],
-  show: (event: CanonicalEvent) => void,
+  /** Returns whether the event is the last one to follow. */
+  show: (event: CanonicalEvent) => boolean,
 ): Promise<void> {
   const left = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -38,8 +51,7 @@ async function follow(
     });
   for await (const frame of conversation.subscribe({ after, signal: left.signal })) {
     if (frame.type !== 'event') continue;
-    show(frame.event);
-    if (frame.event.type === 'conversation_closed') return;
+    if (show(frame.event)) return;
   }
 }
 

@@ -66,8 +66,9 @@ describe('the commands on conversations', promise('G338'), () => {
     const late = await said('resolve', 'default~order-1~call_2', '--deny', 'too late');
     expect(late).toEqual([1, expect.stringMatching(/^stale: already_resolved, /)]);
 
-    await world.talk('order-1').ended();
-    const [, tail] = await said('tail', 'order-1', '--last', '2');
+    const [, whole] = await said('tail', 'order-1', '--until-idle');
+    expect(whole).toMatch(/turn_ended +completed\n$/);
+    const [, tail] = await said('tail', 'order-1', '--until-idle', '--last', '2');
     expect(tail).toMatch(
       /assistant_message +Here is where we are[^\n]*\n[^\n]*turn_ended +completed\n$/,
     );
