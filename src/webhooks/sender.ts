@@ -62,6 +62,7 @@ const PRUNE_EVERY_MS = 3_600_000;
 const PRUNED_AT_ONCE = 1_000;
 const KEEP_DELIVERED_MS = 7 * 24 * 3_600_000;
 const KEEP_DEAD_MS = 30 * 24 * 3_600_000;
+const KEEP_PENDING_MS = 30 * 24 * 3_600_000;
 const MAX_ERROR_CHARS = 300;
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
@@ -224,6 +225,7 @@ class Sender implements WebhookSender {
     const limits = {
       deliveredBeforeMs: nowMs - KEEP_DELIVERED_MS,
       deadBeforeMs: nowMs - KEEP_DEAD_MS,
+      pendingBeforeMs: nowMs - KEEP_PENDING_MS,
       limit: PRUNED_AT_ONCE,
     };
     if ((await this.#options.store.pruneDeliveries(limits)) < PRUNED_AT_ONCE)

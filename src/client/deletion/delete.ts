@@ -190,6 +190,7 @@ export async function deleteTenant(
     await Promise.all(chunk);
   };
   try {
+    await deletions.removeOfTenant(tenant);
     // A deletion that is not finished has been counted before.
     await all(deletions.ofTenant(tenant), async (key) => !(await deletions.isDeleted(key)));
     await all(leftOf(parts, tenant), () => Promise.resolve(true));

@@ -1,8 +1,9 @@
-/** The client's deletions port over the event log, and the blobs beside it. */
+/** The client's deletions port over the event log, and the blobs and webhooks beside it. */
 import type { DeletionsPort } from '../../client/ports/deletions.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
 import type { EventLog } from '../../store/ports/log.js';
+import type { WebhookStore } from '../../store/ports/webhooks.js';
 
 const PAGE = 200;
 
@@ -21,8 +22,9 @@ export function createIsDeletedRun(
 export function createDeletions(deps: {
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;
+  readonly webhooks?: WebhookStore | undefined;
 }): DeletionsPort {
-  const { log, blobs } = deps;
+  const { log, blobs, webhooks } = deps;
   return {
     isKnown: async (key) =>
       (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
@@ -42,6 +44,9 @@ export function createDeletions(deps: {
       if ((await log.head(request)) === undefined) await blobs?.delete(request);
     },
     finish: (key) => log.finishDeletion(key),
+    removeOfTenant: async (tenant) => {
+      await webhooks?.removeEndpoints(tenant);
+    },
     ofTenant: async function* (tenant) {
       for (let after: string | undefined; ; ) {
         const page = await log.keysOfTenant({

@@ -12,28 +12,28 @@
  * W4  The id of an event depends on the conversation and the place in its log alone, so a store that is restored from a
  *     backup gives the same event the same id again.
  */
-import { createHash } from 'node:crypto';
 import { foldView } from '../../core/view/view.js';
-import { labelsOf } from '../../protocol/calls/executors.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type {
-  AtEvent,
-  WebhookData,
-  WebhookEnvelope,
-  WebhookEvent,
-  WebhookEventType,
-} from '../../protocol/log/webhook-events.js';
-import { formatCursor } from '../../protocol/values/cursor.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
-import type { Trouble } from '../../protocol/values/trouble.js';
+import type { WebhookEvent } from '../../protocol/log/webhook-events.js';
 import { contentHash } from './append.js';
+import {
+  ended,
+  expiring,
+  type Facts,
+  factsIn,
+  factsOf,
+  made,
+  type Outcome,
+  opened,
+  type Place,
+} from './service/webhook-events.js';
 
-/** An event with the hash of the log event that it comes from. */
+/** An event, and the log event that it comes from. */
 interface Derived {
   readonly event: WebhookEvent;
-  readonly from: string;
+  readonly from: CanonicalEvent;
 }
 
 interface Step {
@@ -86,7 +86,7 @@ function newsOf(all: readonly Derived[], sent: ReadonlySet<string>): readonly We
 }
 
 function nameOf({ event, from }: Derived): string {
-  return JSON.stringify([event.type, event.subject, from]);
+  return JSON.stringify([event.type, event.subject, contentHash(from)]);
 }
 
 /** The calls that wait according to a receiver, by id: those at the end of the old log, changed by the news. */
@@ -129,10 +129,8 @@ function derived(
     const before = view;
     view = foldView(before, event);
     if (view === undefined || view === before) continue;
-    const derivedHere = ofStep({ before, after: view, event, generation });
-    if (derivedHere.length === 0) continue;
-    const hash = contentHash(event);
-    found.push(...derivedHere.map((each) => ({ event: each, from: hash })));
+    const here = ofStep({ before, after: view, event, generation });
+    found.push(...here.map((each) => ({ event: each, from: event })));
   }
   return found;
 }
@@ -161,9 +159,7 @@ function opensAgain(event: CanonicalEvent, { toolCallId }: PendingCall): boolean
   return event.type === 'suspension' && event.suspension.toolCallId === toolCallId;
 }
 
-type Ended = WebhookData['conversation.suspension.ended'];
-
-function outcomeOf(event: CanonicalEvent): Pick<Ended, 'outcome' | 'answer' | 'by'> {
+function outcomeOf(event: CanonicalEvent): Outcome {
   switch (event.type) {
     case 'resolution':
       return { outcome: 'answered', answer: event.resolution.type, by: event.actor.id };
@@ -210,143 +206,4 @@ function ofEvent(
     default:
       return [];
   }
-}
-
-/** Place of a log event, and the state at it. */
-interface Place {
-  readonly view: ConversationSnapshot;
-  readonly cursor: { readonly generation: number; readonly seq: number };
-  readonly time: string;
-}
-
-function opened(at: Place, call: PendingCall): WebhookEvent {
-  const data = {
-    ...factsOf(call),
-    openedAt: call.openedAt,
-    ...(call.reverted === undefined ? {} : { reverted: true as const }),
-  };
-  return made('conversation.suspension.opened', at, { subject: call.toolCallId, data });
-}
-
-function ended(
-  at: Place,
-  call: Facts,
-  outcome: Pick<Ended, 'outcome' | 'answer' | 'by'>,
-): WebhookEvent {
-  const data = { ...call, ...outcome };
-  return made('conversation.suspension.ended', at, { subject: call.toolCallId, data });
-}
-
-/** The wait's deadline is part of the id in place of the cursor: one event for each deadline, from the log or from the store. */
-function expiring(at: Place, call: PendingCall): WebhookEvent {
-  return made('conversation.suspension.expiring', at, {
-    subject: call.toolCallId,
-    data: factsOf(call),
-    place: [call.toolCallId, call.deadline],
-  });
-}
-
-/** The event of a wait that ends soon, as of a stored state. Undefined when the call does not wait there. */
-export function expiringIn(
-  {
-    snapshot,
-    generation,
-  }: { readonly snapshot: ConversationSnapshot; readonly generation: number },
-  toolCallId: string,
-  nowMs: number,
-): WebhookEvent | undefined {
-  const call = snapshot.pending.find((each) => each.toolCallId === toolCallId);
-  if (call === undefined || Date.parse(call.deadline) <= nowMs) return undefined;
-  const cursor = { generation, seq: snapshot.seq };
-  return expiring({ view: snapshot, cursor, time: new Date(nowMs).toISOString() }, call);
-}
-
-/** Whether the calls of a turn say themselves when they are about to expire: then the log has an event of it. */
-export function warnsItself(turn: readonly CanonicalEvent[], toolCallId: string): boolean {
-  const plans = turn.flatMap((event) =>
-    (event.type === 'tool_call' || event.type === 'call_planned') &&
-    event.call.toolCallId === toolCallId
-      ? [event.call]
-      : [],
-  );
-  return plans.at(-1)?.warnBeforeMs !== undefined;
-}
-
-/** The event of a mark of trouble. Undefined when the mark is no news, or says only that the workflow is slow. */
-export function failingOf(
-  key: ConversationKey,
-  marks: { readonly before: Trouble | undefined; readonly now: Trouble },
-  snapshot: ConversationSnapshot | undefined,
-): WebhookEvent | undefined {
-  const { before, now } = marks;
-  const { runId, since, attempts } = now;
-  if (now.kind !== 'failing' || (before?.kind === 'failing' && before.runId === runId))
-    return undefined;
-  const type = 'conversation.failing';
-  const { tenant, conversationId } = key;
-  const about = snapshot === undefined ? { tenant, conversationId } : aboutOf(snapshot);
-  return {
-    ...envelope(type, key, { id: [runId, since], time: new Date().toISOString() }),
-    data: { ...about, runId, since, attempts },
-  };
-}
-
-/** The facts of a call that every event about its wait has. */
-type Facts = Omit<WebhookData['conversation.suspension.expiring'], keyof AtEvent>;
-
-function factsOf({ name, ...call }: PendingCall): Facts {
-  return factsIn({ ...call, tool: name });
-}
-
-function factsIn(call: Facts): Facts {
-  const { turnId, toolCallId, ref, tool, kind, deadline, argsDigest } = call;
-  return {
-    ...{ turnId, toolCallId, ref, tool, kind, deadline },
-    ...labelsOf(call),
-    ...(argsDigest === undefined ? {} : { argsDigest }),
-  };
-}
-
-function aboutOf({ tenant, conversationId, agent, parent }: ConversationSnapshot) {
-  const root = parent === undefined ? {} : { root: parent.root };
-  return { tenant, conversationId, agent, ...root };
-}
-
-interface Made<Type extends WebhookEventType> {
-  readonly subject?: string;
-  readonly data: Omit<WebhookData[Type], keyof AtEvent>;
-  /** Parts of the id in place of the cursor. */
-  readonly place?: readonly string[];
-}
-
-function made<Type extends WebhookEventType>(
-  type: Type,
-  { view, cursor, time }: Place,
-  { subject, data, place }: Made<Type>,
-): WebhookEvent {
-  const at = formatCursor(cursor);
-  const id = [view.startedAt, ...(place ?? [at, subject ?? ''])];
-  return {
-    ...envelope(type, view, { id, time, ...(subject === undefined ? {} : { subject }) }),
-    data: { ...aboutOf(view), cursor: at, ...data },
-  } as unknown as WebhookEvent;
-}
-
-function envelope<Type extends string>(
-  type: Type,
-  { tenant, conversationId }: ConversationKey,
-  parts: { readonly id: readonly string[]; readonly time: string; readonly subject?: string },
-): Omit<WebhookEnvelope<Type>, 'data'> {
-  const { id, time, subject } = parts;
-  const hash = createHash('sha256').update(JSON.stringify([tenant, conversationId, type, ...id]));
-  return {
-    specversion: '1.0',
-    id: `msg_${hash.digest('hex').slice(0, 40)}`,
-    source: `/tenants/${tenant}/conversations/${conversationId}`,
-    type,
-    time,
-    timestamp: time,
-    ...(subject === undefined ? {} : { subject }),
-    datacontenttype: 'application/json',
-  };
 }

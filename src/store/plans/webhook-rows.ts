@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/log/webhook-events.js';
 import type {
   ClaimedDelivery,
+  DeliveryCounts,
   DeliveryPage,
   DeliveryResult,
   DeliveryStatus,
@@ -37,6 +38,12 @@ export function endpointOf(row: Row): WebhookEndpoint {
   };
 }
 
+/** In the order of their creation, which no index has: endpoints are few. */
+export function oldestFirst(rows: readonly Row[]): readonly WebhookEndpoint[] {
+  const rank = ({ createdAt, id }: WebhookEndpoint): string => `${createdAt} ${id}`;
+  return rows.map(endpointOf).toSorted((left, right) => (rank(left) < rank(right) ? -1 : 1));
+}
+
 export function targetOf(row: Row): WebhookTarget {
   const secrets = JSON.parse(textIn(row, 'secrets')) as WebhookSecrets;
   return { endpoint: endpointOf(row), secrets };
@@ -58,6 +65,15 @@ export function secretsAfter(
     ...(before.previous ?? []),
   ];
   return { ...current, previous: previous.slice(0, MAX_PREVIOUS_SECRETS) };
+}
+
+/** When a new delivery happened and is due: by the clock of this process where the event's is ahead of it. */
+export function timesOf({ time }: WebhookEnvelope): {
+  readonly sinceMs: number;
+  readonly dueMs: number;
+} {
+  const sinceMs = Date.parse(time);
+  return { sinceMs, dueMs: Math.min(sinceMs, Date.now()) };
 }
 
 export interface DeliveryRow {
@@ -113,10 +129,27 @@ export function deliveryPage(rows: readonly Row[], limit: number): DeliveryPage 
   return { deliveries, nextCursor: cursorOf(numberIn(last, 'position')) };
 }
 
+/** Statement of both adapters: reads the deliveries that have not been delivered, along one index. */
+export function countsQuery(deliveries: string): string {
+  return `SELECT (SELECT count(*) FROM ${deliveries} WHERE status = 'pending') AS pending,
+    (SELECT count(*) FROM ${deliveries} WHERE status = 'dead') AS dead,
+    (SELECT min(since_ms) FROM ${deliveries} WHERE status = 'pending') AS oldest_ms`;
+}
+
+export function countsOf(row: Row = {}): DeliveryCounts {
+  const oldest = row['oldest_ms'];
+  return {
+    pending: numberIn(row, 'pending'),
+    dead: numberIn(row, 'dead'),
+    ...(oldest === null ? {} : { oldestPendingAtMs: Number(oldest) }),
+  };
+}
+
 export interface SettledColumns {
   readonly status: DeliveryStatus;
   readonly nextAtMs: number;
-  readonly settledAtMs: number | null;
+  /** When the delivery has ended; null: it has not. */
+  readonly endedAtMs: number | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
 }
@@ -125,12 +158,12 @@ export interface SettledColumns {
 export function settledColumns(result: DeliveryResult, nowMs: number): SettledColumns {
   const lastStatus = result.httpStatus ?? null;
   if (result.type === 'delivered')
-    return { status: 'delivered', nextAtMs: 0, settledAtMs: nowMs, lastStatus, lastError: null };
+    return { status: 'delivered', nextAtMs: 0, endedAtMs: nowMs, lastStatus, lastError: null };
   const failed = { lastStatus, lastError: result.error };
   if (result.type === 'failed' && result.retryAtMs === undefined)
-    return { ...failed, status: 'dead', nextAtMs: 0, settledAtMs: nowMs };
+    return { ...failed, status: 'dead', nextAtMs: 0, endedAtMs: nowMs };
   const nextAtMs = result.type === 'failed' ? (result.retryAtMs ?? nowMs) : nowMs;
-  return { ...failed, status: 'pending', nextAtMs, settledAtMs: null };
+  return { ...failed, status: 'pending', nextAtMs, endedAtMs: null };
 }
 
 /** Shorter waits end too soon for a warning to be of use. */

@@ -13,7 +13,7 @@ export interface WebhookEndpoint {
   readonly id: string;
   /** Absent: events of every tenant, for endpoints that the configuration names. */
   readonly tenant?: string;
-  /** `https://…`, or `deliver:<name>` for a function of the application. */
+  /** `https://…`, or `deliver:` for the function of the application. */
   readonly url: string;
   readonly description?: string;
   /** Absent: all. */
@@ -86,6 +86,14 @@ export interface DeliveryPage {
   readonly nextCursor?: string;
 }
 
+/** Over all tenants. */
+export interface DeliveryCounts {
+  readonly pending: number;
+  readonly dead: number;
+  /** When the oldest event that is pending happened, by the clock of its workflow. Absent: none is. */
+  readonly oldestPendingAtMs?: number;
+}
+
 export interface WebhookStore {
   /**
    * Creates an endpoint, or changes the one with its id; `status` and `createdAt` of an existing one stay. Another
@@ -99,16 +107,24 @@ export interface WebhookStore {
   setEndpointStatus(id: string, status: WebhookStatus): Promise<boolean>;
   /** Removes the endpoint with its deliveries. False when there was none. */
   removeEndpoint(id: string): Promise<boolean>;
+  /** Removes all of a tenant with their deliveries; resolves to their number. Those of every tenant stay. */
+  removeEndpoints(tenant: string): Promise<number>;
 
-  /** Adds one delivery for one endpoint, such as a test; nothing if it has this event. */
+  /**
+   * Adds one delivery for one endpoint, such as a test; nothing if it has this event. Such a delivery waits for no
+   * other, and no other waits for it.
+   */
   enqueue(endpointId: string, event: WebhookEnvelope): Promise<void>;
-  /** Adds the events of waits that end soon; resolves to the number of waits. Each is taken once. */
+  /**
+   * Adds the events of waits that end soon; resolves to the number of waits. Each is taken once; none while there is no
+   * endpoint.
+   */
   announceExpiring(options: { readonly nowMs: number; readonly limit: number }): Promise<number>;
-  /** Active endpoints with a delivery that is due. */
+  /** Active endpoints with a delivery that is due, longest due first. */
   dueTargets(nowMs: number): Promise<readonly WebhookTarget[]>;
   /**
-   * Takes due deliveries of an active endpoint, at most one of each conversation: the oldest that is pending. No other sender
-   * gets them until the lease ends.
+   * Takes due deliveries of an active endpoint, longest due first, at most one of each conversation: the oldest that is
+   * pending. No other sender gets them until the lease ends.
    */
   claimDeliveries(options: {
     readonly endpointId: string;
@@ -129,14 +145,21 @@ export interface WebhookStore {
     readonly limit: number;
     readonly cursor?: string;
   }): Promise<DeliveryPage>;
-  /** Makes a delivery that has ended pending again, as if it had not been tried. False when there is no such one. */
+  /**
+   * Makes a delivery that has ended pending again, as if it had not been tried, behind all others: so it holds back none
+   * that is there already. False when there is no such one.
+   */
   resendDelivery(endpointId: string, deliveryId: string): Promise<boolean>;
-  /** Removes deliveries that ended before these times; resolves to their number. */
+  /**
+   * Removes deliveries that ended before these times, pending ones whose event is older than that, and those of removed
+   * endpoints; resolves to their number.
+   */
   pruneDeliveries(options: {
     readonly deliveredBeforeMs: number;
     readonly deadBeforeMs: number;
+    readonly pendingBeforeMs: number;
     readonly limit: number;
   }): Promise<number>;
-  /** Numbers of deliveries that are pending and dead, for metrics. */
-  deliveryCounts(): Promise<{ readonly pending: number; readonly dead: number }>;
+  /** For metrics. Reads every delivery that is pending or dead, so callers keep the result for some seconds. */
+  deliveryCounts(): Promise<DeliveryCounts>;
 }

@@ -15,7 +15,7 @@ import { eventOf, textIn } from '../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
 import type { SqliteDatabase } from './database/database.js';
-import { readDeletion } from './deletions.js';
+import { isOfDeleted } from './deletions.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';
 import { eventsThrough, readHead } from './read.js';
@@ -23,8 +23,7 @@ import { storeOutbox } from './webhooks/outbox.js';
 
 /** To be called inside a write transaction. */
 export function appendBatch(database: SqliteDatabase, batch: AppendBatch): AppendResult {
-  if (readDeletion(database, batch)?.runIds.includes(batch.runId) === true)
-    return { outcome: 'deleted' };
+  if (isOfDeleted(database, batch, batch.runId)) return { outcome: 'deleted' };
   const head = readHead(database, batch);
   const plan = planAppend(batch, head, (seq) => hashAt(database, batch, { seq, head }));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
@@ -53,7 +52,7 @@ function extend(
   else putHead(database, next);
   followClaims(database, head?.snapshot, snapshot);
   followPending(database, { before: head?.snapshot, after: snapshot, added: events });
-  storeOutbox(database, batch, outboxOf(head?.snapshot, events, generation));
+  storeOutbox(database, batch, () => outboxOf(head?.snapshot, events, generation));
   return { outcome: 'appended', head: next, added: events.length };
 }
 
@@ -94,10 +93,11 @@ function rewrite(
     added: [...kept, ...events],
     isRewritten: true,
   });
-  const replaced = eventsAfter(database, head, keepThrough);
-  const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
-  const written = { added: events, end: snapshot, generation };
-  storeOutbox(database, batch, outboxOfRewrite({ ...rewritten, ...written }));
+  storeOutbox(database, batch, () => {
+    const replaced = eventsAfter(database, head, keepThrough);
+    const rewritten = { kept: folded, replaced, replacedEnd: head.snapshot };
+    return outboxOfRewrite({ ...rewritten, added: events, end: snapshot, generation });
+  });
   return { outcome: 'rewritten', head: next, added: events.length };
 }
 

@@ -20,6 +20,15 @@ export function readDeletion(database: SqliteDatabase, key: ConversationKey): De
   return row === undefined ? undefined : deletionOf(row);
 }
 
+/** Whether a run is of a conversation that was deleted. */
+export function isOfDeleted(
+  database: SqliteDatabase,
+  key: ConversationKey,
+  runId: string,
+): boolean {
+  return readDeletion(database, key)?.runIds.includes(runId) === true;
+}
+
 /** To be called inside a write transaction. */
 export function beginDeletion(
   database: SqliteDatabase,

@@ -1,11 +1,12 @@
 /** Marks of trouble in the sqlite event log. Synchronous; callers wrap them. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
-import { failingOf } from '../plans/outbox.js';
 import { keyOf } from '../plans/rows.js';
+import { failingOf } from '../plans/service/webhook-events.js';
 import { isNewTrouble, troubleFrom } from '../plans/troubles.js';
 import type { Troubled, Troubles } from '../ports/troubles.js';
 import type { SqliteDatabase } from './database/database.js';
+import { isOfDeleted } from './deletions.js';
 import { readHead } from './read.js';
 import { storeOutbox } from './webhooks/outbox.js';
 
@@ -18,6 +19,7 @@ export function markTrouble(
   trouble: Trouble,
 ): boolean {
   const { tenant, conversationId } = key;
+  if (isOfDeleted(database, key, trouble.runId)) return false;
   const before = readTrouble(database, key);
   database.run(
     `INSERT INTO troubles (tenant, conversation_id, last_seq, kind, trouble)
@@ -30,7 +32,7 @@ export function markTrouble(
     JSON.stringify(trouble),
   );
   const failing = failingOf(key, { before, now: trouble }, readHead(database, key)?.snapshot);
-  if (failing !== undefined) storeOutbox(database, { tenant, conversationId }, [failing]);
+  if (failing !== undefined) storeOutbox(database, key, () => [failing]);
   return isNewTrouble(before, trouble);
 }
 

@@ -100,6 +100,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
         begin: () => none,
         extend: () => none,
         finish: () => none,
+        removeOfTenant: () => none,
         ofTenant: () => {
           throw new Error('no route deletes a tenant');
         },

@@ -115,5 +115,13 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.troubles({ limit: 9 })).toEqual([]);
     });
+
+    it('are refused for a run of a deleted conversation, not for another that begins under its id', async () => {
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      expect(await log.markTrouble(KEY, FAILING)).toBe(false);
+      expect(await log.troubles({ limit: 9 })).toEqual([]);
+      expect(await log.markTrouble(KEY, { ...FAILING, runId: 'run-z' })).toBe(true);
+      expect(await log.troubles({ limit: 9 })).toHaveLength(1);
+    });
   });
 }

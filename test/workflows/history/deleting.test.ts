@@ -10,6 +10,7 @@ import { type BlobStore, openEventLog } from '../../../src/projection/index.js';
 import { Projector } from '../../../src/projection/projector/projector.js';
 import { Sweep } from '../../../src/projection/projector/sweep.js';
 import { createWorkflowSource } from '../../../src/projection/source/workflow-source.js';
+import type { WebhookStore } from '../../../src/store/ports/webhooks.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import {
@@ -20,6 +21,7 @@ import {
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
+import { putEndpoint } from '../../support/webhooks/samples.js';
 
 const asksAndWaits = () =>
   script(calls('customer.ask', { question: 'A?' }), says('again'), says('once more'));
@@ -184,7 +186,10 @@ test.each(STORES)(
     };
     await until('all are listed', listed, { holds: (count) => count === 4 });
 
+    const webhooks = engine.opened.webhooks as WebhookStore;
+    await putEndpoint(webhooks, { tenant });
     expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 3 });
+    expect(await webhooks.endpoint('hook')).toBeUndefined();
     const runs = `WorkflowId STARTS_WITH 'conversation:${tenant}' AND ExecutionStatus = 'Running'`;
     const running = async (): Promise<number> => (await engine.temporal.workflow.count(runs)).count;
     await until('one runs', running, { holds: (count) => count === 1 });

@@ -29,7 +29,7 @@ export async function appendBatch(
 ): Promise<AppendResult> {
   const head = await lockedHead(database, queries, batch);
   const append = new Append(database, queries, batch);
-  if (await append.isOfDeleted()) return { outcome: 'deleted' };
+  if (await isOfDeleted(database, queries, batch)) return { outcome: 'deleted' };
   const hashes = await append.storedHashes(head);
   const plan = planAppend(batch, head, (seq) => hashes.get(seq));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
@@ -55,6 +55,23 @@ export async function lockedHead(
   return stored === undefined ? undefined : headOf(stored);
 }
 
+/**
+ * Whether a run is of a conversation that was deleted. To be called while the head is locked, so that a deletion is over
+ * or has yet to begin.
+ */
+export async function isOfDeleted(
+  database: PostgresDatabase,
+  queries: Queries,
+  { tenant, conversationId, runId }: ConversationKey & { readonly runId: string },
+): Promise<boolean> {
+  const row = await queries.get(
+    `SELECT run_ids FROM ${database.table('deletions')} WHERE tenant = $1 AND conversation_id = $2`,
+    tenant,
+    conversationId,
+  );
+  return row !== undefined && (JSON.parse(textIn(row, 'run_ids')) as string[]).includes(runId);
+}
+
 class Append {
   readonly #conversations: string;
   readonly #events: string;
@@ -72,17 +89,6 @@ class Append {
     this.#queries = queries;
     this.#batch = batch;
     this.#outbox = new Outbox(database, queries);
-  }
-
-  /** Checked while the head is locked, so that a deletion is over or has yet to begin. */
-  async isOfDeleted(): Promise<boolean> {
-    const { tenant, conversationId, runId } = this.#batch;
-    const row = await this.#queries.get(
-      `SELECT run_ids FROM ${this.#database.table('deletions')} WHERE tenant = $1 AND conversation_id = $2`,
-      tenant,
-      conversationId,
-    );
-    return row !== undefined && (JSON.parse(textIn(row, 'run_ids')) as string[]).includes(runId);
   }
 
   /** Hashes of the stored rows that the batch repeats. */

@@ -1,13 +1,13 @@
 /** Marks of trouble in the Postgres event log. */
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import type { Trouble } from '../../../protocol/values/trouble.js';
-import { failingOf } from '../../plans/outbox.js';
 import { keyOf } from '../../plans/rows.js';
+import { failingOf } from '../../plans/service/webhook-events.js';
 import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
 import type { Troubles } from '../../ports/troubles.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 import { Outbox } from '../webhooks/outbox.js';
-import { lockedHead } from './append.js';
+import { isOfDeleted, lockedHead } from './append.js';
 
 export class PostgresTroubles implements Troubles {
   readonly #database: PostgresDatabase;
@@ -23,6 +23,8 @@ export class PostgresTroubles implements Troubles {
   async markTrouble(key: ConversationKey, trouble: Trouble) {
     return await this.#database.write(async (queries) => {
       const head = await lockedHead(this.#database, queries, key);
+      if (await isOfDeleted(this.#database, queries, { ...key, runId: trouble.runId }))
+        return false;
       const before = await this.#read(queries, key);
       await queries.run(
         `INSERT INTO ${this.#table} (tenant, conversation_id, last_seq, kind, trouble)

@@ -91,6 +91,7 @@ const TABLES = `
   );
   CREATE INDEX webhook_endpoints_of_tenant ON webhook_endpoints (tenant);
 
+  -- since_ms: when the event happened, of a delivery that has ended when it ended.
   CREATE TABLE webhook_deliveries (
     position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     endpoint_id TEXT COLLATE "C" NOT NULL,
@@ -102,17 +103,17 @@ const TABLES = `
     attempts INTEGER NOT NULL,
     next_at_ms BIGINT NOT NULL,
     claim TEXT,
-    settled_at_ms BIGINT,
+    since_ms BIGINT NOT NULL,
     last_status INTEGER,
     last_error TEXT,
     UNIQUE (endpoint_id, event_id)
   );
-  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms) WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms, position) WHERE status = 'pending';
   CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, tenant, conversation_id, position)
     WHERE status = 'pending';
   CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, status, position);
   CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
-  CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (status, settled_at_ms) WHERE settled_at_ms IS NOT NULL;
+  CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (status, since_ms);
 
   -- A mark holds while the log of its conversation ends at last_seq.
   CREATE TABLE troubles (

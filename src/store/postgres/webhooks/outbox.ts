@@ -1,9 +1,9 @@
 /** Deliveries of webhooks that an append, a mark of trouble or a wait's end writes, inside its transaction. */
 import type { WebhookEnvelope, WebhookEvent } from '../../../protocol/log/webhook-events.js';
 import type { ConversationKey } from '../../../protocol/values/ids.js';
-import { expiringIn, warnsItself } from '../../plans/outbox.js';
 import { eventOf, headOf, textIn } from '../../plans/rows.js';
-import { deliveriesOf, endpointOf } from '../../plans/webhook-rows.js';
+import { expiringIn, warnsItself } from '../../plans/service/webhook-events.js';
+import { deliveriesOf, endpointOf, timesOf } from '../../plans/webhook-rows.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 
 type Tables = Pick<PostgresDatabase, 'table'>;
@@ -35,9 +35,10 @@ export class Outbox {
     if (rows.length === 0) return;
     await this.#queries.run(
       `INSERT INTO ${this.#database.table('webhook_deliveries')}
-         (endpoint_id, event_id, tenant, conversation_id, status, event, attempts, next_at_ms)
-       SELECT endpoint_id, event_id, $1, $2, 'pending', event, 0, 0
-       FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS row (endpoint_id, event_id, event, nth)
+         (endpoint_id, event_id, tenant, conversation_id, status, event, attempts, next_at_ms, since_ms)
+       SELECT endpoint_id, event_id, $1, $2, 'pending', event, 0, due_ms, since_ms
+       FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[]) WITH ORDINALITY
+         AS row (endpoint_id, event_id, event, due_ms, since_ms, nth)
        ORDER BY nth
        ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
       tenant,
@@ -45,6 +46,8 @@ export class Outbox {
       rows.map(({ endpointId }) => endpointId),
       rows.map(({ event }) => event.id),
       rows.map(({ event }) => JSON.stringify(event)),
+      rows.map(({ event }) => timesOf(event).dueMs),
+      rows.map(({ event }) => timesOf(event).sinceMs),
     );
   }
 

@@ -85,6 +85,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX webhook_endpoints_of_tenant ON webhook_endpoints (tenant);
 
+  -- since_ms: when the event happened, of a delivery that has ended when it ended.
   CREATE TABLE webhook_deliveries (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     endpoint_id TEXT NOT NULL,
@@ -96,17 +97,17 @@ export const MIGRATIONS: readonly string[] = [
     attempts INTEGER NOT NULL,
     next_at_ms INTEGER NOT NULL,
     claim TEXT,
-    settled_at_ms INTEGER,
+    since_ms INTEGER NOT NULL,
     last_status INTEGER,
     last_error TEXT,
     UNIQUE (endpoint_id, event_id)
   ) STRICT;
-  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms) WHERE status = 'pending';
+  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_at_ms, position) WHERE status = 'pending';
   CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, tenant, conversation_id, position)
     WHERE status = 'pending';
   CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, status, position);
   CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
-  CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (status, settled_at_ms) WHERE settled_at_ms IS NOT NULL;
+  CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (status, since_ms);
 
   CREATE TABLE troubles (
     tenant TEXT NOT NULL,

@@ -1,22 +1,25 @@
 /** Deliveries of webhooks that an append, a mark of trouble or a wait's end writes, inside its transaction. */
 import type { WebhookEnvelope, WebhookEvent } from '../../../protocol/log/webhook-events.js';
 import type { ConversationKey } from '../../../protocol/values/ids.js';
-import { expiringIn, warnsItself } from '../../plans/outbox.js';
 import { eventOf, headOf, textIn } from '../../plans/rows.js';
-import { deliveriesOf, endpointOf } from '../../plans/webhook-rows.js';
+import { expiringIn, warnsItself } from '../../plans/service/webhook-events.js';
+import { deliveriesOf, endpointOf, timesOf } from '../../plans/webhook-rows.js';
 import type { SqliteDatabase } from '../database/database.js';
 
-/** To be called last in an append: a wait that has ended must not be announced behind its end. */
+/**
+ * To be called last in an append: a wait that has ended must not be announced behind its end. Asks for the events only
+ * where there is an endpoint.
+ */
 export function storeOutbox(
   database: SqliteDatabase,
   key: ConversationKey,
-  events: readonly WebhookEvent[],
+  events: () => readonly WebhookEvent[],
 ): void {
-  if (events.length === 0) return;
   const endpoints = database
     .all('SELECT * FROM webhook_endpoints WHERE tenant = ? OR tenant IS NULL', key.tenant)
     .map(endpointOf);
-  for (const { endpointId, event } of deliveriesOf(events, endpoints))
+  if (endpoints.length === 0) return;
+  for (const { endpointId, event } of deliveriesOf(events(), endpoints))
     insertDelivery(database, { ...key, endpointId, event });
 }
 
@@ -25,15 +28,18 @@ export function insertDelivery(
   database: SqliteDatabase,
   row: ConversationKey & { readonly endpointId: string; readonly event: WebhookEnvelope },
 ): void {
+  const { dueMs, sinceMs } = timesOf(row.event);
   database.run(
     `INSERT INTO webhook_deliveries
-       (endpoint_id, event_id, tenant, conversation_id, status, event, attempts, next_at_ms)
-     VALUES (?, ?, ?, ?, 'pending', ?, 0, 0) ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
+       (endpoint_id, event_id, tenant, conversation_id, status, event, attempts, next_at_ms, since_ms)
+     VALUES (?, ?, ?, ?, 'pending', ?, 0, ?, ?) ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
     row.endpointId,
     row.event.id,
     row.tenant,
     row.conversationId,
     JSON.stringify(row.event),
+    dueMs,
+    sinceMs,
   );
 }
 
@@ -60,7 +66,7 @@ export function announceExpiring(
     );
     const event = expiringIn(head, toolCallId, nowMs);
     if (event !== undefined && !isAnnouncedByLog(database, event, toolCallId))
-      storeOutbox(database, head, [event]);
+      storeOutbox(database, head, () => [event]);
   }
   return rows.length;
 }

@@ -4,9 +4,11 @@ import { listLimit, positionOf } from '../../plans/paging.js';
 import { numberIn, textIn } from '../../plans/rows.js';
 import {
   claimedOf,
+  countsOf,
+  countsQuery,
   definitionOf,
   deliveryPage,
-  endpointOf,
+  oldestFirst,
   secretsAfter,
   settledColumns,
   targetOf,
@@ -21,6 +23,21 @@ import type {
 } from '../../ports/webhooks.js';
 import type { SqliteDatabase } from '../database/database.js';
 import { announceExpiring, insertDelivery } from './outbox.js';
+
+/** Walks the due deliveries in the order of their index, so that a claim of many costs as much as one of few. */
+export const CLAIM = `
+  UPDATE webhook_deliveries SET attempts = attempts + 1, next_at_ms = ?1, claim = lower(hex(randomblob(12)))
+  WHERE position IN (
+    SELECT position FROM webhook_deliveries AS due
+    WHERE endpoint_id = ?2 AND status = 'pending' AND next_at_ms <= ?3
+      AND EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = ?2 AND status = 'active')
+      AND NOT EXISTS (
+        SELECT 1 FROM webhook_deliveries AS earlier
+        WHERE earlier.endpoint_id = due.endpoint_id AND earlier.tenant = due.tenant
+          AND earlier.conversation_id = due.conversation_id AND earlier.status = 'pending'
+          AND earlier.position < due.position)
+    ORDER BY next_at_ms, position LIMIT ?4)
+  RETURNING *`;
 
 export class SqliteWebhookStore implements WebhookStore {
   readonly #database: SqliteDatabase;
@@ -48,12 +65,12 @@ export class SqliteWebhookStore implements WebhookStore {
 
   async endpoints({ tenant }: Parameters<WebhookStore['endpoints']>[0]) {
     return await this.#database.read(() =>
-      this.#database
-        .all(
-          'SELECT * FROM webhook_endpoints WHERE tenant = ?1 OR ?1 IS NULL ORDER BY rowid',
+      oldestFirst(
+        this.#database.all(
+          'SELECT * FROM webhook_endpoints WHERE tenant = ?1 OR ?1 IS NULL',
           tenant ?? null,
-        )
-        .map(endpointOf),
+        ),
+      ),
     );
   }
 
@@ -72,20 +89,30 @@ export class SqliteWebhookStore implements WebhookStore {
     });
   }
 
+  async removeEndpoints(tenant: string) {
+    return await this.#database.write(() => {
+      this.#database.run(
+        'DELETE FROM webhook_deliveries WHERE endpoint_id IN (SELECT id FROM webhook_endpoints WHERE tenant = ?)',
+        tenant,
+      );
+      return this.#database.run('DELETE FROM webhook_endpoints WHERE tenant = ?', tenant);
+    });
+  }
+
   async enqueue(endpointId: string, event: WebhookEnvelope) {
     await this.#database.write(() => {
       const target = this.#target(endpointId);
       if (target === undefined) return;
-      const tenant = target.endpoint.tenant ?? '';
-      insertDelivery(this.#database, { tenant, conversationId: '', endpointId, event });
+      const key = { tenant: target.endpoint.tenant ?? '', conversationId: event.id };
+      insertDelivery(this.#database, { ...key, endpointId, event });
     });
   }
 
-  /** Only reads while no wait is about to end. */
+  /** Only reads while no wait is about to end, or there is no endpoint. */
   async announceExpiring(options: Parameters<WebhookStore['announceExpiring']>[0]) {
     const due = await this.#database.read(() =>
       this.#database.get(
-        'SELECT 1 FROM pending_calls WHERE warn_at_ms <= ? LIMIT 1',
+        'SELECT 1 FROM pending_calls WHERE warn_at_ms <= ? AND EXISTS (SELECT 1 FROM webhook_endpoints) LIMIT 1',
         options.nowMs,
       ),
     );
@@ -97,10 +124,12 @@ export class SqliteWebhookStore implements WebhookStore {
     return await this.#database.read(() =>
       this.#database
         .all(
-          `SELECT * FROM webhook_endpoints WHERE status = 'active' AND EXISTS (
-             SELECT 1 FROM webhook_deliveries AS due
-             WHERE due.endpoint_id = webhook_endpoints.id AND due.status = 'pending' AND next_at_ms <= ?)
-           ORDER BY id`,
+          `SELECT endpoint.* FROM webhook_endpoints AS endpoint JOIN webhook_deliveries AS oldest
+             ON oldest.position = (
+               SELECT position FROM webhook_deliveries AS due
+               WHERE due.endpoint_id = endpoint.id AND due.status = 'pending' AND due.next_at_ms <= ?
+               ORDER BY next_at_ms, position LIMIT 1)
+           WHERE endpoint.status = 'active' ORDER BY oldest.next_at_ms, oldest.position`,
           nowMs,
         )
         .map(targetOf),
@@ -110,23 +139,7 @@ export class SqliteWebhookStore implements WebhookStore {
   async claimDeliveries(options: Parameters<WebhookStore['claimDeliveries']>[0]) {
     const { endpointId, limit, nowMs, leaseMs } = options;
     const rows = await this.#database.write(() =>
-      this.#database.all(
-        `UPDATE webhook_deliveries SET attempts = attempts + 1, next_at_ms = ?, claim = lower(hex(randomblob(12)))
-         WHERE position IN (
-           SELECT position FROM webhook_deliveries AS due
-           WHERE endpoint_id = ? AND status = 'pending' AND next_at_ms <= ? AND NOT EXISTS (
-             SELECT 1 FROM webhook_deliveries AS earlier
-             WHERE earlier.endpoint_id = due.endpoint_id AND earlier.tenant = due.tenant
-               AND earlier.conversation_id = due.conversation_id AND earlier.status = 'pending'
-               AND earlier.position < due.position)
-             AND EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = due.endpoint_id AND status = 'active')
-           ORDER BY position LIMIT ?)
-         RETURNING *`,
-        nowMs + leaseMs,
-        endpointId,
-        nowMs,
-        limit,
-      ),
+      this.#database.all(CLAIM, nowMs + leaseMs, endpointId, nowMs, limit),
     );
     return rows
       .toSorted((left, right) => numberIn(left, 'position') - numberIn(right, 'position'))
@@ -137,11 +150,12 @@ export class SqliteWebhookStore implements WebhookStore {
     return await this.#database.write(() => {
       const columns = settledColumns(result, nowMs);
       const row = this.#database.get(
-        `UPDATE webhook_deliveries SET status = ?, next_at_ms = ?, settled_at_ms = ?, last_status = ?, last_error = ?, claim = NULL
+        `UPDATE webhook_deliveries SET status = ?, next_at_ms = ?, since_ms = coalesce(?, since_ms), last_status = ?,
+           last_error = ?, claim = NULL
          WHERE endpoint_id = ? AND event_id = ? AND claim = ? RETURNING tenant, conversation_id`,
         columns.status,
         columns.nextAtMs,
-        columns.settledAtMs,
+        columns.endedAtMs,
         columns.lastStatus,
         columns.lastError,
         delivery.endpointId,
@@ -150,14 +164,15 @@ export class SqliteWebhookStore implements WebhookStore {
       );
       if (row === undefined) return false;
       // Those behind it are not looked at before it is tried again.
-      this.#database.run(
-        `UPDATE webhook_deliveries SET next_at_ms = ?1 WHERE endpoint_id = ? AND tenant = ? AND conversation_id = ?
-           AND status = 'pending' AND next_at_ms < ?1`,
-        columns.nextAtMs,
-        delivery.endpointId,
-        textIn(row, 'tenant'),
-        textIn(row, 'conversation_id'),
-      );
+      if (columns.status === 'pending')
+        this.#database.run(
+          `UPDATE webhook_deliveries SET next_at_ms = ?1 WHERE endpoint_id = ? AND tenant = ? AND conversation_id = ?
+             AND status = 'pending' AND next_at_ms < ?1`,
+          columns.nextAtMs,
+          delivery.endpointId,
+          textIn(row, 'tenant'),
+          textIn(row, 'conversation_id'),
+        );
       if (result.type === 'gone') this.#setStatus(delivery.endpointId, 'disabled');
       return true;
     });
@@ -183,7 +198,8 @@ export class SqliteWebhookStore implements WebhookStore {
     return await this.#database.write(
       () =>
         this.#database.run(
-          `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_at_ms = 0, settled_at_ms = NULL
+          `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_at_ms = 0,
+             position = (SELECT max(position) + 1 FROM webhook_deliveries)
            WHERE endpoint_id = ? AND event_id = ? AND status <> 'pending'`,
           endpointId,
           deliveryId,
@@ -195,24 +211,22 @@ export class SqliteWebhookStore implements WebhookStore {
     return await this.#database.write(() =>
       this.#database.run(
         `DELETE FROM webhook_deliveries WHERE position IN (
-           SELECT position FROM webhook_deliveries WHERE settled_at_ms IS NOT NULL
-             AND ((status = 'delivered' AND settled_at_ms < ?) OR (status = 'dead' AND settled_at_ms < ?))
+           SELECT position FROM webhook_deliveries
+           WHERE (status = 'delivered' AND since_ms < ?) OR (status = 'dead' AND since_ms < ?)
+             OR (status = 'pending' AND since_ms < ?)
            LIMIT ?)`,
         options.deliveredBeforeMs,
         options.deadBeforeMs,
+        options.pendingBeforeMs,
         options.limit,
       ),
     );
   }
 
   async deliveryCounts() {
-    const row = await this.#database.read(() =>
-      this.#database.get(
-        `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') AS pending,
-           (SELECT count(*) FROM webhook_deliveries WHERE status = 'dead') AS dead`,
-      ),
+    return await this.#database.read(() =>
+      countsOf(this.#database.get(countsQuery('webhook_deliveries'))),
     );
-    return { pending: numberIn(row ?? {}, 'pending'), dead: numberIn(row ?? {}, 'dead') };
   }
 
   #target(id: string): WebhookTarget | undefined {
