@@ -8,60 +8,80 @@ import {
 } from '../net/guarded/addresses.js';
 import { assertHostAllowed, createDispatcher } from '../net/guarded/connections.js';
 
-const TIMEOUT_MS = 15_000;
 /** Bytes of a response that are read, and dropped, so that its connection can be used again. */
 const MAX_RESPONSE_BYTES = 8 * 1024;
+const MAX_RESPONSE_MS = 1_000;
 
 export interface Posted {
   readonly status: number;
   readonly retryAfter?: string;
 }
 
-export type Post = (
-  url: string,
-  request: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-) => Promise<Posted>;
+export interface PostRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+}
 
-/** Follows no redirect, and reaches private addresses only if they are allowed. */
+export type Post = (url: string, request: PostRequest) => Promise<Posted>;
+
+/**
+ * Follows no redirect, and reaches private addresses only if they are allowed. Metadata services and other special
+ * addresses are never reached: callers of the API choose the URLs.
+ */
 export class Poster {
   readonly #policy: AddressPolicy;
   readonly #dispatcher: Dispatcher;
 
   constructor(allowPrivate: AllowPrivate) {
-    this.#policy = addressPolicyOf(allowPrivate);
+    this.#policy = { ...addressPolicyOf(allowPrivate), neverSpecial: true };
     this.#dispatcher = createDispatcher({ policy: this.#policy, proxy: undefined, reuse: true });
   }
 
-  /** @throws {AddressRefused}, or an error of the connection or the time-out */
-  readonly post: Post = async (url, { headers, body }) => {
+  /** @throws {AddressRefused}, the reason of the signal, or an error of the connection */
+  readonly post: Post = async (url, { headers, body, signal }) => {
     assertHostAllowed(new URL(url).hostname, this.#policy);
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers },
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal,
       dispatcher: this.#dispatcher,
     });
     const retryAfter = response.headers.get('retry-after');
-    await drained(response.body);
+    await drained(response.body?.getReader());
     return { status: response.status, ...(retryAfter === null ? {} : { retryAfter }) };
   };
 
+  /** Ends requests that still run. */
   async close(): Promise<void> {
-    await this.#dispatcher.close();
+    await this.#dispatcher.destroy();
   }
 }
 
-async function drained(body: AsyncIterable<Uint8Array> | null): Promise<void> {
-  let bytes = 0;
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** The status has arrived, and it alone counts: a body that is long or slow is given up. */
+async function drained(reader: Reader | undefined): Promise<void> {
+  if (reader === undefined) return;
+  const timer = setTimeout(() => {
+    reader.cancel().catch(() => undefined);
+  }, MAX_RESPONSE_MS);
   try {
-    for await (const chunk of body ?? []) {
-      bytes += chunk.length;
-      // Leaving the loop cancels the response.
-      if (bytes > MAX_RESPONSE_BYTES) return;
+    for (let bytes = 0; bytes <= MAX_RESPONSE_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value?.length ?? 0;
     }
+    await reader.cancel();
   } catch {
-    // The status has arrived, and it alone counts.
+    // Nothing more can be read.
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -5,20 +5,10 @@
  */
 
 import type { AllowPrivate } from '../net/guarded/addresses.js';
-import type { WebhookEnvelope } from '../protocol/log/webhook-events.js';
-import type {
-  ClaimedDelivery,
-  DeliveryResult,
-  WebhookStore,
-  WebhookTarget,
-} from '../store/ports/webhooks.js';
+import type { ClaimedDelivery, WebhookStore, WebhookTarget } from '../store/ports/webhooks.js';
+import { attempt, type DeliverWebhook, messageOf } from './attempt.js';
 import { DELIVER_URL } from './endpoints.js';
 import { type Post, Poster } from './post.js';
-import { retryAtMs } from './retries.js';
-import { signatureHeaders } from './signature.js';
-
-/** Takes an event in place of an HTTP request. Resolves when it is done; a rejection is tried again later. */
-export type DeliverWebhook = (event: WebhookEnvelope) => Promise<void>;
 
 export interface WebhookSenderOptions {
   readonly store: WebhookStore;
@@ -32,6 +22,10 @@ export interface WebhookSenderOptions {
   readonly logger?: SenderLogger | undefined;
   /** Milliseconds between looks into the outbox. @defaultValue 1000 */
   readonly intervalMs?: number | undefined;
+  /** Milliseconds of one attempt, of the request with its answer or of `deliver`. @defaultValue 15000 */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds for which `stop` waits for running attempts before it ends them. @defaultValue 5000 */
+  readonly stopMs?: number | undefined;
   /** Clock, dice and requests of tests. */
   readonly now?: () => number;
   readonly random?: () => number;
@@ -43,130 +37,205 @@ export interface SenderLogger {
 }
 
 export interface WebhookSender {
-  /** Begins to send. Does not keep the process alive. */
+  /** Begins to send, after `stop` as well. Does not keep the process alive. Safe to repeat. */
   start(): void;
-  /** Resolves after the running requests. Never throws. */
+  /**
+   * Resolves after the running attempts. Those that take longer than `stopMs` are ended and tried again later, and a
+   * store that does not answer is not waited for. Never throws. Safe to repeat.
+   */
   stop(): Promise<void>;
   /** Sends all that is due now; resolves to the number of attempts. @throws {StoreUnavailable} */
   pass(): Promise<number>;
 }
 
 const INTERVAL_MS = 1_000;
-/** Longer than any attempt takes, and than clocks of machines differ. */
-const LEASE_MS = 60_000;
+const TIMEOUT_MS = 15_000;
+const STOP_MS = 5_000;
+/** Clocks of machines differ by less, and the store notes the end of an attempt in less. */
+const LEASE_BEYOND_TIMEOUT_MS = 45_000;
 const EXPIRING_AT_ONCE = 200;
 const ENDPOINTS_AT_ONCE = 32;
 /** Requests to one endpoint at a time, each of another conversation. */
 const REQUESTS_AT_ONCE = 8;
+/** Endpoints of which a sender remembers when it was their turn. */
+const MAX_TURNS = 10_000;
+const REPORT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNED_AT_ONCE = 1_000;
 const KEEP_DELIVERED_MS = 7 * 24 * 3_600_000;
 const KEEP_DEAD_MS = 30 * 24 * 3_600_000;
 const KEEP_PENDING_MS = 30 * 24 * 3_600_000;
-const MAX_ERROR_CHARS = 300;
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  return new Sender(options);
+  let run: Run | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+  const current = (): Run => (run ??= new Run(options));
+  return {
+    start: () => {
+      current().start();
+    },
+    stop: async () => {
+      if (run !== undefined) ended = Promise.all([ended, run.stop()]);
+      run = undefined;
+      await ended;
+    },
+    pass: async () => await current().pass(),
+  };
 }
 
-class Sender implements WebhookSender {
+interface Look {
+  /** Each resolves to the number of its attempts. */
+  readonly turns: readonly Promise<number>[];
+  readonly failures: readonly unknown[];
+}
+
+/** A sender from its start to its stop. */
+class Run {
   readonly #options: WebhookSenderOptions;
+  readonly #store: WebhookStore;
   readonly #poster: Poster;
-  readonly #post: Post;
   readonly #now: () => number;
+  readonly #timeoutMs: number;
+  /** Endpoints that are sent to now. */
   readonly #busy = new Set<string>();
+  /** Endpoints in the order of their last turn, longest ago first. */
+  readonly #turns = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #stopping = false;
+  #looking: 'no' | 'yes' | 'again' = 'no';
+  #isStopping = false;
   #prunedAtMs = 0;
-  #isFailing = false;
+  #reportedAtMs = 0;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
+    this.#store = options.store;
     this.#poster = new Poster(options.allowPrivate ?? []);
-    this.#post = options.post ?? this.#poster.post;
     this.#now = options.now ?? Date.now;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
 
   start(): void {
     if (this.#timer !== undefined) return;
-    this.#stopping = false;
     this.#timer = setInterval(() => {
-      this.#track(this.#safePass());
+      this.#lookSoon();
     }, this.#options.intervalMs ?? INTERVAL_MS);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#stopping = true;
-    await Promise.all(this.#running);
+    this.#isStopping = true;
+    const stopMs = this.#options.stopMs ?? STOP_MS;
+    await this.#idle(stopMs);
+    this.#stopped.abort();
+    await this.#idle(stopMs);
     await this.#poster.close().catch(() => undefined);
   }
 
-  /** An endpoint that is slow holds up no other: the next pass leaves it out while this one still sends to it. */
   async pass(): Promise<number> {
-    const { store } = this.#options;
+    for (let sum = 0; ; ) {
+      const { turns, failures } = await this.#look();
+      const ended = await Promise.allSettled(turns);
+      const [failure] = [...failures, ...reasonsOf(ended)];
+      if (failure !== undefined) throw failure as Error;
+      const sent = ended.reduce((all, it) => all + (it.status === 'fulfilled' ? it.value : 0), 0);
+      if (sent === 0) return sum;
+      sum += sent;
+    }
+  }
+
+  /** One look at a time; a look that is asked for meanwhile follows it. */
+  #lookSoon(): void {
+    if (this.#isStopping) return;
+    if (this.#looking !== 'no') {
+      this.#looking = 'again';
+      return;
+    }
+    this.#looking = 'yes';
+    void this.#track(this.#lookOn());
+  }
+
+  async #lookOn(): Promise<void> {
+    const { turns, failures } = await this.#look();
+    for (const turn of turns)
+      turn.then(
+        (sent) => {
+          if (sent > 0) this.#lookSoon();
+        },
+        (error: unknown) => {
+          this.#report([error]);
+        },
+      );
+    this.#report(failures);
+    const isAsked = this.#looking === 'again';
+    this.#looking = 'no';
+    if (isAsked) this.#lookSoon();
+  }
+
+  /**
+   * Begins the turns of endpoints of which something is due, those first whose last turn was the longest ago. Never
+   * throws.
+   */
+  async #look(): Promise<Look> {
     const nowMs = this.#now();
-    await this.#prune(nowMs);
-    while ((await store.announceExpiring({ nowMs, limit: EXPIRING_AT_ONCE })) === EXPIRING_AT_ONCE);
-    const targets = (await store.dueTargets(nowMs))
+    const duties = await Promise.allSettled([this.#prune(nowMs), this.#announce(nowMs)]);
+    const [due] = await Promise.allSettled([this.#store.dueTargets(nowMs)]);
+    const failures = reasonsOf([...duties, due]);
+    if (due.status === 'rejected' || this.#isStopping) return { turns: [], failures };
+    const order = new Map([...this.#turns].map((id, index) => [id, index]));
+    const turns = due.value
       .filter((target) => this.#serves(target) && !this.#busy.has(target.endpoint.id))
-      .slice(0, Math.max(0, ENDPOINTS_AT_ONCE - this.#busy.size));
-    const sent = await Promise.all(targets.map((target) => this.#sendAll(target)));
-    return sent.reduce((sum, each) => sum + each, 0);
+      .toSorted((a, b) => (order.get(a.endpoint.id) ?? -1) - (order.get(b.endpoint.id) ?? -1))
+      .slice(0, Math.max(0, ENDPOINTS_AT_ONCE - this.#busy.size))
+      .map((target) => this.#track(this.#turn(target)));
+    return { turns, failures };
   }
 
   #serves({ endpoint: { url } }: WebhookTarget): boolean {
     return url !== DELIVER_URL || this.#options.deliver !== undefined;
   }
 
-  async #safePass(): Promise<void> {
-    try {
-      await this.pass();
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing)
-        this.#options.logger?.warn('Webhooks cannot be read from the store; it is tried again', {
-          reason: messageOf(error),
-        });
-      this.#isFailing = true;
-    }
-  }
-
-  #track(work: Promise<unknown>): void {
-    this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
-  }
-
-  async #sendAll(target: WebhookTarget): Promise<number> {
-    const { store } = this.#options;
+  /** Sends some of what is due to one endpoint, so that a slow one keeps its place for one time-out only. */
+  async #turn(target: WebhookTarget): Promise<number> {
     const { id } = target.endpoint;
     this.#busy.add(id);
-    let sent = 0;
+    this.#remember(id);
     try {
-      while (!this.#stopping) {
-        const claimed = await store.claimDeliveries({
-          endpointId: id,
-          limit: REQUESTS_AT_ONCE,
-          nowMs: this.#now(),
-          leaseMs: LEASE_MS,
-        });
-        if (claimed.length === 0) break;
-        await Promise.all(claimed.map((delivery) => this.#send(target, delivery)));
-        sent += claimed.length;
-      }
+      const claimed = await this.#store.claimDeliveries({
+        endpointId: id,
+        limit: REQUESTS_AT_ONCE,
+        nowMs: this.#now(),
+        leaseMs: this.#timeoutMs + LEASE_BEYOND_TIMEOUT_MS,
+      });
+      const ended = await Promise.allSettled(claimed.map((each) => this.#send(target, each)));
+      const [failure] = reasonsOf(ended);
+      if (failure !== undefined) throw failure as Error;
+      return claimed.length;
     } finally {
       this.#busy.delete(id);
     }
-    return sent;
+  }
+
+  #remember(id: string): void {
+    this.#turns.delete(id);
+    this.#turns.add(id);
+    for (const oldest of this.#turns) {
+      if (this.#turns.size <= MAX_TURNS) return;
+      this.#turns.delete(oldest);
+    }
   }
 
   async #send(target: WebhookTarget, delivery: ClaimedDelivery): Promise<void> {
+    const { post = this.#poster.post, random = Math.random, deliver } = this.#options;
+    const parts = {
+      ...{ deliver, post, random, now: this.#now },
+      ...{ timeoutMs: this.#timeoutMs, stopped: this.#stopped.signal },
+    };
     const { endpoint } = target;
-    const result = await this.#attempt(target, delivery);
-    const isNoted = await this.#options.store.settleDelivery(delivery, result, this.#now());
+    const result = await attempt(parts, target, delivery);
+    const isNoted = await this.#store.settleDelivery(delivery, result, this.#now());
     if (!isNoted || result.type === 'delivered') return;
     const isOver = result.type === 'gone' || result.retryAtMs === undefined;
     if (!isOver) return;
@@ -181,43 +250,9 @@ class Sender implements WebhookSender {
     });
   }
 
-  /** Never throws. */
-  async #attempt(
-    { endpoint, secrets }: WebhookTarget,
-    delivery: ClaimedDelivery,
-  ): Promise<DeliveryResult> {
-    try {
-      if (endpoint.url === DELIVER_URL) {
-        await this.#options.deliver?.(delivery.event);
-        return { type: 'delivered' };
-      }
-      const body = JSON.stringify(delivery.event);
-      const signed = { id: delivery.id, body, nowMs: this.#now() };
-      const { status, retryAfter } = await this.#post(endpoint.url, {
-        headers: {
-          'content-type': 'application/cloudevents+json; charset=utf-8',
-          'user-agent': 'colloquy-webhooks',
-          ...signatureHeaders(signed, secrets),
-        },
-        body,
-      });
-      if (status >= 200 && status < 300) return { type: 'delivered', httpStatus: status };
-      const error = `the receiver answered ${status}`;
-      if (status === 410) return { type: 'gone', error, httpStatus: status };
-      return this.#failed(delivery, { error, httpStatus: status }, retryAfter);
-    } catch (error) {
-      return this.#failed(delivery, { error: messageOf(error) });
-    }
-  }
-
-  #failed(
-    { attempts }: ClaimedDelivery,
-    failure: { readonly error: string; readonly httpStatus?: number },
-    retryAfter?: string,
-  ): DeliveryResult {
-    const random = (this.#options.random ?? Math.random)();
-    const at = retryAtMs({ attempts, nowMs: this.#now(), retryAfter, random });
-    return { type: 'failed', ...failure, ...(at === undefined ? {} : { retryAtMs: at }) };
+  async #announce(nowMs: number): Promise<void> {
+    const options = { nowMs, limit: EXPIRING_AT_ONCE };
+    while ((await this.#store.announceExpiring(options)) === EXPIRING_AT_ONCE);
   }
 
   async #prune(nowMs: number): Promise<void> {
@@ -228,15 +263,39 @@ class Sender implements WebhookSender {
       pendingBeforeMs: nowMs - KEEP_PENDING_MS,
       limit: PRUNED_AT_ONCE,
     };
-    if ((await this.#options.store.pruneDeliveries(limits)) < PRUNED_AT_ONCE)
-      this.#prunedAtMs = nowMs;
+    if ((await this.#store.pruneDeliveries(limits)) < PRUNED_AT_ONCE) this.#prunedAtMs = nowMs;
+  }
+
+  /** Logs one failure a minute. */
+  #report(failures: readonly unknown[]): void {
+    const nowMs = this.#now();
+    if (failures.length === 0 || nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
+    this.#reportedAtMs = nowMs;
+    this.#options.logger?.warn('The store of webhooks has failed; it is tried again', {
+      reason: messageOf(failures[0]),
+    });
+  }
+
+  #track<Value>(work: Promise<Value>): Promise<Value> {
+    this.#running.add(work);
+    const end = (): void => {
+      this.#running.delete(work);
+    };
+    work.then(end, end);
+    return work;
+  }
+
+  /** Resolves when nothing runs any more, or after this time. */
+  async #idle(forMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, forMs);
+    });
+    await Promise.race([Promise.allSettled(this.#running), late]);
+    clearTimeout(timer);
   }
 }
 
-/** Includes the cause, because `fetch` itself says only that it failed. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error).slice(0, MAX_ERROR_CHARS);
-  const { message, cause } = error;
-  const text = cause instanceof Error ? `${message}: ${cause.message}` : message;
-  return text.slice(0, MAX_ERROR_CHARS);
+function reasonsOf(settled: readonly PromiseSettledResult<unknown>[]): readonly unknown[] {
+  return settled.flatMap((it) => (it.status === 'rejected' ? [it.reason as unknown] : []));
 }

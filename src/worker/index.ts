@@ -9,10 +9,10 @@ export type { BlobChoice, EventLogChoice } from '../projection/source/open-log.j
 export { openEventLog } from '../projection/source/open-log.js';
 export type { WebhookEnvelope, WebhookEvent } from '../protocol/log/webhook-events.js';
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
+export type { DeliverWebhook } from '../webhooks/attempt.js';
 export type { ConfiguredEndpoint } from '../webhooks/endpoints.js';
 export {
   createWebhookSender,
-  type DeliverWebhook,
   type WebhookSender,
   type WebhookSenderOptions,
 } from '../webhooks/sender.js';

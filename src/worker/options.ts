@@ -11,8 +11,8 @@ import type { ProbeAddress } from '../net/probe-server.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
 import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
+import type { DeliverWebhook } from '../webhooks/attempt.js';
 import type { ConfiguredEndpoint } from '../webhooks/endpoints.js';
-import type { DeliverWebhook } from '../webhooks/sender.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -78,8 +78,8 @@ export interface WorkerWebhooks {
   /** Endpoints besides those that the API or `colloquy webhooks` has created. They stay when they are left out later. */
   readonly endpoints?: readonly ConfiguredEndpoint[] | undefined;
   /**
-   * Takes every event in place of an HTTP request, in order for each conversation. Resolves when it is done; a rejection
-   * is tried again, as for a receiver. Events may come twice, with the same id.
+   * Takes every event in place of an HTTP request, in order for each conversation. Resolves when it is done, within 15
+   * seconds; a rejection is tried again, as for a receiver. Events may come twice, with the same id.
    */
   readonly deliver?: DeliverWebhook | undefined;
   /**

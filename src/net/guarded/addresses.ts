@@ -13,6 +13,8 @@ export interface AddressPolicy {
   readonly ranges: readonly (readonly [Address, number])[];
   /** Names in lower case that are allowed with any address. */
   readonly hosts: ReadonlySet<string>;
+  /** Refuses metadata services, and all that is neither public nor private, also where they are listed. @defaultValue false */
+  readonly neverSpecial?: boolean;
 }
 
 /** `true` allows private addresses; a list allows those that it names: addresses, ranges and host names, all valid. */
@@ -45,11 +47,18 @@ export function mayReach(address: string, policy: AddressPolicy): boolean {
   if (parsed === undefined) return false;
   const kind = kindOf(parsed);
   if (kind === 'public' || (kind === 'private' && policy.private)) return true;
+  if (kind === 'special' && policy.neverSpecial === true) return false;
   // A mapped address counts as the one that it maps to.
   const plain = embeddedOf(parsed) ?? parsed;
   return policy.ranges.some(([range, bits]) =>
     [parsed, plain].some((it) => it.kind() === range.kind() && it.match(range, bits)),
   );
+}
+
+/** True for an address of a host that the policy allows by its name. */
+export function mayReachByName(address: string, policy: AddressPolicy): boolean {
+  const parsed = parse(address);
+  return policy.neverSpecial !== true || (parsed !== undefined && kindOf(parsed) !== 'special');
 }
 
 /** The host of a URL as an address, or undefined when it is a name. */

@@ -5,7 +5,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
-import { type AddressPolicy, literalOf, mayReach } from './addresses.js';
+import { type AddressPolicy, literalOf, mayReach, mayReachByName } from './addresses.js';
 
 /** The host has no address that may be reached. */
 export class AddressRefused extends Error {
@@ -96,6 +96,6 @@ function allowedOf(
   found: readonly LookupAddress[],
   policy: AddressPolicy,
 ): LookupAddress[] {
-  if (policy.hosts.has(hostname.toLowerCase())) return [...found];
-  return found.filter(({ address }) => mayReach(address, policy));
+  const may = policy.hosts.has(hostname.toLowerCase()) ? mayReachByName : mayReach;
+  return found.filter(({ address }) => may(address, policy));
 }

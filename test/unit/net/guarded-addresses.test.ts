@@ -1,7 +1,13 @@
 /** Addresses that HTTP tools may reach: a table of attackers' attempts. */
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { addressPolicyOf, literalOf, mayReach } from '../../../src/net/guarded/addresses.js';
+import {
+  type AddressPolicy,
+  addressPolicyOf,
+  literalOf,
+  mayReach,
+  mayReachByName,
+} from '../../../src/net/guarded/addresses.js';
 import {
   AddressRefused,
   assertHostAllowed,
@@ -58,6 +64,18 @@ describe('an HTTP tool', () => {
       expect([address, mayReach(address, listed)]).toEqual([address, true]);
     for (const address of ['10.2.0.1', '127.0.0.1', '169.254.169.253', 'fe80::1'])
       expect([address, mayReach(address, listed)]).toEqual([address, false]);
+  });
+
+  it('reaches no metadata service by a policy that never does, however it is listed', () => {
+    const never: AddressPolicy = {
+      ...policy(['169.254.0.0/16', 'fd00::/8', '10.0.0.0/8', 'metadata.internal']),
+      neverSpecial: true,
+    };
+    for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254', 'fe80::1'])
+      expect([address, mayReach(address, never), mayReachByName(address, never)]).toEqual([
+        ...[address, false, false],
+      ]);
+    expect([mayReach('10.1.2.3', never), mayReachByName('127.0.0.1', never)]).toEqual([true, true]);
   });
 
   it('recognises an address in a URL, in any notation', () => {
