@@ -7,7 +7,8 @@ import {
 } from '../protocol/log/webhook-events.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem } from '../protocol/values/ids.js';
-import { canonicalJson } from '../protocol/values/json.js';
+import { canonicalJson, isRecord } from '../protocol/values/json.js';
+import { textProblems } from '../protocol/values/well-formed.js';
 import type { WebhookEndpoint, WebhookStatus, WebhookStore } from '../store/ports/webhooks.js';
 import { isSecret, newSecret, SECRET_RULE } from './signature.js';
 
@@ -52,6 +53,9 @@ export class TooManyEndpoints extends Error {
 export function urlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_CHARS) return `must be at most ${MAX_URL_CHARS} characters`;
   if (!URL.canParse(text)) return 'must be a URL';
+  // A parser of URLs replaces what is not well-formed, so the text would name another URL than it shows.
+  const [malformed] = textProblems(text);
+  if (malformed !== undefined) return malformed.message;
   const { protocol, username, password, hash } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://';
   if (username !== '' || password !== '') return 'must not hold a password';
@@ -160,9 +164,13 @@ export async function putDeliverEndpoint(store: WebhookStore): Promise<void> {
 /** Problems of a list of endpoints of the configuration, by JSON Pointer. */
 export function configuredProblems(given: unknown): readonly FieldProblem[] {
   if (!Array.isArray(given)) return [{ path: '', message: 'must be a list of endpoints' }];
-  return given.flatMap((entry: unknown, index) =>
-    entryProblems(entry).map(({ path, message }) => ({ path: `/${index}${path}`, message })),
-  );
+  const names = given.map((entry: unknown) => (isRecord(entry) ? entry['name'] : undefined));
+  return given.flatMap((entry: unknown, index) => [
+    ...entryProblems(entry).map(({ path, message }) => ({ path: `/${index}${path}`, message })),
+    ...(names[index] !== undefined && names.indexOf(names[index]) < index
+      ? [{ path: `/${index}/name`, message: 'is the name of another endpoint' }]
+      : []),
+  ]);
 }
 
 const FIELDS: readonly string[] = [
@@ -170,36 +178,39 @@ const FIELDS: readonly string[] = [
 ];
 
 function entryProblems(entry: unknown): readonly FieldProblem[] {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    return [{ path: '', message: 'must be an object' }];
-  const fields = entry as Readonly<Record<string, unknown>>;
-  const { name, url, secret, tenant, description, events, agents } = fields;
+  if (!isRecord(entry)) return [{ path: '', message: 'must be an object' }];
+  const { name, url, secret, tenant, description, events, agents } = entry;
   const problems: (readonly [string, string | undefined])[] = [
-    ['/name', idProblem('it', name)],
+    ['/name', idRule(name)],
     ['/url', typeof url === 'string' ? urlProblem(url) : 'must be a URL'],
     ['/secret', typeof secret === 'string' && isSecret(secret) ? undefined : SECRET_RULE],
-    ['/tenant', tenant === undefined ? undefined : idProblem('it', tenant)],
+    ['/tenant', tenant === undefined ? undefined : idRule(tenant)],
     [
       '/description',
       description === undefined || typeof description === 'string' ? undefined : 'must be a text',
     ],
     [
       '/events',
-      isListOf(events, (each) => each in WEBHOOK_EVENTS)
+      isListOf(events, (each) => Object.hasOwn(WEBHOOK_EVENTS, each))
         ? undefined
         : `must be a list of ${Object.keys(WEBHOOK_EVENTS).join(', ')}`,
     ],
     [
       '/agents',
-      isListOf(agents, (each) => idProblem('', each) === undefined)
+      isListOf(agents, (each) => idRule(each) === undefined)
         ? undefined
         : 'must be a list of names of agents',
     ],
-    ...Object.keys(fields)
+    ...textProblems(entry).map(({ path, message }) => [path, message] as const),
+    ...Object.keys(entry)
       .filter((field) => !FIELDS.includes(field))
       .map((field) => [`/${field}`, 'is not known here'] as const),
   ];
   return problems.flatMap(([path, message]) => (message === undefined ? [] : [{ path, message }]));
+}
+
+function idRule(id: unknown): string | undefined {
+  return idProblem('', id)?.trimStart();
 }
 
 function isListOf(given: unknown, holds: (each: string) => boolean): boolean {
