@@ -53,8 +53,12 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', 'simple');
   app.set('etag', false);
 
-  const { metrics, conversations } = deps;
-  metrics?.follow({ streams, counts: conversations.counts?.bind(conversations) });
+  const { metrics, conversations, webhooks } = deps;
+  metrics?.follow({
+    streams,
+    counts: conversations.counts?.bind(conversations),
+    outbox: webhooks?.deliveryCounts.bind(webhooks),
+  });
   if (metrics !== undefined) app.use(metrics.observe());
   app.use(requestNote());
   app.use(requestId());

@@ -9,6 +9,7 @@ import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { FAILURES } from '../../protocol/failures/failures.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
+import type { DeliveryCounts } from '../../store/ports/webhooks.js';
 import { API_METRICS, type ApiMetricName } from './table.js';
 
 /** Seconds; a request with `wait=result` lasts up to 30. */
@@ -25,11 +26,18 @@ export interface MetricSources {
   readonly streams: { readonly count: number };
   /** Absent: the gauges of the event log are not known. */
   readonly counts?: (() => Promise<LogCounts>) | undefined;
+  /** Absent: the gauges of webhooks are not known. */
+  readonly outbox?: (() => Promise<DeliveryCounts>) | undefined;
+}
+
+interface Counts {
+  readonly log: LogCounts | undefined;
+  readonly outbox: DeliveryCounts | undefined;
 }
 
 interface Counted {
   readonly at: number;
-  readonly counts: Promise<LogCounts | undefined>;
+  readonly counts: Promise<Counts>;
 }
 
 /** The metrics of one app made by `createApp({ metrics })`. Beside its own it has those of the Node process. */
@@ -67,7 +75,9 @@ export class ApiMetrics {
   /** In the text format of Prometheus. Resolves also while the event log is unavailable. */
   async text(): Promise<string> {
     this.#set('colloquy_http_streams_open', this.#sources?.streams.count ?? 0);
-    this.#show(await this.#recentCounts());
+    const { log, outbox } = await this.#recentCounts();
+    this.#show(log);
+    this.#showOutbox(outbox);
     return await this.#registry.metrics();
   }
 
@@ -118,7 +128,7 @@ export class ApiMetrics {
       this.#count('colloquy_http_problems_total', { code });
   }
 
-  #recentCounts(): Promise<LogCounts | undefined> {
+  #recentCounts(): Promise<Counts> {
     const now = performance.now();
     if (this.#counted === undefined || now - this.#counted.at > KEPT_MS)
       this.#counted = { at: now, counts: countsOf(this.#sources) };
@@ -141,6 +151,15 @@ export class ApiMetrics {
     }
   }
 
+  #showOutbox(counts: DeliveryCounts | undefined): void {
+    const none = counts === undefined ? Number.NaN : 0;
+    const oldestAtMs = counts?.oldestPendingAtMs;
+    const oldest = oldestAtMs === undefined ? none : Math.max(0, Date.now() - oldestAtMs) / 1_000;
+    this.#set('colloquy_webhooks_pending', counts?.pending ?? none);
+    this.#set('colloquy_webhooks_dead', counts?.dead ?? none);
+    this.#set('colloquy_webhooks_oldest_seconds', oldest);
+  }
+
   #count(name: ApiMetricName, labels: Readonly<Record<string, string>>): void {
     this.#counters.get(name)?.inc(labels);
   }
@@ -150,9 +169,16 @@ export class ApiMetrics {
   }
 }
 
+async function countsOf(sources: MetricSources | undefined): Promise<Counts> {
+  const [log, outbox] = await Promise.all([inTime(sources?.counts), inTime(sources?.outbox)]);
+  return { log, outbox };
+}
+
 /** Undefined when the event log does not answer in time. */
-async function countsOf(sources: MetricSources | undefined): Promise<LogCounts | undefined> {
-  const read = sources?.counts?.();
+async function inTime<Value>(
+  count: (() => Promise<Value>) | undefined,
+): Promise<Value | undefined> {
+  const read = count?.();
   if (read === undefined) return undefined;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

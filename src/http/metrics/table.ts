@@ -62,6 +62,21 @@ export const API_METRICS = {
     labels: [],
     meaning: 'open conversations whose workflow is slow',
   },
+  colloquy_webhooks_pending: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'deliveries of [webhooks](webhooks.md) that wait for their next attempt',
+  },
+  colloquy_webhooks_dead: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'deliveries that are not tried again by themselves',
+  },
+  colloquy_webhooks_oldest_seconds: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'for how long the oldest delivery that is pending has waited',
+  },
   colloquy_store_up: {
     type: 'gauge',
     labels: [],

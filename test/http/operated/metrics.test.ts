@@ -1,12 +1,14 @@
 /** The metrics of an API process: what it counts, and that no caller can make labels. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ApiMetrics } from '../../../src/http/metrics/api-metrics.js';
 import type { LogCounts } from '../../../src/store/ports/service/counts.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
 import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 import { until } from '../../support/until.js';
+import { putEndpoint } from '../../support/webhooks/samples.js';
 
 const COUNTS: LogCounts = {
   waits: [{ kind: 'approval', open: 3, overdue: 1, oldestOpenedAtMs: Date.now() - 90_000 }],
@@ -120,6 +122,33 @@ it('show what waits and what fails in the event log, read at most once in ten se
   expect(reads).toBe(1);
 });
 
+it('show what webhooks wait in the outbox, and for how long', promise('G346'), async () => {
+  const metrics = new ApiMetrics();
+  const { webhooks, log } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  await startHttpApp({}, { metrics, conversations: listing(), webhooks });
+  const gauges = ['pending', 'dead', 'oldest_seconds'].map((name) => `colloquy_webhooks_${name}`);
+  const seen = await valuesOf(metrics);
+  expect(gauges.map((name) => seen[name])).toEqual([0, 0, 0]);
+  await putEndpoint(webhooks);
+  const time = new Date(Date.now() - 90_000).toISOString();
+  for (const id of ['msg_1', 'msg_2', 'msg_3'])
+    await webhooks.enqueue('hook', {
+      ...{ specversion: '1.0', id, source: '/test', type: 'webhook.test', data: {} },
+      ...{ time, timestamp: time, datacontenttype: 'application/json' },
+    });
+  const options = { endpointId: 'hook', limit: 1, nowMs: Date.now(), leaseMs: 1_000 };
+  for (const each of await webhooks.claimDeliveries(options))
+    await webhooks.settleDelivery(each, { type: 'failed', error: 'refused' }, Date.now());
+  const later = new ApiMetrics();
+  await startHttpApp({}, { metrics: later, conversations: listing(), webhooks });
+  const [pending, dead, oldest] = await valuesOf(later).then((all) =>
+    gauges.map((name) => all[name]),
+  );
+  expect([pending, dead]).toEqual([2, 1]);
+  expect(oldest).toBeGreaterThanOrEqual(90);
+});
+
 it('say of a store that is down that its numbers are not known', promise('G346'), async () => {
   const metrics = new ApiMetrics();
   const down = () => Promise.reject(new Error('the disk is gone'));
@@ -128,6 +157,7 @@ it('say of a store that is down that its numbers are not known', promise('G346')
   expect(seen['colloquy_store_up']).toBe(0);
   expect(seen['colloquy_waits_open{kind="approval"}']).toBeNaN();
   expect(seen['colloquy_conversations_failing']).toBeNaN();
+  expect(seen['colloquy_webhooks_pending']).toBeNaN();
 });
 
 it('have few labels: a method or a path that a caller makes up is none', async () => {
