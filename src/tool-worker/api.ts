@@ -1,13 +1,14 @@
 /** Requests of a tool worker to the API, by `fetch` alone. */
-import { retryAfterMs } from '../net/connection-errors.js';
+import { BackOff, isAborted, pause, retryAfterMs } from '../net/retries.js';
 import type { ToolOffer } from '../protocol/calls/claims.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { isRecord } from '../protocol/values/json.js';
-import { BackOff, isAborted, pause } from './back-off.js';
 import type { Settings } from './options.js';
 
 /** Milliseconds. An API without workers answers within 12 s, a busy one within 30 s. */
 const REQUEST_TIMEOUT_MS = 40_000;
+/** The pauses of all requests. A longer `Retry-After` is shortened: the API may be back earlier. */
+export const PAUSES = { minPauseMs: 250, maxPauseMs: 15_000, maxRetryAfterMs: 60_000 };
 
 /** The verdict of the API on a claim, a report of progress or a result. */
 export interface Said {
@@ -151,7 +152,7 @@ export async function untilVerdict(
   signal: AbortSignal,
   onFailure: (failure: NoVerdict) => void = () => undefined,
 ): Promise<Said | undefined> {
-  const backOff = new BackOff();
+  const backOff = new BackOff(PAUSES);
   while (!isAborted(signal)) {
     let waitMs: number | undefined;
     try {

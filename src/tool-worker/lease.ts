@@ -2,11 +2,11 @@
  * The lease of one claim: renewed until it is ended, and given up when another worker may have the call. Its end is
  * counted from before each request is sent, by the clock of this process: so it is never later than the API's.
  */
+import { isAborted, pause } from '../net/retries.js';
 import type { ToolOffer } from '../protocol/calls/claims.js';
 import { MIN_LEASE_MS } from '../protocol/limits/limits.js';
 import type { Json } from '../protocol/values/json.js';
 import { type Api, NoVerdict, type Said } from './api.js';
-import { isAborted, pause } from './back-off.js';
 
 /** Milliseconds between two tries of a renewal that was not answered, at least. */
 const MIN_RETRY_MS = 100;

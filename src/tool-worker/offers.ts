@@ -3,10 +3,10 @@
  * the stream is not trusted: what is not an offer of one of the worker's tools is left out.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { BackOff, isAborted, pause } from '../net/retries.js';
 import type { ToolOffer } from '../protocol/calls/claims.js';
 import { isRecord } from '../protocol/values/json.js';
-import { type Api, messageOf, NoVerdict } from './api.js';
-import { BackOff, isAborted, pause } from './back-off.js';
+import { type Api, messageOf, NoVerdict, PAUSES } from './api.js';
 
 /** Milliseconds. The API writes something every 15 s at least. */
 const SILENCE_MS = 45_000;
@@ -14,6 +14,8 @@ const SILENCE_MS = 45_000;
 const MAX_EVENT_CHARS = 8_000_000;
 /** The API sends a thousand at most. */
 const MAX_OFFERS = 2_000;
+/** So many tries without a stream take several seconds. */
+const LONG_TRIES = 6;
 /** Workers choose one of so many, so that few of them claim the same. */
 const CHOICE = 16;
 const ID = /^[\x21-\x7e]{1,100}$/;
@@ -56,7 +58,7 @@ export class Offers {
 
   /** Reads the stream, over and over, until the signal aborts. */
   async read(stopped: AbortSignal): Promise<void> {
-    const backOff = new BackOff();
+    const backOff = new BackOff(PAUSES);
     let reported = '';
     while (!isAborted(stopped)) {
       let waitMs: number | undefined;
@@ -72,7 +74,7 @@ export class Offers {
         if (failure?.isPassing === false) this.#forget();
         const text = messageOf(error);
         // An API that restarts is no failure; one that does not come back, or refuses, is reported once.
-        const isFailure = (failure?.status ?? 0) > 0 || backOff.isLong;
+        const isFailure = (failure?.status ?? 0) > 0 || backOff.tries >= LONG_TRIES;
         if (!isAborted(stopped) && text !== reported && isFailure) {
           reported = text;
           this.#onFailure(error instanceof Error ? error : new Error(text));
@@ -82,7 +84,8 @@ export class Offers {
     }
   }
 
-  async #connect(stopped: AbortSignal, onOpen: () => void): Promise<void> {
+  /** Calls `onNews` when the stream has more than its beginning, which a server that ends it at once sends as well. */
+  async #connect(stopped: AbortSignal, onNews: () => void): Promise<void> {
     const leaving = new AbortController();
     const signal = AbortSignal.any([stopped, leaving.signal]);
     let unusable: string | undefined;
@@ -94,7 +97,10 @@ export class Offers {
     let timer = setTimeout(onSilence, SILENCE_MS);
     const parser = createParser({
       maxBufferSize: MAX_EVENT_CHARS,
-      onEvent: (message) => this.#take(message),
+      onEvent: (message) => {
+        onNews();
+        this.#take(message);
+      },
       onError: ({ type }) => {
         if (type === 'max-buffer-size-exceeded')
           leave(`An event of the stream has more than ${MAX_EVENT_CHARS} characters`);
@@ -102,12 +108,12 @@ export class Offers {
     });
     try {
       const response = await this.#api.stream(this.#lastId, signal);
-      onOpen();
       const decoder = new TextDecoder();
       const reader = response.body?.getReader();
-      for (;;) {
+      for (let chunks = 0; ; chunks += 1) {
         const chunk = await reader?.read();
         if (chunk === undefined || chunk.done || signal.aborted) break;
+        if (chunks > 0) onNews();
         clearTimeout(timer);
         timer = setTimeout(onSilence, SILENCE_MS);
         parser.feed(decoder.decode(chunk.value, { stream: true }));

@@ -60,10 +60,13 @@ class CallRun {
     const lease = await this.#claim();
     if (lease === undefined) return;
     const { stopped } = this.#parts;
+    const done = new AbortController();
     try {
-      const answer = await Promise.race([this.#answer(lease), abortOf(stopped)]);
+      const aborted = abortOf(stopped, done.signal);
+      const answer = await Promise.race([this.#answer(lease), aborted]);
       if (answer !== undefined && !stopped.aborted) await this.#send(lease, answer);
     } finally {
+      done.abort();
       if (stopped.aborted) await lease.release();
       lease.end();
     }
@@ -246,10 +249,10 @@ function jsonProblem(body: object): FieldProblem | undefined {
   }
 }
 
-/** Resolves with undefined when the signal aborts. */
-async function abortOf(signal: AbortSignal): Promise<undefined> {
+/** Resolves with undefined when the signal aborts, and never once it is done: the signal lives as long as the worker. */
+async function abortOf(signal: AbortSignal, done: AbortSignal): Promise<undefined> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done });
   });
 }

@@ -2,7 +2,8 @@
  * Failures of model calls and the one classifier that makes them: every error of the client, the network and the stream
  * becomes a code of the failure table, a decision to retry, and a short text that never carries a key or a header.
  */
-import { connectionErrorOf, retryAfterMs } from '../../net/connection-errors.js';
+import { connectionErrorOf } from '../../net/connection-errors.js';
+import { retryAfterMs } from '../../net/retries.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { isRecord } from '../../protocol/values/json.js';
 

@@ -2,7 +2,7 @@
 import type { Response } from 'undici';
 import type { HttpAnswer } from '../../define/http/spec.js';
 import type { HttpPlan } from '../../define/tool/http-plan.js';
-import { retryAfterMs } from '../../net/connection-errors.js';
+import { retryAfterMs } from '../../net/retries.js';
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import {
   MAX_HTTP_ERROR_BYTES,

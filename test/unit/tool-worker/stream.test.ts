@@ -1,5 +1,5 @@
 /** The stream of offers as a tool worker reads it, also of a peer that is not the API; and options that break a rule. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createToolWorker } from '../../../src/tool-worker/index.js';
 import { until } from '../../support/until.js';
 import { answer, offer, ScriptedApi } from './scripted-api.js';
@@ -16,6 +16,26 @@ describe('the stream', () => {
     api.send('offer', offer('b'));
     await until('the result', () => api.of('resolution').length === 2);
     expect(api.failures).toEqual([]);
+  });
+
+  it('is opened less and less often while it ends without news', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const api = new ScriptedApi();
+      const headers = { 'content-type': 'text/event-stream' };
+      let opened = 0;
+      api.stream = (_asked) => {
+        opened += 1;
+        return new Response(': open\nretry: 1000\n\n', { headers });
+      };
+      const worker = await api.worker(() => 1);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(opened).toBeGreaterThan(5);
+      expect(opened).toBeLessThan(20);
+      await worker.stop({ drain: false });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('moves to another address when one does not answer', async () => {
