@@ -63,7 +63,7 @@ export const IMPORTS = {
     packages: ['node:'],
   },
   compat: { own: ['protocol', 'define'], packages: [] },
-  browser: { own: ['protocol', 'core'], packages: ['eventsource-parser'] },
+  browser: { own: ['protocol', 'net', 'core'], packages: ['eventsource-parser'] },
   'tool-worker': { own: ['protocol', 'net'], packages: ['eventsource-parser'] },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],

@@ -190,6 +190,8 @@ export class BrowserConversation {
     options: {
       readonly lease?: number | string;
       readonly claimId?: string;
+      /** Refuses to claim the call anew when the claim is over. */
+      readonly renewOnly?: true;
       readonly requestId?: string;
     } = {},
   ): Promise<ClaimVerdict> {
@@ -257,6 +259,7 @@ export class BrowserConversation {
   #callPort(): ConstructorParameters<typeof ToolRunner>[0] {
     return {
       conversationId: this.id,
+      pauses: this.#deps.api.timing,
       claim: (toolCallId, options) => this.claim(toolCallId, options),
       resolve: (toolCallId, resolution, options) => this.resolve(toolCallId, resolution, options),
       progress: (toolCallId, claimId, payload) =>

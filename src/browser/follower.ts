@@ -1,11 +1,12 @@
 /** Keeps the view of a conversation up to date: reads its end, follows its stream, and begins again when that is lost. */
+import { BackOff, isAborted, pause } from '../net/retries.js';
 import type { ConversationSnapshot } from '../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import { formatCursor } from '../protocol/values/cursor.js';
 import type { Api } from './net/api.js';
 import { ApiError, type Problem, unreachable } from './net/problem.js';
 import { type Frame, readFrames } from './net/stream.js';
-import { BackOff, onWake, pause } from './net/waiting.js';
+import { onWake } from './net/waiting.js';
 import type { ViewModel } from './view/model.js';
 
 interface Page {
@@ -153,9 +154,4 @@ function takeFrames(model: ViewModel, frames: readonly Frame[]): boolean {
     model.takeLive(frame.event);
   }
   return model.takeEvents(events);
-}
-
-/** A function, because the compiler would treat a property that it saw once as constant. */
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

@@ -30,7 +30,8 @@ describe('the bundle of a page', () => {
       id.replace(ROOT, '').replace(/^(node_modules\/[^/]+|dist\/[^/]+)\/.*$/, '$1'),
     );
     expect([...new Set(parts)].sort()).toEqual([
-      ...['dist/browser', 'dist/core', 'dist/protocol', 'node_modules/eventsource-parser'],
+      ...['dist/browser', 'dist/core', 'dist/net', 'dist/protocol'],
+      'node_modules/eventsource-parser',
     ]);
     const named = builtinModules.filter((name) => bundle.code.includes(`"node:${name}"`));
     expect(named).toEqual([]);

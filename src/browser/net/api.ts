@@ -1,14 +1,18 @@
 /** Requests to the API: address, credentials, repeats. */
+import { BackOff, pause } from '../../net/retries.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { ApiError, refusal, unreachable } from './problem.js';
-import { BackOff, pause, TIMING, type Timing } from './waiting.js';
+import { TIMING, type Timing } from './waiting.js';
 
 export interface ApiOptions {
   /** Address of the API, such as `https://api.example.com`; '' is the origin of the page. */
   readonly baseUrl: string;
   /** A bearer token that is never renewed. */
   readonly token?: string;
-  /** Gives the bearer token, at the first request and once more when the API refuses it (401). */
+  /**
+   * Gives the bearer token, at the first request and once more when the API refuses it (401). Where it fails, the
+   * request counts as one without an answer: it is tried again later.
+   */
   readonly getToken?: () => string | Promise<string>;
   /** `include` sends cookies to another origin. @defaultValue the default of `fetch`: cookies to the own origin */
   readonly credentials?: RequestCredentials;
@@ -96,7 +100,13 @@ export class Api {
   #currentToken(): Promise<string | undefined> {
     const { token, getToken } = this.#options;
     if (this.#token !== undefined) return this.#token;
-    const given = (async () => (getToken === undefined ? token : getToken()))();
+    const given = (async () => {
+      try {
+        return getToken === undefined ? token : await getToken();
+      } catch (error) {
+        throw unreachable(error);
+      }
+    })();
     this.#token = given;
     // A token that could not be had is asked for again by the next request.
     given.catch(() => {

@@ -1,4 +1,5 @@
 /** Failures of requests, as the API or the network gives them. */
+import { retryAfterMs } from '../../net/retries.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { isRecord } from '../../protocol/values/json.js';
 
@@ -49,13 +50,6 @@ export function refusal(response: Response, body: unknown): ApiError {
     detail: typeof detail === 'string' ? detail : `The API answered with status ${status}`,
     ...(Array.isArray(errors) ? { errors: errors as readonly FieldProblem[] } : {}),
   };
-  return new ApiError(problem, retryAfterOf(response));
-}
-
-/** `Retry-After` in milliseconds: seconds, or a date. */
-function retryAfterOf({ headers }: Response): number | undefined {
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  const after = response.headers.get('retry-after') ?? undefined;
+  return new ApiError(problem, retryAfterMs(after, Date.now()));
 }

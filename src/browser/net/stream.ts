@@ -33,7 +33,7 @@ export async function readFrames(
     if (Date.now() - heardAt >= silenceMs) silence.abort();
   };
   const timer = setInterval(check, Math.min(1_000, silenceMs / 4));
-  const sleep = options.onWake(check);
+  const stopWaking = options.onWake(check);
   const decoder = new TextDecoder();
   let frames: Frame[] = [];
   const parser = createParser({
@@ -59,7 +59,7 @@ export async function readFrames(
     }
   } finally {
     clearInterval(timer);
-    sleep();
+    stopWaking();
     void reader.cancel().catch(() => undefined);
   }
 }

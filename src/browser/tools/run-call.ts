@@ -1,19 +1,21 @@
 /** Runs one client call: claims it, renews the claim while its function works, and sends what came of it. */
+import { BackOff, isAborted, type Pauses, pause } from '../../net/retries.js';
 import type { ClaimVerdict } from '../../protocol/calls/claims.js';
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { Json } from '../../protocol/values/json.js';
 import { valuePath } from '../forms/value-path.js';
 import { ApiError } from '../net/problem.js';
-import { pause } from '../net/waiting.js';
 import type { ClientTool } from './types.js';
 
 /** The requests that a run makes. Each is repeated with the same id until it has an answer, or is given up. */
 export interface CallPort {
   readonly conversationId: string;
+  /** Between requests that were given up. */
+  readonly pauses: Pauses;
   readonly claim: (
     toolCallId: string,
-    options: { readonly lease: number; readonly claimId?: string },
+    options: { readonly lease: number; readonly claimId?: string; readonly renewOnly?: true },
   ) => Promise<ClaimVerdict>;
   readonly resolve: (
     toolCallId: string,
@@ -36,10 +38,10 @@ export interface Run {
   readonly onClaimed: (claimId: string) => void;
 }
 
-/** `left`: nothing more to do here. `held`: another page has the call, until the time given unless it renews. */
+/** `left`: nothing more to do here. `again`: to be looked at after the time given; another page may have the call until then. */
 export type RunEnd =
   | { readonly state: 'left' }
-  | { readonly state: 'held'; readonly until: number };
+  | { readonly state: 'again'; readonly until: number };
 
 const LEFT: RunEnd = { state: 'left' };
 /** Milliseconds until a call is looked at again that could not be claimed or answered. */
@@ -48,6 +50,8 @@ const AGAIN_MS = 5_000;
 /** Never throws. */
 export async function runCall(port: CallPort, run: Run): Promise<RunEnd> {
   const { call, leaseMs, over, onClaimed } = run;
+  // Before the request, so that the lease never ends later here than at the API.
+  const askedAt = Date.now();
   let verdict: ClaimVerdict;
   try {
     verdict = await port.claim(call.toolCallId, { lease: leaseMs });
@@ -56,12 +60,12 @@ export async function runCall(port: CallPort, run: Run): Promise<RunEnd> {
   }
   const claim = verdict.verdict === 'duplicate' ? verdict.first : verdict;
   if (claim.verdict === 'stale' && claim.why === 'held')
-    return { state: 'held', until: Date.parse(claim.until) };
+    return { state: 'again', until: Date.parse(claim.until) };
   if (claim.verdict !== 'accepted' || over.signal.aborted) return LEFT;
   const { claimId } = claim;
   onClaimed(claimId);
   const done = new AbortController();
-  void renew(port, run, { claimId, done: done.signal });
+  void renew(port, run, { claimId, askedAt, done: done.signal });
   try {
     const resolution = await resolutionOf(port, run, claimId);
     return resolution === undefined
@@ -72,28 +76,39 @@ export async function runCall(port: CallPort, run: Run): Promise<RunEnd> {
   }
 }
 
-/** Renews until it is done. A claim that cannot be renewed is lost: the function is stopped. */
+/**
+ * Renews until it is done. The function is stopped when the API says that the claim is lost, and when the lease has run
+ * out: by a timer, because a request may be under way for longer.
+ */
 async function renew(
   port: CallPort,
   { call, leaseMs, over }: Run,
-  { claimId, done }: { readonly claimId: string; readonly done: AbortSignal },
+  claim: { readonly claimId: string; readonly askedAt: number; readonly done: AbortSignal },
 ): Promise<void> {
-  let leaseEnd = Date.now() + leaseMs;
-  const isOver = (): boolean => done.aborted || over.signal.aborted;
-  for (;;) {
-    await pause(leaseMs / 3, AbortSignal.any([done, over.signal]));
-    if (isOver()) return;
+  const { claimId, done } = claim;
+  const ended = AbortSignal.any([done, over.signal]);
+  const lose = (): void => over.abort(new Error('the claim of the call is lost'));
+  let lapse: ReturnType<typeof setTimeout> | undefined;
+  const holdFrom = (ms: number): void => {
+    clearTimeout(lapse);
+    if (!ended.aborted) lapse = setTimeout(lose, ms + leaseMs - Date.now());
+  };
+  ended.addEventListener('abort', () => clearTimeout(lapse));
+  holdFrom(claim.askedAt);
+  while (!isAborted(ended)) {
+    await pause(leaseMs / 3, ended);
+    if (isAborted(ended)) return;
     try {
-      const asked = Date.now();
-      const { verdict } = await port.claim(call.toolCallId, { lease: leaseMs, claimId });
-      if (verdict !== 'accepted' && verdict !== 'duplicate') break;
-      leaseEnd = asked + leaseMs;
+      const askedAt = Date.now();
+      const options = { lease: leaseMs, claimId, renewOnly: true } as const;
+      const { verdict } = await port.claim(call.toolCallId, options);
+      if (isAborted(ended)) return;
+      if (verdict === 'accepted' || verdict === 'duplicate') holdFrom(askedAt);
+      else lose();
     } catch (error) {
-      if (!isPassing(error)) break;
+      if (!isAborted(ended) && !isPassing(error)) lose();
     }
-    if (Date.now() > leaseEnd) break;
   }
-  if (!isOver()) over.abort(new Error('the claim of the call is lost'));
 }
 
 /** What came of the function; undefined when the call was over first. */
@@ -131,11 +146,12 @@ async function resolutionOf(
 /** Sends the resolution for as long as the call is held here. */
 async function answer(
   port: CallPort,
-  { call, over }: Pick<Run, 'call' | 'over'>,
+  { call, over, leaseMs }: Pick<Run, 'call' | 'over' | 'leaseMs'>,
   { claimId, resolution }: { readonly claimId: string; readonly resolution: Resolution },
 ): Promise<RunEnd> {
   const { toolCallId, argsDigest } = call;
   const requestId = `${resolution.type}-${claimId}`;
+  const backOff = new BackOff(port.pauses);
   while (!over.signal.aborted) {
     let refused: string;
     try {
@@ -149,14 +165,17 @@ async function answer(
       if (verdict.problems.some(({ path }) => path === '/argsDigest')) return later();
       refused = inWords(verdict.problems);
     } catch (error) {
-      if (isPassing(error)) continue;
+      if (isPassing(error)) {
+        await pause(backOff.next(retryAfterOf(error)), over.signal);
+        continue;
+      }
       refused = error instanceof Error ? error.message : String(error);
     }
     if (resolution.type === 'error') return LEFT;
     const error = errorOf(`The result of the page was refused: ${refused}`);
-    return answer(port, { call, over }, { claimId, resolution: error });
+    return answer(port, { call, over, leaseMs }, { claimId, resolution: error });
   }
-  return LEFT;
+  return later(leaseMs);
 }
 
 /** Characters of a message that the API takes. */
@@ -177,6 +196,10 @@ function isPassing(error: unknown): boolean {
   return error instanceof ApiError && error.isPassing;
 }
 
+function retryAfterOf(error: unknown): number | undefined {
+  return error instanceof ApiError ? error.retryAfterMs : undefined;
+}
+
 function later(ms = AGAIN_MS): RunEnd {
-  return { state: 'held', until: Date.now() + ms };
+  return { state: 'again', until: Date.now() + ms };
 }

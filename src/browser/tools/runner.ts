@@ -24,6 +24,8 @@ interface Busy {
   readonly state: 'busy';
   readonly over: AbortController;
   claimId?: string;
+  /** The view has shown the claim. */
+  isSeen?: true;
 }
 
 type Timer = ReturnType<typeof setTimeout>;
@@ -32,6 +34,7 @@ export class ToolRunner {
   readonly #port: CallPort;
   readonly #registry: ToolRegistry;
   readonly #settings: Required<ToolSettings>;
+  /** By wait of a call: one that waits again, or for other arguments, has another place. */
   readonly #places = new Map<string, Place>();
   readonly #ignoreAdded: () => void;
   #pending: readonly PendingView[] = [];
@@ -49,11 +52,11 @@ export class ToolRunner {
     if (this.#isStopped) return;
     this.#pending = pending;
     const calls = pending.filter(({ kind }) => kind === 'client_execution');
-    const open = new Set(calls.map(({ toolCallId }) => toolCallId));
-    for (const [id, place] of this.#places)
-      if (!open.has(id)) {
+    const open = new Set(calls.map(waitOf));
+    for (const [wait, place] of this.#places)
+      if (!open.has(wait)) {
         end(place, 'the call is over');
-        this.#places.delete(id);
+        this.#places.delete(wait);
       }
     for (const call of calls) this.#lookAt(call);
   }
@@ -67,15 +70,17 @@ export class ToolRunner {
   }
 
   #lookAt(call: PendingView): void {
-    const { toolCallId, claim } = call;
-    const place = this.#places.get(toolCallId);
+    const { claim } = call;
+    const place = this.#places.get(waitOf(call));
     if (place?.state === 'left') return;
     if (place?.state === 'busy') {
-      const isOurs = place.claimId === undefined || place.claimId === claim?.claimId;
-      if (claim !== undefined && !isOurs) end(place, 'another page has claimed the call');
+      if (claim === undefined && place.isSeen === true) end(place, 'the claim of the call is lost');
+      if (claim === undefined || place.claimId === undefined) return;
+      if (place.claimId === claim.claimId) place.isSeen = true;
+      else end(place, 'another page has claimed the call');
       return;
     }
-    if (claim !== undefined) this.#put(toolCallId, { state: 'held', seen: true });
+    if (claim !== undefined) this.#put(call, { state: 'held', seen: true });
     else if (place?.state !== 'held' || place.seen) this.#offer(call, place);
   }
 
@@ -83,46 +88,57 @@ export class ToolRunner {
     const tool = this.#registry.find(call.name);
     if (tool !== undefined) this.#begin(call, tool);
     else if (place?.state !== 'grace') {
-      const giveUp = (): void => this.#put(call.toolCallId, { state: 'left' });
+      const giveUp = (): void => this.#put(call, { state: 'left' });
       const timer = setTimeout(giveUp, this.#settings.graceMs);
-      this.#put(call.toolCallId, { state: 'grace', timer });
+      this.#put(call, { state: 'grace', timer });
     }
   }
 
-  #put(toolCallId: string, place: Place): void {
-    const before = this.#places.get(toolCallId);
+  #put(call: PendingView, place: Place): void {
+    const wait = waitOf(call);
+    const before = this.#places.get(wait);
     if (before !== undefined && before.state !== 'busy') end(before, '');
-    this.#places.set(toolCallId, place);
+    this.#places.set(wait, place);
   }
 
   #begin(call: PendingView, tool: ClientTool): void {
-    const { toolCallId } = call;
     const busy: Busy = { state: 'busy', over: new AbortController() };
-    this.#put(toolCallId, busy);
+    this.#put(call, busy);
     const onClaimed = (claimId: string): void => {
       busy.claimId = claimId;
+      if (this.#shown(call)?.claim?.claimId === claimId) busy.isSeen = true;
     };
     const { leaseMs } = this.#settings;
     const { over } = busy;
     void runCall(this.#port, { call, tool, leaseMs, over, onClaimed }).then((ended) => {
-      // The call is over, and may have come again under the same id.
-      if (this.#places.get(toolCallId) !== busy) return;
-      if (ended.state === 'left') this.#put(toolCallId, ended);
-      else this.#hold(toolCallId, ended.until);
+      // The call is over, or the page has left.
+      if (this.#places.get(waitOf(call)) !== busy) return;
+      if (ended.state === 'left') this.#put(call, ended);
+      else this.#hold(call, ended.until);
     });
   }
 
   /** The view shows the claim soon, and its loss. Where it does not, the call is looked at once the lease is over. */
-  #hold(toolCallId: string, until: number): void {
+  #hold(call: PendingView, until: number): void {
     const again = (): void => {
-      const call = this.#pending.find((entry) => entry.toolCallId === toolCallId);
-      if (call !== undefined && call.claim === undefined) this.#offer(call, undefined);
+      const shown = this.#shown(call);
+      if (shown !== undefined && shown.claim === undefined) this.#offer(shown, undefined);
     };
     const timer = setTimeout(again, Math.max(0, until - Date.now()));
-    this.#put(toolCallId, { state: 'held', seen: false, timer });
-    const call = this.#pending.find((entry) => entry.toolCallId === toolCallId);
-    if (call !== undefined) this.#lookAt(call);
+    this.#put(call, { state: 'held', seen: false, timer });
+    const shown = this.#shown(call);
+    if (shown !== undefined) this.#lookAt(shown);
   }
+
+  /** The call as the view shows it now. */
+  #shown(call: PendingView): PendingView | undefined {
+    return this.#pending.find((entry) => waitOf(entry) === waitOf(call));
+  }
+}
+
+/** A log that was rewritten may have the same call again; an answer that was taken back makes the call wait again. */
+function waitOf({ toolCallId, turnId, openedAt, argsDigest, reverted }: PendingView): string {
+  return JSON.stringify([toolCallId, turnId, openedAt, argsDigest, reverted?.requestId]);
 }
 
 function end(place: Place, reason: string): void {

@@ -211,6 +211,21 @@ describe('a page that follows a conversation', () => {
     expect(api.calls.length).toBeGreaterThan(asked);
   });
 
+  it('waits while it can have no token, and goes on when it has one', async () => {
+    const api = new ScriptedApi(started(), ...turn('t1', 'hi'));
+    let isAway = true;
+    const getToken = vi.fn(async () => {
+      if (isAway) throw new Error('the sign-in is away');
+      return 'token-1';
+    });
+    const conversation = page(api, { getToken });
+    void conversation.open();
+    await until('it has tried again', () => getToken.mock.calls.length > 2);
+    expect(api.calls).toEqual([]);
+    isAway = false;
+    await shows(conversation, 'hello', 'hi');
+  });
+
   it('refuses what does not exist, unless it may begin; then the first message begins it', async () => {
     const none = page(new ScriptedApi());
     expect((await none.open()).connection).toMatchObject({

@@ -80,6 +80,32 @@ describe('a message of a page', () => {
     conversation.leave();
   });
 
+  it('is sent once the page has a token, where none could be had at first', async () => {
+    const api = new ScriptedApi(started());
+    api.instead = ({ method }) => (method === 'POST' ? json(ADMITTED) : undefined);
+    let tries = 0;
+    const getToken = async (): Promise<string> => {
+      tries += 1;
+      if (tries <= 3) throw new Error('the sign-in is away');
+      return 'token-1';
+    };
+    expect(await page(api, { getToken }).send('hello')).toEqual(ADMITTED);
+    expect(api.calls.map(({ headers }) => headers.get('authorization'))).toEqual([
+      'Bearer token-1',
+    ]);
+  });
+
+  it('fails where no token can be had, and says why', async () => {
+    const timing = { ...QUICK, giveUpMs: 20 };
+    const getToken = () => Promise.reject(new Error('the sign-in is away'));
+    const conversation = page(new ScriptedApi(started()), { getToken, timing });
+    await expect(conversation.send('hello')).rejects.toThrow(ApiError);
+    expect(lastOf(conversation)).toMatchObject({
+      state: 'failed',
+      problem: { code: 'unreachable', detail: 'No answer: the sign-in is away' },
+    });
+  });
+
   it('waits behind the streamed answer until its turn begins', async () => {
     const api = new ScriptedApi(started(), ...asks('t1', 'first'));
     const conversation = page(api);

@@ -1,135 +1,15 @@
 /** Functions of pages that run client calls: several pages see a call, one of them runs it. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../../src/browser/net/problem.js';
 import { ToolRegistry } from '../../../src/browser/tools/registry.js';
 import type { CallPort } from '../../../src/browser/tools/run-call.js';
 import { ToolRunner } from '../../../src/browser/tools/runner.js';
-import type { ClientTool, ClientTools, ToolSettings } from '../../../src/browser/tools/types.js';
-import type { PendingView } from '../../../src/browser/view/types.js';
-import type { ClaimVerdict } from '../../../src/protocol/calls/claims.js';
-import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
+import type { ClientTool, ClientTools } from '../../../src/browser/tools/types.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+import { pages, SharedCall } from './shared-call.js';
 
 const LOST = new ApiError({ status: 0, code: 'unreachable', detail: 'no answer' });
-const AT = '2030-01-01T00:00:00.000Z';
-
-/** Judges claims and results of one call as conversations do, and shows it to every page. */
-class SharedCall {
-  readonly claims: object[] = [];
-  readonly resolutions: { resolution: Resolution; requestId: string; claimId: string }[] = [];
-  readonly progress: unknown[] = [];
-  readonly #pages = new Set<ToolRunner>();
-  #claimId: string | undefined;
-  #isOpen = true;
-  /** Thrown in place of answers, one after the other, after the request was taken. */
-  readonly lost: (ApiError | undefined)[] = [];
-  verdictOf: ((resolution: Resolution) => Verdict) | undefined;
-  call: PendingView = {
-    ...{ ref: 'r', toolCallId: 'a', turnId: 't1', name: 'cart.read', executor: 'client' },
-    ...{ kind: 'client_execution', prompt: { currency: 'EUR' }, argsDigest: 'sha256:1' },
-    ...{ openedAt: AT, deadline: AT, state: 'waiting_for_you' },
-  };
-
-  get port(): CallPort {
-    return {
-      conversationId: 'c1',
-      claim: async (_id, { claimId }) => this.#answered(this.#claim(claimId)),
-      resolve: async (_id, resolution, options) => {
-        this.resolutions.push({ resolution, ...options });
-        return this.#answered(this.#resolve(resolution, options));
-      },
-      progress: async (_id, claimId, payload) => {
-        if (claimId === this.#claimId) this.progress.push(payload);
-      },
-    };
-  }
-
-  page(
-    tools: ClientTools,
-    settings: ToolSettings = {},
-  ): { runner: ToolRunner; registry: ToolRegistry } {
-    const registry = new ToolRegistry(tools);
-    const runner = new ToolRunner(this.port, registry, { leaseMs: 60, graceMs: 50, ...settings });
-    pages.push(runner);
-    this.#pages.add(runner);
-    runner.look(this.pending);
-    return { runner, registry };
-  }
-
-  get pending(): readonly PendingView[] {
-    return this.#isOpen ? [this.call] : [];
-  }
-
-  show(): void {
-    for (const page of this.#pages) page.look(this.pending);
-  }
-
-  loseClaim(): void {
-    const { claim: _lost, ...rest } = this.call;
-    this.#claimId = undefined;
-    this.call = rest;
-    this.show();
-  }
-
-  end(): void {
-    this.#isOpen = false;
-    this.show();
-  }
-
-  #answered<Answer>(answer: Answer): Answer {
-    const lost = this.lost.shift();
-    if (lost !== undefined) throw lost;
-    return answer;
-  }
-
-  #claim(claimId: string | undefined): ClaimVerdict {
-    this.claims.push({ claimId });
-    if (!this.#isOpen) return { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
-    if (claimId !== undefined && claimId !== this.#claimId)
-      return { verdict: 'stale', why: 'not_holder', status: 'awaiting_client' };
-    const until = new Date(Date.now() + 60).toISOString();
-    if (claimId === undefined && this.#claimId !== undefined)
-      return { verdict: 'stale', why: 'held', status: 'awaiting_client', by: 'ann', at: AT, until };
-    this.#claimId ??= `claim-${this.claims.length}`;
-    const claim = {
-      by: 'ann',
-      claimId: this.#claimId,
-      at: AT,
-      leaseMs: 60,
-      leaseUntil: until,
-      seq: 9,
-    };
-    this.call = { ...this.call, claim };
-    queueMicrotask(() => this.show());
-    return {
-      verdict: 'accepted',
-      toolCallId: 'a',
-      claimId: this.#claimId,
-      leaseUntil: until,
-      seq: 9,
-    };
-  }
-
-  #resolve(resolution: Resolution, { claimId }: { readonly claimId: string }): Verdict {
-    if (!this.#isOpen) return { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
-    if (claimId !== this.#claimId)
-      return { verdict: 'stale', why: 'not_holder', status: 'awaiting_client' };
-    const verdict = this.verdictOf?.(resolution) ?? {
-      verdict: 'accepted',
-      toolCallId: 'a',
-      seq: 10,
-    };
-    if (verdict.verdict === 'accepted') this.#isOpen = false;
-    queueMicrotask(() => this.show());
-    return verdict;
-  }
-}
-
-const pages: ToolRunner[] = [];
-afterEach(() => {
-  for (const runner of pages.splice(0)) runner.stop();
-});
 
 const reads = (ran: string[], name: string): ClientTools => ({
   'cart.read': ({ currency }: { readonly currency: string }) => {
@@ -202,14 +82,61 @@ describe('a client call', () => {
     const stopped: string[] = [];
     shared.page({ 'cart.read': endless(stopped) });
     await until('it is renewed', () => shared.claims.length >= 4);
+    // A renewal never takes the call anew.
     expect(shared.claims.slice(1)).toEqual(
-      shared.claims.slice(1).map(() => ({ claimId: 'claim-1' })),
+      shared.claims.slice(1).map(() => ({ claimId: 'claim-1', renewOnly: true })),
     );
     expect(stopped).toEqual([]);
     const { claim, ...rest } = shared.call;
     shared.call = { ...rest, claim: { ...claim!, claimId: 'other' } };
     shared.show();
     expect(stopped).toEqual(['another page has claimed the call']);
+    expect(shared.resolutions).toEqual([]);
+  });
+
+  it('stops its function when the lease has run out, while a renewal has no answer', async () => {
+    const shared = new SharedCall();
+    const stopped: string[] = [];
+    const { port } = shared;
+    const claim: CallPort['claim'] = (id, options) =>
+      options.claimId === undefined ? port.claim(id, options) : new Promise(() => undefined);
+    const tools = new ToolRegistry({ 'cart.read': endless(stopped) });
+    const runner = new ToolRunner({ ...port, claim }, tools, { leaseMs: 60 });
+    pages.push(runner);
+    runner.look(shared.pending);
+    await until('it is stopped', () => stopped.length > 0);
+    expect(stopped).toEqual(['the claim of the call is lost']);
+    expect(shared.resolutions).toEqual([]);
+  });
+
+  it('stops its function when its claim was shown, and is shown no more', async () => {
+    const shared = new SharedCall();
+    const stopped: string[] = [];
+    shared.page({ 'cart.read': endless(stopped) }, { leaseMs: 60_000 });
+    await until('it is claimed', () => shared.call.claim !== undefined);
+    await Promise.resolve();
+    shared.show();
+    expect(stopped).toEqual([]);
+    shared.loseClaim();
+    expect(stopped).toEqual(['the claim of the call is lost']);
+  });
+
+  it('is run anew when it waits again, or for other arguments, under the same id', async () => {
+    const shared = new SharedCall();
+    const stopped: string[] = [];
+    const inputs: unknown[] = [];
+    const tool: ClientTool = (input: never, context) => {
+      inputs.push(input);
+      return endless(stopped)(input, context);
+    };
+    shared.page({ 'cart.read': tool }, { leaseMs: 60_000 });
+    await until('it runs', () => inputs.length === 1);
+    const { claim: _lost, ...rest } = shared.call;
+    shared.call = { ...rest, prompt: { currency: 'CHF' }, argsDigest: 'sha256:2' };
+    shared.loseClaim();
+    expect(stopped).toEqual(['the call is over']);
+    await until('it runs again', () => inputs.length === 2);
+    expect(inputs).toEqual([{ currency: 'EUR' }, { currency: 'CHF' }]);
     expect(shared.resolutions).toEqual([]);
   });
 
@@ -309,6 +236,26 @@ describe('a client call', () => {
       new Set(['result-claim-1']),
     );
     expect(ran).toHaveLength(1);
+  });
+
+  it('is answered again after a pause, where no answer comes for long', async () => {
+    vi.useFakeTimers();
+    try {
+      const shared = new SharedCall();
+      const resolve = vi.fn<CallPort['resolve']>();
+      for (let count = 0; count < 100; count += 1) resolve.mockRejectedValueOnce(LOST);
+      resolve.mockResolvedValue({ verdict: 'accepted', toolCallId: 'a', seq: 1 });
+      const pauses = { minPauseMs: 1_000, maxPauseMs: 1_000 };
+      const registry = new ToolRegistry(reads([], 'one'));
+      const runner = new ToolRunner({ ...shared.port, resolve, pauses }, registry);
+      pages.push(runner);
+      runner.look(shared.pending);
+      await vi.advanceTimersByTimeAsync(3_100);
+      expect(resolve.mock.calls.length).toBeGreaterThanOrEqual(3);
+      expect(resolve.mock.calls.length).toBeLessThanOrEqual(7);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('shows the progress of its function', async () => {
