@@ -48,7 +48,7 @@ export function clientOptionsFrom(
   return {
     temporal,
     agents: lastKnown(() => log.agents()),
-    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal) }),
+    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal), logger }),
     leases: createLeases(opened),
     deletions: createDeletions(opened),
     blobs,

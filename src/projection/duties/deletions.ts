@@ -2,6 +2,7 @@
 import type { DeletionsPort } from '../../client/ports/deletions.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
+import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 
@@ -23,8 +24,10 @@ export function createDeletions(deps: {
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;
   readonly webhooks?: WebhookStore | undefined;
+  /** Gets a hint of each deletion, so that calls of the conversation leave worklists and offers at once. */
+  readonly live?: LiveChannel | undefined;
 }): DeletionsPort {
-  const { log, blobs, webhooks } = deps;
+  const { log, blobs, webhooks, live } = deps;
   return {
     isKnown: async (key) =>
       (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
@@ -34,8 +37,11 @@ export function createDeletions(deps: {
     begin: async ({ unlessMoved, ...request }) => {
       const onlyAt = unlessMoved === undefined ? {} : { onlyAt: unlessMoved };
       const begun = await log.beginDeletion({ ...request, ...onlyAt });
-      if (begun !== undefined) await blobs?.delete(request);
-      return begun?.runIds;
+      if (begun === undefined) return undefined;
+      const { tenant, conversationId: moved } = request;
+      live?.publish({ type: 'appended', ...tenantKey(tenant), generation: 0, lastSeq: 0, moved });
+      await blobs?.delete(request);
+      return begun.runIds;
     },
     extend: async (request) => {
       await log.extendDeletion(request);

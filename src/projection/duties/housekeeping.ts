@@ -128,7 +128,7 @@ export class Housekeeping {
 export function createHousekeeping(
   deps: {
     readonly client: Client;
-    readonly opened: Pick<OpenLog, 'log' | 'blobs'>;
+    readonly opened: Pick<OpenLog, 'log' | 'blobs' | 'live'>;
     readonly taskQueue: string;
   } & Pick<HousekeepingDeps, 'logger' | 'closedAfterMs' | 'now' | 'resumeAfterMs'>,
 ): Housekeeping {

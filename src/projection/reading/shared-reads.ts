@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
+import type { Outages } from '../source/outages.js';
 
 /** Milliseconds between two reads of the same, however many hints come. */
 const GAP_MS = 100;
-/** Milliseconds after which the store is read without a hint. */
 const POLL_MS = 2_000;
 
 export interface SharedRead<Value> {
@@ -19,12 +19,20 @@ export interface SharedRead<Value> {
   readonly isSame: (older: Value, newer: Value) => boolean;
 }
 
+export interface SharedReadsParts {
+  /** Without it all changes are found by polls. */
+  readonly live: LiveChannel | undefined;
+  readonly outages: Outages;
+  /** Milliseconds after which the store is read without a hint. @defaultValue 2,000 */
+  readonly pollMs?: number;
+}
+
 export class SharedReads<Value> {
-  readonly #live: LiveChannel | undefined;
+  readonly #parts: SharedReadsParts;
   readonly #sources = new Map<string, Source<Value>>();
 
-  constructor(live: LiveChannel | undefined) {
-    this.#live = live;
+  constructor(parts: SharedReadsParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -33,7 +41,7 @@ export class SharedReads<Value> {
    */
   async *watch(shared: SharedRead<Value>, signal: AbortSignal): AsyncGenerator<Value, void, void> {
     const name = JSON.stringify([shared.tenant, shared.name]);
-    const source = this.#sources.get(name) ?? new Source(this.#live, shared);
+    const source = this.#sources.get(name) ?? new Source(this.#parts, shared);
     this.#sources.set(name, source);
     source.watchers += 1;
     try {
@@ -61,6 +69,8 @@ interface Versioned<Value> {
 class Source<Value> {
   watchers = 0;
   readonly #shared: SharedRead<Value>;
+  readonly #outages: Outages;
+  readonly #pollMs: number;
   readonly #unsubscribe: () => void;
   readonly #closed = new AbortController();
   readonly #waiting = new Set<() => void>();
@@ -68,8 +78,10 @@ class Source<Value> {
   #failure: { readonly error: unknown } | undefined;
   #wake = new AbortController();
 
-  constructor(live: LiveChannel | undefined, shared: SharedRead<Value>) {
+  constructor({ live, outages, pollMs = POLL_MS }: SharedReadsParts, shared: SharedRead<Value>) {
     this.#shared = shared;
+    this.#outages = outages;
+    this.#pollMs = pollMs;
     const hear = (): void => {
       this.#wake.abort();
     };
@@ -111,7 +123,7 @@ class Source<Value> {
       await this.#read();
       // An abort is the normal end of both pauses.
       await sleep(GAP_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      await sleep(POLL_MS, undefined, { signal: this.#wake.signal, ref: false }).catch(
+      await sleep(this.#pollMs, undefined, { signal: this.#wake.signal, ref: false }).catch(
         () => undefined,
       );
     }
@@ -122,11 +134,13 @@ class Source<Value> {
     try {
       const value = await read();
       this.#failure = undefined;
+      this.#outages.succeeded();
       const { version = 0, value: older } = this.#newest ?? {};
       if (older !== undefined && isSame(older, value)) return;
       this.#newest = { version: version + 1, value };
     } catch (error) {
       this.#failure = { error };
+      this.#outages.failed(error, undefined, 'waiting_calls');
     }
     for (const wake of [...this.#waiting]) wake();
   }

@@ -28,6 +28,7 @@ import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
+import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { Worklists } from '../worklist/hubs.js';
 import { ChangeWaiter } from './change-waiter.js';
@@ -45,6 +46,8 @@ export interface StoreReaderDeps {
    * store lacks. `'none'`: readers see the stored state, however old, for processes that can reach only the store.
    */
   readonly source: WorkflowSource | 'none';
+  /** Gets a line when waiting calls cannot be read for those who follow them, and when they can be again. */
+  readonly logger?: ProjectionLogger;
 }
 
 export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
@@ -62,8 +65,9 @@ class StoreReader implements ConversationReader {
     this.#log = deps.log;
     this.#live = deps.live;
     this.#source = deps.source === 'none' ? undefined : deps.source;
-    this.#worklists = new Worklists({ log: deps.log, live: deps.live });
-    this.toolOffers = createOfferReader(deps.log, deps.live);
+    const outages = new Outages(deps.logger ?? SILENT);
+    this.#worklists = new Worklists({ log: deps.log, live: deps.live, outages });
+    this.toolOffers = createOfferReader({ log: deps.log, live: deps.live, outages });
   }
 
   async snapshot(

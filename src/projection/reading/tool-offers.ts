@@ -9,35 +9,44 @@ import type { OfferGone, ToolOffer } from '../../protocol/calls/claims.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { conversationKey, formatRef } from '../../protocol/values/ids.js';
-import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { OpenCall, OpenCallsRead } from '../../store/ports/open-calls.js';
-import { SharedReads } from './shared-reads.js';
+import { SharedReads, type SharedReadsParts } from './shared-reads.js';
 
 /** A watcher has this many offers at most; others follow when some are over. */
 const MAX_OFFERS = 1_000;
 /** Characters of inputs and ids that are kept for other watchers. */
 const MAX_KEPT_CHARS = 4_000_000;
+/** Reasons of so many offers that are over are kept. */
+const MAX_GONE = 10_000;
 const KINDS = { client: 'client_execution', external: 'external_execution' } as const;
 
 type Log = Pick<EventLog, 'head' | 'unclaimedCalls'>;
 
-export function createOfferReader(log: Log, live: LiveChannel | undefined): OfferReader {
-  return new StoredOffers(log, live);
+export function createOfferReader({
+  log,
+  ...parts
+}: { readonly log: Log } & SharedReadsParts): OfferReader {
+  return new StoredOffers(log, new SharedReads(parts));
 }
 
 class StoredOffers implements OfferReader {
   readonly #log: Log;
+  /** One read for all watchers with the same filters and the same actor, whose calls differ. */
   readonly #reads: SharedReads<readonly OpenCall[]>;
   /** By state of the call; `none` if it cannot be offered. */
   readonly #offers = new LRUCache<string, ToolOffer | 'none'>({
     maxSize: MAX_KEPT_CHARS,
     sizeCalculation: (offer, name) => name.length + JSON.stringify(offer).length,
   });
+  /** By state of the call as it was offered: why it is no longer. */
+  readonly #gone = new LRUCache<string, OfferGone['why']>({ max: MAX_GONE });
+  /** Heads that are being read, by the state of the call for which they are. */
+  readonly #heads = new Map<string, Promise<ConversationSnapshot | undefined>>();
 
-  constructor(log: Log, live: LiveChannel | undefined) {
+  constructor(log: Log, reads: SharedReads<readonly OpenCall[]>) {
     this.#log = log;
-    this.#reads = new SharedReads(live);
+    this.#reads = reads;
   }
 
   async offers(of: OffersOf, limit: number): Promise<OffersPage> {
@@ -88,7 +97,7 @@ class StoredOffers implements OfferReader {
     }
     for (const call of calls) {
       const before = shown.get(call);
-      if (before?.call.seq === call.seq) continue;
+      if (before !== undefined && nameOf(before.call) === nameOf(call)) continue;
       const offer = await this.#offerOf(call);
       shown.put(call, offer !== undefined);
       // An offer of a call replaces the one before.
@@ -101,16 +110,38 @@ class StoredOffers implements OfferReader {
   async #goneOf(call: OpenCall): Promise<OfferGone> {
     const { tenant, conversationId, toolCallId, tool } = call;
     const ref = formatRef({ tenant, conversationId, toolCallId });
-    const waiting = waitingIn((await this.#log.head(call))?.snapshot, toolCallId);
-    const why = waiting?.claim === undefined ? 'ended' : 'claimed';
+    const name = nameOf(call);
+    let why = this.#gone.get(name);
+    if (why === undefined) {
+      const waiting = waitingIn(await this.#snapshotFor(`gone ${name}`, call), toolCallId);
+      why = waiting?.claim === undefined ? 'ended' : 'claimed';
+      // A call that waits unclaimed may be offered again in the same state, and be over for another reason.
+      if (waiting === undefined || why === 'claimed') this.#gone.set(name, why);
+    }
     return { ref, conversationId, toolCallId, tool, why };
+  }
+
+  /**
+   * One read for all who ask under the name while it runs. The name has the state of the call, which its readers have
+   * seen before, so the read shows this state or a later one.
+   */
+  async #snapshotFor(name: string, call: OpenCall): Promise<ConversationSnapshot | undefined> {
+    const running = this.#heads.get(name);
+    if (running !== undefined) return await running;
+    const read = this.#log.head(call).then((head) => head?.snapshot);
+    this.#heads.set(name, read);
+    try {
+      return await read;
+    } finally {
+      this.#heads.delete(name);
+    }
   }
 
   async #offerOf(call: OpenCall): Promise<ToolOffer | undefined> {
     const name = nameOf(call);
     const kept = this.#offers.get(name);
     if (kept !== undefined) return kept === 'none' ? undefined : kept;
-    const snapshot = (await this.#log.head(call))?.snapshot;
+    const snapshot = await this.#snapshotFor(name, call);
     const waiting = waitingIn(snapshot, call.toolCallId);
     const offer =
       snapshot === undefined || waiting === undefined
@@ -172,7 +203,8 @@ function callNameOf(call: OpenCall): string {
 }
 
 function nameOf(call: OpenCall): string {
-  return `${callNameOf(call)}/${call.seq}`;
+  const { generation, openedAtMs, seq } = call;
+  return `${callNameOf(call)}/${generation}.${openedAtMs}.${seq}`;
 }
 
 function areSame(older: readonly OpenCall[], newer: readonly OpenCall[]): boolean {

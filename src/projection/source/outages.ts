@@ -12,10 +12,12 @@ export const SILENT: ProjectionLogger = { info: () => undefined, warn: () => und
 /** Milliseconds. An outage that ends and begins again within this time is not logged again. */
 const QUIET_MS = 30_000;
 
-type Side = 'store' | 'workflow' | 'history' | 'unknown_call';
+type Side = 'store' | 'waiting_calls' | 'workflow' | 'history' | 'unknown_call';
 
 const BEGUN: Readonly<Record<Side, string>> = {
   store: 'The event log cannot be written; conversations go on, readers see an older state',
+  waiting_calls:
+    'Waiting calls cannot be read from the event log; readers of worklists and offers keep what they have',
   workflow: 'A conversation workflow does not answer the events query; it is asked again',
   history:
     'The ends of histories cannot be read on the server; until they can, queries of conversations are refused, and events are read by query',
@@ -24,6 +26,7 @@ const BEGUN: Readonly<Record<Side, string>> = {
 };
 const ENDED: Readonly<Record<Side, string>> = {
   store: 'The event log can be written again',
+  waiting_calls: 'Waiting calls can be read from the event log again',
   workflow: 'Conversation workflows answer the events query again',
   history: 'The ends of histories can be read again',
   unknown_call:
@@ -41,7 +44,7 @@ export class Outages {
 
   failed(
     error: unknown,
-    conversation: string,
+    conversation: string | undefined,
     side: Side = error instanceof StoreUnavailable ? 'store' : 'workflow',
   ): void {
     const now = Date.now();
@@ -49,7 +52,10 @@ export class Outages {
     if (!isNews) return;
     this.#begun.add(side);
     this.#saidAt.set(side, now);
-    this.#logger.warn(BEGUN[side], { reason: reasonOf(error), conversation });
+    this.#logger.warn(BEGUN[side], {
+      reason: reasonOf(error),
+      ...(conversation === undefined ? {} : { conversation }),
+    });
   }
 
   /** Ends every outage: a projection or a read of a history succeeded, so all sides of it work. */

@@ -94,14 +94,12 @@ export class WorklistFollower {
 
   *#snapshot(after: string | undefined): Generator<WorklistFrame, void, undefined> {
     const found = [...this.#hub.mirror.entries()].filter(([, { item }]) => this.#matches(item));
-    if (after !== undefined && after === this.#idWith(found.map(([, entry]) => entry))) {
-      for (const [ref, entry] of found) this.#list(ref, entry);
-      return;
-    }
+    // All before the first part: a call of a later part that ends while the reader takes this one has to go again.
+    for (const [ref, entry] of found) this.#list(ref, entry);
+    if (after !== undefined && after === this.#id()) return;
     found.sort(([, left], [, right]) => byDeadline(left.item, right.item));
     for (let at = 0; at === 0 || at < found.length; at += ITEMS_OF_SNAPSHOT) {
       const part = found.slice(at, at + ITEMS_OF_SNAPSHOT);
-      for (const [ref, entry] of part) this.#list(ref, entry);
       const items = part.map(([, { item }]) => worklistItem(item, this.#by.actor));
       const last = at + ITEMS_OF_SNAPSHOT >= found.length;
       yield { type: 'snapshot', items, first: at === 0, last, ...(last ? { id: this.#id() } : {}) };
@@ -164,11 +162,8 @@ export class WorklistFollower {
   }
 
   #id(): string {
-    return idOf(this.#digest);
-  }
-
-  #idWith(entries: readonly Mirrored[]): string {
-    return idOf(entries.reduce((digest, { version }) => joined(digest, version), this.#digest));
+    const [high, low] = this.#digest;
+    return `w-${(high * LOW + low).toString(36)}`;
   }
 
   /** Until a change comes, or the signal aborts. */
@@ -194,10 +189,6 @@ function joined(
 ): readonly [number, number] {
   const [itemHigh, itemLow] = partsOf(version);
   return [high ^ itemHigh, (low ^ itemLow) >>> 0];
-}
-
-function idOf([high, low]: readonly [number, number]): string {
-  return `w-${(high * LOW + low).toString(36)}`;
 }
 
 /** A function, because the compiler would treat a property that it saw once as constant. */

@@ -20,7 +20,9 @@ export function unclaimedQuery(
     'claimed_by IS NULL',
     dialect.admits('call', admission(statement, admits)),
   ];
-  const sql = `SELECT tenant, conversation_id, tool_call_id, tool, claims, seq
+  const generation = `(SELECT generation FROM ${dialect.conversations} AS head
+     WHERE head.tenant = call.tenant AND head.conversation_id = call.conversation_id)`;
+  const sql = `SELECT tenant, conversation_id, tool_call_id, tool, claims, seq, opened_at_ms, ${generation} AS generation
      FROM ${dialect.pendingCalls} AS call ${allOf(conditions)}
      ORDER BY deadline_ms, position, tool_call_id LIMIT ${statement.value(limit)}`;
   return { sql, values: statement.values };
@@ -33,5 +35,7 @@ export function openCallOf(row: Row): OpenCall {
     tool: textIn(row, 'tool'),
     claims: numberIn(row, 'claims'),
     seq: numberIn(row, 'seq'),
+    generation: numberIn(row, 'generation'),
+    openedAtMs: numberIn(row, 'opened_at_ms'),
   };
 }

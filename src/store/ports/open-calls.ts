@@ -12,6 +12,12 @@ export interface OpenCall extends ConversationKey {
   readonly claims: number;
   /** End of the log with which the call became what it is: a later change of it has a greater one. */
   readonly seq: number;
+  /**
+   * Generation of the log, and milliseconds since 1970 at which the call was opened: another one may have the same ids
+   * and seq, after its log was rewritten, or its conversation was deleted and has begun again.
+   */
+  readonly generation: number;
+  readonly openedAtMs: number;
 }
 
 export interface OpenCallsRead {

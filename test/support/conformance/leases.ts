@@ -176,7 +176,8 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       const read = { tenant: KEY.tenant, tools: ['cart.read', 'other'], admits: ANN, limit: 9 };
       const unclaimed = (more: Partial<OpenCallsRead> = {}) =>
         log.unclaimedCalls({ ...read, kinds: ['client_execution'], ...more });
-      const offered = { ...CALL, tool: 'cart.read' };
+      const openedAtMs = Date.parse('2030-01-01T00:00:00.000Z');
+      const offered = { ...CALL, tool: 'cart.read', generation: 1, openedAtMs };
       const held = [...OFFERED, claims('one')];
       await log.append(batch(OFFERED));
       expect(await unclaimed()).toEqual([{ ...offered, claims: 0, seq: 4 }]);
@@ -192,7 +193,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       expect(await unclaimed()).toEqual([{ ...offered, claims: 1, seq: 7 }]);
       const again = stamped([...held, loses('one'), claims('two'), loses('two')], { clock: 7 });
       await log.append({ ...KEY, runId: 'run-b', events: again });
-      expect(await unclaimed()).toEqual([{ ...offered, claims: 2, seq: 8 }]);
+      expect(await unclaimed()).toEqual([{ ...offered, generation: 2, claims: 2, seq: 8 }]);
       await log.append({ ...KEY, runId: 'run-b', events: stamped([resolves], { from: 9 }) });
       expect(await unclaimed()).toEqual([]);
     });

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OfferFrame, OffersOf } from '../../../../src/client/ports/reader.js';
 import { createOfferReader } from '../../../../src/projection/reading/tool-offers.js';
+import { Outages } from '../../../../src/projection/source/outages.js';
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
 import type { EventBody } from '../../../../src/protocol/log/events.js';
 import { createLocalLiveChannel } from '../../../../src/store/live/local.js';
@@ -46,19 +47,32 @@ const resolves = (toolCallId: string): EventBody => ({
   ...{ requestId: 'r', actor: ANN },
 });
 
-/** `hints: false`: every hint is lost. */
-async function anOfferReader({ hints = true } = {}) {
+/** `hints: false`: every hint is lost. `pollMs`: how long without a hint until the store is read. */
+async function anOfferReader({
+  hints = true,
+  ...polls
+}: {
+  readonly hints?: boolean;
+  readonly pollMs?: number;
+} = {}) {
   const outage = breakable(await openSqliteEventLog({ file: ':memory:' }));
   const { log } = outage;
   const live = createLocalLiveChannel();
   let reads = 0;
+  let heads = 0;
   const counted = {
-    head: (key: Parameters<typeof log.head>[0]) => log.head(key),
+    head: async (key: Parameters<typeof log.head>[0]) => {
+      heads += 1;
+      return await log.head(key);
+    },
     unclaimedCalls: async (options: Parameters<typeof log.unclaimedCalls>[0]) => {
       reads += 1;
       return await log.unclaimedCalls(options);
     },
   };
+  const said: string[] = [];
+  const note = (message: string) => void said.push(message);
+  const outages = new Outages({ info: note, warn: note });
   const seqs = new Map<string, number>();
   const store = async (conversationId: string, bodies: readonly EventBody[]) => {
     const key = { tenant: 'default', conversationId };
@@ -71,7 +85,7 @@ async function anOfferReader({ hints = true } = {}) {
     const { generation, lastSeq } = result.head;
     if (hints) live.publish({ type: 'appended', ...tenantKey('default'), generation, lastSeq });
   };
-  const reader = createOfferReader(counted, live);
+  const reader = createOfferReader({ log: counted, live, outages, ...polls });
   const watch = (of: OffersOf = RENDER, after?: string) => {
     const leaving = new AbortController();
     const frames: OfferFrame[] = [];
@@ -89,7 +103,7 @@ async function anOfferReader({ hints = true } = {}) {
     return { frames, stop };
   };
   onTestFinished(() => log.close());
-  return { log, outage, reader, store, watch, reads: () => reads };
+  return { log, outage, reader, store, watch, said, reads: () => reads, heads: () => heads };
 }
 
 function outlineOf(frames: readonly OfferFrame[]): readonly string[] {
@@ -181,14 +195,48 @@ describe('offers', () => {
   });
 
   it('come to two hundred readers by one read of the store for each change', async () => {
-    const { store, watch, reads } = await anOfferReader();
+    const { store, watch, reader, reads, heads } = await anOfferReader();
     await store('c1', [waits('a')]);
     const watchers = Array.from({ length: 200 }, () => watch());
     for (const { frames } of watchers) await shows(frames, ['offer a 1']);
+    const { signal } = new AbortController();
+    const slow = reader.watchOffers(RENDER, { signal })[Symbol.asyncIterator]();
+    await slow.next();
     const before = reads();
     await store('c2', [waits('b')]);
     for (const { frames } of watchers) await shows(frames, ['offer a 1', 'offer b 1']);
     expect(reads() - before).toBeLessThanOrEqual(3);
+    await store('c1', [resolves('a')]);
+    for (const { frames } of watchers) await shows(frames, ['offer a 1', 'offer b 1', 'ended a']);
+    expect((await slow.next()).value).toMatchObject({ type: 'gone', gone: { why: 'ended' } });
+    await slow.return?.();
+    // Two offers, and why one of them is over.
+    expect(heads()).toBe(3);
+  });
+
+  it('come at once with a hint, without a poll', async () => {
+    const { store, watch } = await anOfferReader({ pollMs: 3_600_000 });
+    await store('c1', [waits('a')]);
+    const { frames } = watch();
+    await shows(frames, ['offer a 1']);
+    await store('c2', [waits('b')]);
+    await shows(frames, ['offer a 1', 'offer b 1']);
+    await store('c1', [resolves('a')]);
+    await shows(frames, ['offer a 1', 'offer b 1', 'ended a']);
+  });
+
+  it('of a log that was rewritten are made anew, though ids and positions are the same', async () => {
+    const { log, store, watch } = await anOfferReader();
+    await store('c1', [waits('a')]);
+    const first = watch();
+    await shows(first.frames, ['offer a 1']);
+    const key = { tenant: 'default', conversationId: 'c1' };
+    const bodies = [started(key), ...asks('t'), waits('a', { prompt: { scene: 'another' } })];
+    const again = { ...key, runId: 'r2', events: stamped(bodies, { clock: 7 }) };
+    expect(await log.append(again)).toMatchObject({ outcome: 'rewritten' });
+    await shows(first.frames, ['offer a 1', 'offer a 1']);
+    expect(first.frames[1]).toMatchObject({ offer: { input: { scene: 'another' } } });
+    expect(first.frames[1]?.id).not.toBe(first.frames[0]?.id);
   });
 
   it('that began and ended while a reader was slow are not kept for it', async () => {
@@ -223,7 +271,7 @@ describe('offers', () => {
   });
 
   it('fail when the store does at first, and go on after a later failure', async () => {
-    const { outage, store, watch, reader } = await anOfferReader();
+    const { outage, store, watch, reader, said } = await anOfferReader();
     await store('c1', [waits('a')]);
     const { frames } = watch();
     await shows(frames, ['offer a 1']);
@@ -235,5 +283,6 @@ describe('offers', () => {
     outage.isDown = false;
     await store('c2', [waits('b')]);
     await shows(frames, ['offer a 1', 'offer b 1']);
+    expect(said.map((line) => line.includes('again'))).toEqual([false, true]);
   });
 });

@@ -1,9 +1,12 @@
 /** How the readers of a worklist in one process share its reads. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { HubDeps } from '../../../../src/projection/worklist/hub.js';
-import { Worklists } from '../../../../src/projection/worklist/hubs.js';
+import { createDeletions } from '../../../../src/projection/duties/deletions.js';
+import { Outages } from '../../../../src/projection/source/outages.js';
+import { Worklists, type WorklistsDeps } from '../../../../src/projection/worklist/hubs.js';
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
 import type { WorklistFrame } from '../../../../src/protocol/log/worklist.js';
+import { createLocalLiveChannel } from '../../../../src/store/live/local.js';
+import { tenantKey } from '../../../../src/store/ports/live.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
 import { begins, said } from '../../../support/engine/asked-logs.js';
 import { openSqliteEventLog } from '../../../support/event-logs.js';
@@ -12,10 +15,15 @@ import { keyed, minute, result, waits } from '../../../support/samples/list-even
 import { stamped, started } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
 
+/** An hour: longer than a test. */
+const NEVER_MS = 3_600_000;
 const BY = { tenant: 'default', mine: true, actor: { id: 'bo', verified: false } };
 
 /** @param before Called before each read. */
-async function shared(options: Partial<HubDeps> = {}, before: () => void = () => undefined) {
+async function shared(
+  options: Partial<WorklistsDeps> = {},
+  before: (read: 'waiting' | 'waitingIn' | 'recentHeads') => void = () => undefined,
+) {
   const log = await openSqliteEventLog({ file: ':memory:' });
   onTestFinished(() => log.close());
   const reads = { waiting: 0, waitingIn: 0, recentHeads: 0 };
@@ -26,10 +34,10 @@ async function shared(options: Partial<HubDeps> = {}, before: () => void = () =>
     ) =>
     async (...given: Given): Promise<Read> => {
       reads[name] += 1;
-      before();
+      before(name);
       return await read(...given);
     };
-  const counted: HubDeps['log'] = {
+  const counted: WorklistsDeps['log'] = {
     waiting: counting('waiting', (request: Parameters<EventLog['waiting']>[0]) =>
       log.waiting(request),
     ),
@@ -40,7 +48,10 @@ async function shared(options: Partial<HubDeps> = {}, before: () => void = () =>
       log.recentHeads(of),
     ),
   };
-  const lists = new Worklists({ log: counted, ...options });
+  const said: string[] = [];
+  const note = (message: string) => void said.push(message);
+  const outages = new Outages({ info: note, warn: note });
+  const lists = new Worklists({ log: counted, outages, ...options });
   const leave = new AbortController();
   onTestFinished(() => {
     leave.abort();
@@ -49,30 +60,40 @@ async function shared(options: Partial<HubDeps> = {}, before: () => void = () =>
     const frames = await lists.watch(by, { signal: leave.signal });
     return frames[Symbol.asyncIterator]();
   };
-  return { log, reads, open };
+  return { log, reads, open, said };
 }
 
 /** Takes all frames as they come. */
 function follow(frames: AsyncIterator<WorklistFrame>) {
-  const seen = { refs: new Set<string>(), frames: 0, capped: false };
+  const gone: string[] = [];
+  const seen = { refs: new Set<string>(), gone, counts: 0, capped: false };
   const take = async (): Promise<void> => {
     for (let next = await frames.next(); next.done !== true; next = await frames.next()) {
-      seen.frames += 1;
       const frame = next.value;
       if (frame.type === 'snapshot') for (const { ref } of frame.items) seen.refs.add(ref);
       if (frame.type === 'item') seen.refs.add(frame.item.ref);
-      if (frame.type === 'gone') seen.refs.delete(frame.ref);
-      if (frame.type === 'counts') seen.capped = frame.counts.capped === true;
+      if (frame.type === 'gone') {
+        seen.refs.delete(frame.ref);
+        gone.push(frame.ref);
+      }
+      if (frame.type !== 'counts') continue;
+      seen.counts += 1;
+      seen.capped = frame.counts.capped === true;
     }
   };
   void take();
   return seen;
 }
 
-async function put(log: EventLog, id: string, more: Partial<Suspension> = {}): Promise<void> {
+async function put(
+  log: EventLog,
+  id: string,
+  { tenant, ...more }: Partial<Suspension> & { readonly tenant?: string } = {},
+): Promise<void> {
+  const key = keyed(id, tenant);
   const call = waits('call-0', { name: 'pay', deadline: minute(10), ...more });
-  const bodies = [started(keyed(id)), said('t', 'ann'), begins('t'), call];
-  await log.append({ ...keyed(id), runId: 'r', events: stamped(bodies) });
+  const bodies = [started(key), said('t', 'ann'), begins('t'), call];
+  await log.append({ ...key, runId: 'r', events: stamped(bodies) });
 }
 
 async function end(log: EventLog, id: string): Promise<void> {
@@ -92,6 +113,54 @@ describe('readers of one worklist', () => {
     await until('all have the new call', () => seen.every(({ refs }) => refs.size === 2));
     expect([reads.waiting, reads.waitingIn]).toEqual([1, expect.toBeOneOf([1, 2])]);
     expect(reads.recentHeads).toBeLessThan(10);
+  });
+
+  it('of many tenants share one poll of the store', async () => {
+    const { log, reads, open } = await shared();
+    const tenants = Array.from({ length: 50 }, (_, index) => `t-${index}`);
+    const lists = await Promise.all(tenants.map((tenant) => open({ ...BY, tenant })));
+    const seen = lists.map(follow);
+    await until('a poll', () => reads.recentHeads > 0);
+    for (const tenant of tenants) await put(log, 'c-1', { tenant });
+    await until('each has its call', () => seen.every(({ refs }) => refs.size === 1));
+    expect(reads.recentHeads).toBeLessThan(20);
+    expect(seen[7]?.refs).toEqual(new Set(['t-7~c-1~call-0']));
+  });
+
+  it('see a change by its hint, without a poll', async () => {
+    const live = createLocalLiveChannel();
+    const { log, open } = await shared({ live, readAllMs: NEVER_MS }, (read) => {
+      if (read === 'recentHeads') throw new Error('polls fail');
+    });
+    const seen = follow(await open());
+    const hint = (moved: string) => {
+      live.publish({ type: 'appended', ...tenantKey('default'), generation: 1, lastSeq: 1, moved });
+    };
+    await put(log, 'c-1');
+    hint('c-1');
+    await until('it is listed', () => seen.refs.size === 1);
+    await end(log, 'c-1');
+    hint('c-1');
+    await until('it has gone', () => seen.refs.size === 0);
+  });
+
+  it('lose calls that end while a long list is being sent', async () => {
+    const { log, open } = await shared();
+    const ids = Array.from({ length: 150 }, (_, index) => `c-${1_000 + index}`);
+    for (const [index, id] of ids.entries()) await put(log, id, { deadline: minute(index) });
+    const slow = await open();
+    const first = (await slow.next()).value as WorklistFrame;
+    expect(first).toMatchObject({ type: 'snapshot', first: true, last: false });
+    const other = follow(await open());
+    await until('another reader has all', () => other.refs.size === 150);
+    // One of the part that was sent, one of the part that was not.
+    for (const id of ['c-1003', 'c-1120']) await end(log, id);
+    await until('the other reader has lost them', () => other.refs.size === 148);
+    const seen = follow(slow);
+    await until('the slow one has come to the end', () => seen.counts > 1);
+    const sent = first.type === 'snapshot' ? first.items.map(({ ref }) => ref) : [];
+    const left = new Set([...sent, ...seen.refs].filter((ref) => !seen.gone.includes(ref)));
+    expect(left).toEqual(other.refs);
   });
 
   it('get the last state of a call, however many they did not take', async () => {
@@ -124,8 +193,19 @@ describe('readers of one worklist', () => {
     await until('it has gone', () => seen.refs.size === 0);
   });
 
+  it('see them go at once by the hint of the deletion', async () => {
+    const live = createLocalLiveChannel();
+    const { log, open } = await shared({ live, readAllMs: NEVER_MS });
+    await put(log, 'c-1');
+    const seen = follow(await open());
+    await until('it is listed', () => seen.refs.size === 1);
+    const deletions = createDeletions({ log, live });
+    await deletions.begin({ ...keyed('c-1'), runIds: ['r'] });
+    await until('it has gone', () => seen.refs.size === 0);
+  });
+
   it('have the calls that end first where there are too many, and the others as these go', async () => {
-    const { log, open } = await shared({ maxCalls: 5 });
+    const { log, reads, open } = await shared({ maxCalls: 5 });
     for (const n of [7, 6, 5, 4]) await put(log, `c-${n}`, { deadline: minute(n) });
     const seen = follow(await open());
     await until('four', () => seen.refs.size === 4);
@@ -139,12 +219,14 @@ describe('readers of one worklist', () => {
     await until('the sixth', () => seen.refs.size === 5 && has(2, 3, 4, 5, 6));
     await end(log, 'c-2');
     await until('all others', () => seen.refs.size === 5 && has(3, 4, 5, 6, 7) && !seen.capped);
+    // Not by the read of all calls that comes each half minute.
+    expect(reads.recentHeads).toBeLessThan(20);
   });
 
   it('go on when the store comes back', async () => {
     let refused = 0;
     let isAway = false;
-    const { log, open } = await shared({}, () => {
+    const { log, open, said } = await shared({}, () => {
       if (!isAway) return;
       refused += 1;
       throw new Error('the store is away');
@@ -155,5 +237,9 @@ describe('readers of one worklist', () => {
     await until('some reads have failed', () => refused > 2);
     isAway = false;
     await until('it is listed', () => seen.refs.size === 1);
+    expect(said).toEqual([
+      'Waiting calls cannot be read from the event log; readers of worklists and offers keep what they have',
+      'Waiting calls can be read from the event log again',
+    ]);
   });
 });
