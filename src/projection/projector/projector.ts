@@ -9,10 +9,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { PROJECTION_DELAY_MS } from '../../protocol/limits/service-limits.js';
+import { changesWaitingCalls } from '../../protocol/log/urgency.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { Hint } from '../../protocol/workflow/messaging.js';
-import type { LiveChannel } from '../../store/ports/live.js';
+import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
 import type { Progress, Target } from '../catch-up/catch-up.js';
@@ -33,9 +34,10 @@ export interface ProjectorDeps {
 
 /**
  * Milliseconds. The events that callers wait for (a turn's end, a suspension) are fetched at once when a watcher is
- * subscribed, along with all earlier ones; the events that only people wait for while the turn continues, soon. The
- * rest waits a little, and longer the more conversations move at once: a catch-up after every task of a short turn
- * would cost more than the turn.
+ * subscribed, along with all earlier ones; the events that only people wait for while the turn continues, soon. A watcher
+ * of the tenant, who reads its worklist or offers, counts for the events that open or end calls: those with which calls
+ * of machines open are fetched at once, the others soon. The rest waits a little, and longer the more conversations move
+ * at once: a catch-up after every task of a short turn would cost more than the turn.
  */
 const SOON_MS = 250;
 const DELAY_PER_LANE_MS = 25;
@@ -110,7 +112,8 @@ export class Projector {
       return;
     }
     this.#deps.source.pushed?.(hint);
-    this.#want(key, { runId, seq, urgency });
+    const calls = hint.pushed?.events.some(changesWaitingCalls) === true;
+    this.#want(key, { runId, seq, urgency, ...(calls ? { calls } : {}) });
   }
 
   /**
@@ -238,14 +241,17 @@ export class Projector {
   }
 
   #delayFor(lane: Lane): number {
-    const { wanted } = lane;
-    const { urgency = 'later', again } = wanted ?? {};
+    const { wanted, key } = lane;
+    const { urgency = 'later', again, calls } = wanted ?? {};
+    const { live } = this.#deps;
     const delayMs = PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS;
     if (wanted !== undefined && isCheck(wanted)) return 0;
     if (wanted?.soon === true) return Math.min(delayMs, SOON_MS);
-    const isLater = urgency === 'later' || again === true;
-    if (isLater || this.#deps.live.watched(lane.key) === undefined)
-      return Math.min(delayMs, MAX_DELAY_MS);
+    const isWaitedFor =
+      again !== true &&
+      ((urgency !== 'later' && live.watched(key) !== undefined) ||
+        (calls === true && live.watched(tenantKey(key.tenant)) !== undefined));
+    if (!isWaitedFor) return Math.min(delayMs, MAX_DELAY_MS);
     return urgency === 'now' ? 0 : Math.min(delayMs, SOON_MS);
   }
 

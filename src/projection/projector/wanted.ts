@@ -6,6 +6,8 @@ import type { Doubt } from './settled-doubts.js';
 export type Wanted = Target & {
   readonly urgency: Urgency;
   readonly again?: true;
+  /** Some of the new events open or end calls, as far as they came with the hint. */
+  readonly calls?: true;
   /** Joined from a check without a hint and a hint of new events. */
   readonly soon?: true;
 };
@@ -26,7 +28,12 @@ export function joined(earlier: Wanted | undefined, later: Wanted | undefined): 
   if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };
   // New events settle the doubt. Their task is on its way to the server, so the catch-up waits for it.
   const soon = [earlier, later].some((wanted) => wanted.soon === true || wanted.doubt === true);
-  return { runId, seq, urgency, ...(soon ? { soon } : {}) };
+  const calls = earlier.calls ?? later.calls;
+  return {
+    ...{ runId, seq, urgency },
+    ...(soon ? { soon } : {}),
+    ...(calls === undefined ? {} : { calls }),
+  };
 }
 
 export function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {

@@ -23,6 +23,20 @@ export function urgencyOf(event: CanonicalEvent): Urgency {
   return FOR_NOW.includes(event.type) ? 'now' : 'later';
 }
 
+const OPENS_OR_ENDS_CALLS: readonly EventType[] = [
+  ...(['suspension', 'resolution', 'expired', 'lease_lost', 'conversation_closed'] as const),
+];
+
+/**
+ * Whether the event opens or ends a wait from outside, or changes its holder: then it is for readers of worklists and of
+ * offers, too, who follow no conversation. Not `turn_ended`: the end of each short turn would be fetched for them.
+ */
+export function changesWaitingCalls(event: CanonicalEvent): boolean {
+  if (event.type === 'claimed') return event.renewal !== true;
+  if (event.type === 'tool_result') return event.result.status === 'cancelled';
+  return OPENS_OR_ENDS_CALLS.includes(event.type);
+}
+
 /** The urgency of several events together. */
 export function mostUrgent(...of: readonly Urgency[]): Urgency {
   if (of.includes('now')) return 'now';
