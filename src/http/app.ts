@@ -77,6 +77,19 @@ export function createApp(deps: AppDeps): Express {
   app.use(checkKey(), refuseRunning({ callerOf, isRefusable }));
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
+  app.use(routesOf(deps, streams));
+
+  app.use((request, response) => {
+    sendProblem(
+      response,
+      new ConversationError('not_found', `No route ${request.method} ${request.path}`),
+    );
+  });
+  app.use(problemHandler(deps));
+  return app;
+}
+
+function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   const router = Router();
   addUploadRoute(router, deps);
   router.use(jsonBody());
@@ -97,16 +110,7 @@ export function createApp(deps: AppDeps): Express {
   addTurnRoutes(router, deps);
   addWebhookRoutes(router, deps);
   addWorklistRoutes(router, deps, streams);
-  app.use(router);
-
-  app.use((request, response) => {
-    sendProblem(
-      response,
-      new ConversationError('not_found', `No route ${request.method} ${request.path}`),
-    );
-  });
-  app.use(problemHandler(deps));
-  return app;
+  return router;
 }
 
 function openStreams(
