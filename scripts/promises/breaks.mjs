@@ -433,7 +433,7 @@ export const BREAKS = [
   {
     promise: 'G361',
     file: 'src/projection/reading/tool-offers.ts',
-    line: 'if (before?.call.seq === call.seq) continue;',
+    line: 'if (before !== undefined && nameOf(before.call) === nameOf(call)) continue;',
     to: 'if (before !== undefined) continue;',
     test: 'test/unit/projection/reading/tool-offers.test.ts',
   },
