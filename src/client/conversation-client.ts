@@ -3,6 +3,7 @@
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { MAX_PATIENCE } from '../protocol/limits/service-limits.js';
+import type { ConversationsFrame } from '../protocol/log/conversations-stream.js';
 import type { WorklistPage } from '../protocol/log/worklist.js';
 import type { StampedActor } from '../protocol/values/actors.js';
 import type { ConversationId, ConversationKey, TurnId } from '../protocol/values/ids.js';
@@ -37,6 +38,7 @@ import {
   nameOfAgent,
   type ToolsOfAgent,
   type TurnHandle,
+  type WatchListOptions,
   type WorklistOptions,
 } from './api/types.js';
 import { type ClaimParts, claimCall } from './calls/claim.js';
@@ -50,7 +52,7 @@ import { listAgents } from './messages/agents.js';
 import { Control } from './messages/control.js';
 import { attachTurn } from './messages/turn.js';
 import type { ConversationPage, ConversationReader } from './ports/reader.js';
-import { listConversations } from './reading/lists.js';
+import { listConversations, watchList } from './reading/lists.js';
 import { ReadYourWrites } from './reading/read-your-writes.js';
 import { WorkflowReader } from './reading/workflow-reader.js';
 import { readWorklist } from './reading/worklist.js';
@@ -207,6 +209,20 @@ export class ConversationClient {
     try {
       const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
       return await listConversations(this.#reader, own, options);
+    } catch (error) {
+      throw this.#gateway.toConversationError(error);
+    }
+  }
+
+  /**
+   * The changes of a list from now on, or from the place of an earlier frame. Read the list after the frame `ready`, and
+   * after `reset`; apply all frames that come after it. Needs no worker.
+   * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
+   */
+  async watchList(options: WatchListOptions = {}): Promise<AsyncIterable<ConversationsFrame>> {
+    try {
+      const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
+      return await watchList(this.#reader, own, options);
     } catch (error) {
       throw this.#gateway.toConversationError(error);
     }

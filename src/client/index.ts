@@ -15,6 +15,7 @@ export type { PendingCall } from '../protocol/calls/suspensions.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
 export type { Message } from '../protocol/conversation/messages.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
+export type { ConversationsFrame } from '../protocol/log/conversations-stream.js';
 export type { CanonicalEvent } from '../protocol/log/events.js';
 export type { LiveEvent } from '../protocol/log/live-events.js';
 export type { WorklistCounts, WorklistItem, WorklistPage } from '../protocol/log/worklist.js';
@@ -63,6 +64,7 @@ export type {
   ToolsOfAgent,
   Turn,
   TurnHandle,
+  WatchListOptions,
   WorklistOptions,
 } from './api/types.js';
 export { Conversation } from './conversation.js';

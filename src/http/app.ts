@@ -60,8 +60,7 @@ export function createApp(deps: AppDeps): Express {
     outbox: webhooks?.deliveryCounts.bind(webhooks),
   });
   if (metrics !== undefined) app.use(metrics.observe());
-  app.use(requestNote());
-  app.use(requestId());
+  app.use(requestNote(), requestId());
   if (deps.log !== undefined) app.use(requestLog(deps.log));
   app.use(helmet());
   app.use((_request, response, next) => {
@@ -96,7 +95,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addHealthRoutes(router, deps, streams);
   addDescriptionRoute(router);
   addAgentRoutes(router, deps);
-  addConversationRoutes(router, deps);
+  addConversationRoutes(router, deps, streams);
   addBlobRoutes(router, deps);
   addEventRoutes(router, deps, streams);
   addInboxRoutes(router, deps);

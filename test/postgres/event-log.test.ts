@@ -16,6 +16,7 @@ import { describeEventLog } from '../support/conformance/event-log.js';
 import { describeApiKeys } from '../support/conformance/keys/api-keys.js';
 import { describeLeases } from '../support/conformance/leases.js';
 import { describeAudiences } from '../support/conformance/lists/audience.js';
+import { describeChanges } from '../support/conformance/lists/changes.js';
 import { describeLists } from '../support/conformance/lists/lists.js';
 import { describeWorklist } from '../support/conformance/lists/worklist.js';
 import { describePresence } from '../support/conformance/presence.js';
@@ -110,6 +111,7 @@ describeBlobs(
 );
 describeAudiences('postgres lists by audience', open);
 describeLists('postgres lists', open);
+describeChanges('changes in postgres', open);
 describeWorklist('the postgres worklist', open);
 describeDeletions('postgres deletions', open);
 describeTroubles('postgres marks of trouble', open);

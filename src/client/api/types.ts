@@ -271,6 +271,14 @@ export interface ListOptions {
   readonly cursor?: string | undefined;
 }
 
+export interface WatchListOptions
+  extends Pick<ListOptions, 'tenant' | 'agent' | 'root' | 'status'> {
+  /** `id` of the last frame with one of an earlier stream, of any process, with the same filters. */
+  readonly after?: string | undefined;
+  /** Ends the stream. Leaving the loop ends it, too. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** All given filters hold at once. */
 export interface WorklistOptions {
   /** @defaultValue the client's */

@@ -6,6 +6,10 @@ import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ChildStep } from '../../protocol/conversation/children.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
+import type {
+  ConversationsFilter,
+  ConversationsFrame,
+} from '../../protocol/log/conversations-stream.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { WorklistFilter, WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
@@ -137,6 +141,14 @@ export interface ConversationReader {
   ): Promise<LogPage | undefined>;
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
   list(options: ListedBy): Promise<ConversationPage>;
+  /**
+   * The changes of a list, until the signal aborts. `after`: the id of the last frame that the caller had. Resolves once
+   * changes are followed. Absent: the reader has no store.
+   */
+  watchList?(
+    by: ConversationsFilter & { readonly tenant: string },
+    from: { readonly after?: string | undefined; readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<ConversationsFrame>>;
   /**
    * A page of waiting calls. Absent: the reader has no store. @throws {RangeError} when the cursor is not one of an
    * earlier page.

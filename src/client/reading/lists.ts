@@ -2,11 +2,12 @@
 
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
+import { type ConversationsFrame, parsePlace } from '../../protocol/log/conversations-stream.js';
 import type { Channel } from '../../protocol/values/actors.js';
 import { idProblem } from '../../protocol/values/ids.js';
 import { stampActor } from '../api/checks.js';
-import { invalidField } from '../api/errors.js';
-import { type ListOptions, nameOfAgent } from '../api/types.js';
+import { ConversationError, invalidField } from '../api/errors.js';
+import { type ListOptions, nameOfAgent, type WatchListOptions } from '../api/types.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../ports/reader.js';
 
 export const MAX_PAGE = 1_000;
@@ -25,6 +26,22 @@ export async function listConversations(
     if (listed.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
   }
+}
+
+/** The changes of a list. @throws {ConversationError} invalid_request naming the option; store_unavailable */
+export async function watchList(
+  reader: ConversationReader,
+  own: { readonly tenant: string; readonly channel: Channel },
+  { after, signal, tenant, agent, root, status }: WatchListOptions,
+): Promise<AsyncIterable<ConversationsFrame>> {
+  const by = listedBy(own, { tenant, agent, root, status });
+  if (after !== undefined && parsePlace(after) === undefined)
+    throw invalidField('/after', 'must be an id of a frame, such as "t-1700000000000"');
+  if (reader.watchList === undefined) {
+    const text = 'The changes of lists need the event log: give the client a reader';
+    throw new ConversationError('store_unavailable', text);
+  }
+  return await reader.watchList(by, { after, signal: signal ?? new AbortController().signal });
 }
 
 function listedBy(

@@ -33,6 +33,14 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.ConversationPage },
   },
   {
+    ...{ method: 'get', path: '/v1/conversations/stream', id: 'watchConversations' },
+    right: 'read',
+    summary:
+      'Changes of the list of conversations, as a stream: ready, conversation, removed, reset, place; for `Accept: text/event-stream` only',
+    query: queries.ListStreamQuerySchema,
+    answers: { 200: 'stream' },
+  },
+  {
     ...{ method: 'post', path: '/v1/conversations', id: 'createConversation', idempotent: true },
     right: 'send',
     bound: true,

@@ -10,12 +10,17 @@ export type Handler = (request: Request, response: Response) => Promise<void> | 
 
 type Handlers = Partial<Readonly<Record<Method, Handler>>>;
 
+interface Meant extends Handlers {
+  /** Requests that the route serves; the others are for later routes that match the path. @defaultValue all */
+  readonly isMeant?: ((request: Request) => boolean) | undefined;
+}
+
 /**
  * Adds the handlers of one path, each behind the right of its row in the description. A rejection reaches the problem
  * handler, because express 5 awaits what handlers return.
  * @throws Error for a route without a row
  */
-export function addRoute(router: Router, path: string, handlers: Handlers): void {
+export function addRoute(router: Router, path: string, { isMeant, ...handlers }: Meant): void {
   const guarded = Object.entries(handlers).map(([method, handler]) => {
     const row = OPERATIONS.find((row) => row.method === method && row.path === path);
     if (row === undefined)
@@ -28,7 +33,7 @@ export function addRoute(router: Router, path: string, handlers: Handlers): void
       },
     ] as const satisfies readonly [string, Handler];
   });
-  addUnguarded(router, path, Object.fromEntries(guarded));
+  addUnguarded(router, path, { ...Object.fromEntries(guarded), isMeant });
 }
 
 /** @throws {ConversationError} unauthenticated, or forbidden naming what the caller lacks */
@@ -48,8 +53,13 @@ export function requireAccess(
 const ONE_CONVERSATION = '/v1/conversations/:id';
 
 /** Adds handlers that the description does not have. The caller guards them. */
-export function addUnguarded(router: Router, path: string, handlers: Handlers): void {
+export function addUnguarded(router: Router, path: string, { isMeant, ...handlers }: Meant): void {
   const route = router.route(path);
+  if (isMeant !== undefined)
+    route.all((request: Request, _response: Response, next: NextFunction) => {
+      if (isMeant(request)) next();
+      else next('route');
+    });
   const allowed = Object.keys(handlers).flatMap((method) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );

@@ -13,6 +13,7 @@ import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
 import { goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
+import type { OpenStreams } from '../request/streams.js';
 import { sendTagged } from '../request/tags.js';
 import { addressOf, conversationOf, keyOf, mayName, tenantOf } from '../request/tenants.js';
 import {
@@ -30,10 +31,13 @@ import {
   SnapshotQuerySchema,
   WaitQuerySchema,
 } from '../schemas/queries.js';
+import { addConversationStreamRoute } from './conversations-stream.js';
 
 export const CONVERSATIONS_A_PAGE = 50;
 
-export function addConversationRoutes(router: Router, deps: AppDeps): void {
+export function addConversationRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
+  // Before the routes of one conversation, which match its path as well.
+  addConversationStreamRoute(router, deps, streams);
   addRoute(router, '/v1/conversations', {
     get: async (request, response) => {
       await list(deps, request, response);

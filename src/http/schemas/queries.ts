@@ -5,6 +5,7 @@ import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { ATTENTION_REASONS } from '../../protocol/conversation/conversation.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
 import { MAX_ACTOR_CHARS, MAX_ID_CHARS } from '../../protocol/limits/limits.js';
+import { PLACE } from '../../protocol/log/conversations-stream.js';
 import { parseCursor } from '../../protocol/values/cursor.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
 import { IdSchema } from './bodies.js';
@@ -97,6 +98,16 @@ export const ListQuerySchema = z.strictObject({
   cursor: z.string().min(1).max(1000).exactOptional(),
   limit: wholeNumber(1, 100).exactOptional(),
 });
+
+/** An id that a stream of conversations has sent. */
+export const PlaceSchema = z
+  .string()
+  .regex(PLACE, 'must be an id that this stream has sent, such as "t-1700000000000"');
+
+/** `GET /v1/conversations/stream` */
+export const ListStreamQuerySchema = ListQuerySchema.pick({
+  ...{ tenant: true, agent: true, root: true, status: true },
+}).extend({ after: PlaceSchema.exactOptional() });
 
 /** The actor of a request without a body: an id, and roles as `role=a&role=b`. */
 export const ActorQuery = { as: NameSchema.exactOptional(), role: NamesSchema.exactOptional() };

@@ -19,6 +19,10 @@ import { worklistItem } from '../../core/view/worklist.js';
 import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import type {
+  ConversationsFilter,
+  ConversationsFrame,
+} from '../../protocol/log/conversations-stream.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
@@ -28,6 +32,8 @@ import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
+import { FollowedConversations } from '../changes/hubs.js';
+import { ChangePoll } from '../changes/poll.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { Worklists } from '../worklist/hubs.js';
@@ -59,6 +65,7 @@ class StoreReader implements ConversationReader {
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
   readonly #worklists: Worklists;
+  readonly #followed: FollowedConversations;
   readonly toolOffers: OfferReader;
 
   constructor(deps: StoreReaderDeps) {
@@ -66,7 +73,9 @@ class StoreReader implements ConversationReader {
     this.#live = deps.live;
     this.#source = deps.source === 'none' ? undefined : deps.source;
     const outages = new Outages(deps.logger ?? SILENT);
-    this.#worklists = new Worklists({ log: deps.log, live: deps.live, outages });
+    const sources = { live: deps.live, poll: new ChangePoll(deps.log, outages) };
+    this.#worklists = new Worklists({ log: deps.log, ...sources, outages });
+    this.#followed = new FollowedConversations({ log: deps.log, ...sources, outages });
     this.toolOffers = createOfferReader({ log: deps.log, live: deps.live, outages });
   }
 
@@ -129,6 +138,13 @@ class StoreReader implements ConversationReader {
 
   async list(options: ListedBy): Promise<ConversationPage> {
     return await this.#log.list(options);
+  }
+
+  async watchList(
+    by: ConversationsFilter & { readonly tenant: string },
+    from: { readonly after?: string | undefined; readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<ConversationsFrame>> {
+    return await this.#followed.watch(by, from);
   }
 
   async worklist({ actor, mine, ...by }: WorklistBy): Promise<WorklistPage> {

@@ -17,7 +17,7 @@ type Side = 'store' | 'waiting_calls' | 'workflow' | 'history' | 'unknown_call';
 const BEGUN: Readonly<Record<Side, string>> = {
   store: 'The event log cannot be written; conversations go on, readers see an older state',
   waiting_calls:
-    'Waiting calls cannot be read from the event log; readers of worklists and offers keep what they have',
+    'Waiting calls and conversations cannot be read from the event log; readers of worklists, offers and lists keep what they have',
   workflow: 'A conversation workflow does not answer the events query; it is asked again',
   history:
     'The ends of histories cannot be read on the server; until they can, queries of conversations are refused, and events are read by query',
@@ -26,7 +26,7 @@ const BEGUN: Readonly<Record<Side, string>> = {
 };
 const ENDED: Readonly<Record<Side, string>> = {
   store: 'The event log can be written again',
-  waiting_calls: 'Waiting calls can be read from the event log again',
+  waiting_calls: 'Waiting calls and conversations can be read from the event log again',
   workflow: 'Conversation workflows answer the events query again',
   history: 'The ends of histories can be read again',
   unknown_call:

@@ -4,23 +4,19 @@
  *
  * W1  Hints and polls only name conversations that may have changed; the state itself is always read from the store.
  * W2  One read at a time, so a later read never shows an older state.
- * W3  A hint that is lost is made up for: by the poll of open conversations that have moved within a second or two, by a
- *     read of all calls within half a minute for conversations that were closed or deleted, which the poll leaves out.
+ * W3  A hint that is lost is made up for by the poll, within a second or two. All calls are read each half minute
+ *     nevertheless, and after a poll that found too much.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WaitingItem } from '../../protocol/log/worklist.js';
 import type { ConversationId } from '../../protocol/values/ids.js';
-import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
+import { followTenant, Readers, type Sources } from '../changes/tenant.js';
 import type { Outages } from '../source/outages.js';
-import type { HeadPoll } from './head-poll.js';
 import { MAX_MIRRORED, Mirror } from './mirror.js';
 
-export interface HubDeps {
+export interface HubDeps extends Sources {
   readonly log: Pick<EventLog, 'waiting' | 'waitingIn'>;
-  readonly poll: HeadPoll;
-  /** Without it all changes are found by polls. */
-  readonly live?: LiveChannel | undefined;
   readonly outages: Outages;
   /** The most calls that are kept. @defaultValue 10,000 */
   readonly maxCalls?: number;
@@ -34,8 +30,6 @@ const READ_ALL_MS = 30_000;
 const PAGE = 1_000;
 const CONVERSATIONS_AT_ONCE = 200;
 const MAX_PAUSE_MS = 5_000;
-/** A hub without readers is kept for those that come again after a cut. */
-const LINGER_MS = 5_000;
 
 /** Called with the refs of calls that have changed. Must not throw. */
 export type Listener = (refs: readonly string[]) => void;
@@ -44,12 +38,10 @@ export class WorklistHub {
   readonly mirror: Mirror;
   readonly #deps: HubDeps;
   readonly #tenant: string;
-  readonly #listeners = new Set<Listener>();
+  readonly #readers: Readers<Listener>;
   readonly #dirty = new Set<ConversationId>();
   readonly #end = new AbortController();
-  readonly #ended: () => void;
   #wake: (() => void) | undefined;
-  #leaving: NodeJS.Timeout | undefined;
   #first: Promise<void> | undefined;
   #readAllAt = Number.NEGATIVE_INFINITY;
 
@@ -57,22 +49,17 @@ export class WorklistHub {
   constructor(deps: HubDeps, tenant: string, ended: () => void) {
     this.#deps = deps;
     this.#tenant = tenant;
-    this.#ended = ended;
+    this.#readers = new Readers(() => {
+      this.#end.abort();
+      this.#wake?.();
+      ended();
+    });
     this.mirror = new Mirror(deps.maxCalls ?? MAX_MIRRORED);
   }
 
   /** Registers a reader from now on. Returns a function that ends it. */
   join(listener: Listener): () => void {
-    clearTimeout(this.#leaving);
-    this.#listeners.add(listener);
-    return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-      this.#leaving = setTimeout(() => {
-        this.#end.abort();
-        this.#wake?.();
-        this.#ended();
-      }, LINGER_MS).unref();
-    };
+    return this.#readers.join(listener);
   }
 
   /** Resolves once all calls have been read. @throws {StoreUnavailable} when they cannot be; a repeat tries again. */
@@ -87,20 +74,22 @@ export class WorklistHub {
   }
 
   async #begin(): Promise<void> {
-    const { live, poll } = this.#deps;
     const touch = (id: ConversationId): void => {
       this.#dirty.add(id);
       this.#wake?.();
     };
     // Before the first read, so that no change is missed between them.
-    const unsubscribe = live?.subscribe(tenantKey(this.#tenant), { live: false }, (message) => {
-      if (message.type === 'appended' && message.moved !== undefined) touch(message.moved);
+    const stop = followTenant(this.#deps, this.#tenant, {
+      hinted: touch,
+      moved: ({ conversationId }) => {
+        touch(conversationId);
+      },
+      polled: ({ isCut }) => {
+        if (!isCut) return;
+        this.#readAllAt = Number.NEGATIVE_INFINITY;
+        this.#wake?.();
+      },
     });
-    const leavePoll = poll.join(this.#tenant, touch);
-    const stop = (): void => {
-      unsubscribe?.();
-      leavePoll();
-    };
     try {
       await this.#readAll();
     } catch (error) {
@@ -175,7 +164,7 @@ export class WorklistHub {
 
   #tell(refs: readonly string[]): void {
     if (refs.length === 0) return;
-    for (const listener of this.#listeners) listener(refs);
+    for (const listener of this.#readers) listener(refs);
   }
 }
 

@@ -1,21 +1,15 @@
 /** The worklists that readers of this process follow, one hub for each tenant. */
 import type { WorklistBy } from '../../client/ports/reader.js';
 import type { WorklistFrame } from '../../protocol/log/worklist.js';
-import type { EventLog } from '../../store/ports/log.js';
 import { WorklistFollower } from './follow.js';
-import { HeadPoll } from './head-poll.js';
 import { type HubDeps, WorklistHub } from './hub.js';
-
-export interface WorklistsDeps extends Omit<HubDeps, 'poll'> {
-  readonly log: Pick<EventLog, 'waiting' | 'waitingIn' | 'recentHeads'>;
-}
 
 export class Worklists {
   readonly #deps: HubDeps;
   readonly #hubs = new Map<string, WorklistHub>();
 
-  constructor(deps: WorklistsDeps) {
-    this.#deps = { ...deps, poll: new HeadPoll(deps.log, deps.outages) };
+  constructor(deps: HubDeps) {
+    this.#deps = deps;
   }
 
   /** The list and its changes, until the signal aborts. @throws {StoreUnavailable} when the list cannot be read. */

@@ -2,7 +2,8 @@
 
 import { CONVERSATION_STATUSES, statusesOf } from '../../protocol/conversation/statuses.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
-import type { ConversationList } from '../ports/lists.js';
+import type { ConversationList, ListedConversation } from '../ports/lists.js';
+import type { GoneAgents } from '../ports/presence.js';
 import {
   cursorOf,
   deadlineCursorOf,
@@ -13,8 +14,8 @@ import {
   positionOf,
 } from './paging.js';
 import { namesStored } from './pending.js';
-import type { ListRequest } from './presence.js';
-import { numberIn, type Row, snapshotOf } from './rows.js';
+import { type ListRequest, needing } from './presence.js';
+import { numberIn, type Row, snapshotOf, versionOf } from './rows.js';
 import { isTroubleKind, shownWith, troubleFrom } from './troubles.js';
 
 export interface Dialect {
@@ -30,6 +31,8 @@ export interface Dialect {
    * has one, admits the actor, and the actor is none of its `requesters`, where these are excluded.
    */
   readonly admits: (call: string, actor: Admission) => string;
+  /** SQL that is true if a column is one of the texts, a parameter with a JSON list; found along an index. */
+  readonly isOneOf: (column: string, texts: string) => string;
   /** SQL that is true if one of the actors, a parameter with a JSON list of ids, asked for the call. */
   readonly askedBy: (call: string, ids: string) => string;
 }
@@ -99,6 +102,29 @@ function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
      FROM ${dialect.conversations} AS conversations${allOf(conditions)}
      ORDER BY conversations.position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
   return { sql, values: statement.values };
+}
+
+/** The rows of some conversations, as lists have them, with their versions. */
+export function listedQuery(
+  { tenant, ids }: { readonly tenant: string; readonly ids: readonly string[] },
+  dialect: Dialect,
+): ListQuery {
+  const statement = new Statement(dialect);
+  const sql = `SELECT conversations.snapshot, conversations.changed_at_ms, conversations.generation,
+       conversations.last_seq, ${troubleOf(dialect, 'trouble')} AS trouble
+     FROM ${dialect.conversations} AS conversations
+     WHERE conversations.tenant = ${statement.value(tenant)}
+       AND ${dialect.isOneOf('conversations.conversation_id', statement.value(JSON.stringify(ids)))}`;
+  return { sql, values: statement.values };
+}
+
+/** The conversations of the rows of a `listedQuery`. */
+export function listedOf(rows: readonly Row[], gone: GoneAgents): readonly ListedConversation[] {
+  return rows.map((row) => ({
+    snapshot: needing(shownWith(snapshotOf(row), troubleFrom(row['trouble'])), gone),
+    changedAtMs: numberIn(row, 'changed_at_ms'),
+    version: versionOf(row),
+  }));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ConversationSnapshot } from '../../protocol/conversation/conversat
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Deletion } from '../ports/deletions.js';
-import type { ClosedHead, OpenHead } from '../ports/lists.js';
+import type { Change, Changes, ClosedHead, OpenHead } from '../ports/lists.js';
 import type { LogHead } from '../ports/log-head.js';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -49,6 +49,36 @@ export function openHeadOf(row: Row): OpenHead {
     historyLength: numberIn(row, 'history_length'),
     changedAtMs: numberIn(row, 'changed_at_ms'),
   };
+}
+
+/** Differs when the row of a conversation differs. */
+export function versionOf(row: Row): string {
+  return `${numberIn(row, 'changed_at_ms')}.${numberIn(row, 'generation')}.${numberIn(row, 'last_seq')}`;
+}
+
+/** Rows of both kinds have `changed_at_ms`, `generation`, `last_seq` and `deleted`: 1 for a deletion, else 0. */
+export function changesOf(
+  rows: readonly Row[],
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): Changes {
+  const changes: Change[] = [];
+  const counts = new Map<string, number>();
+  const cut = new Set<string>();
+  for (const row of rows) {
+    const isDeletion = numberIn(row, 'deleted') === 1;
+    const { tenant, conversationId } = keyOf(row);
+    const kind = `${isDeletion} ${tenant}`;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    // The statement reads one more than the limit.
+    if (count > limit) {
+      cut.add(tenant);
+      continue;
+    }
+    const changedAtMs = numberIn(row, 'changed_at_ms');
+    changes.push({ tenant, conversationId, changedAtMs, version: versionOf(row), isDeletion });
+  }
+  return { nowMs, changes, cut };
 }
 
 export function closedHeadOf(row: Row): ClosedHead {

@@ -7,7 +7,7 @@ import type {
 } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey } from '../../protocol/values/ids.js';
 
 /**
  * All filters hold at once. Newest conversations first; if one of `pendingTool`, `pendingKind`, `pendingFor` and
@@ -48,9 +48,37 @@ export interface ConversationList {
 export interface OpenHead extends ConversationKey {
   readonly runId: string;
   readonly historyLength: number;
-  /** The time of the last stored event, in milliseconds by the clock of the store. */
+  /** The time of the last change of its row, in milliseconds by the clock of the store. */
   readonly changedAtMs: number;
 }
+
+/** A change of a conversation's row: events were stored, or a mark of trouble was made or removed; or its deletion. */
+export interface Change extends ConversationKey {
+  /** By the clock of the store, before the change can be read: at most `LATE_MS` before. */
+  readonly changedAtMs: number;
+  /** Differs when the row differs. */
+  readonly version: string;
+  readonly isDeletion: boolean;
+}
+
+export interface Changes {
+  /** The clock of the store, before the read. */
+  readonly nowMs: number;
+  readonly changes: readonly Change[];
+  /** Tenants that have more changes than the limit; the latest are left out. */
+  readonly cut: ReadonlySet<string>;
+}
+
+/** A conversation as a list has it. */
+export interface ListedConversation {
+  readonly snapshot: ConversationSnapshot;
+  readonly changedAtMs: number;
+  /** As in `Change`. */
+  readonly version: string;
+}
+
+/** Milliseconds. A change is visible to all readers at most so long after its `changedAtMs`, or is not made. */
+export const LATE_MS = 30_000;
 
 export interface ConversationLists {
   /**
@@ -70,6 +98,24 @@ export interface ConversationLists {
     readonly withinMs: number;
     readonly after?: OpenHead;
   }): Promise<readonly OpenHead[]>;
+  /**
+   * The last change of each conversation of these tenants that was changed or deleted since a time, of closed ones too;
+   * `limit` changes and `limit` deletions of each tenant at most, longest ago first. A conversation that was begun
+   * again after its deletion has both.
+   */
+  changes(options: {
+    readonly tenants: readonly string[];
+    /** By the clock of the store, as `nowMs`. Absent, or later than now: now. */
+    readonly sinceMs?: number | undefined;
+    /** Milliseconds before that time. */
+    readonly lookBackMs: number;
+    readonly limit: number;
+  }): Promise<Changes>;
+  /** These conversations as a list has them, in no order; one statement, 1,000 ids at most. */
+  listedIn(
+    tenant: string,
+    conversationIds: readonly ConversationId[],
+  ): Promise<readonly ListedConversation[]>;
   /** The keys that the store does not have, or has as closed; one statement, 1,000 keys at most. */
   notOpen(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
   /**

@@ -128,6 +128,14 @@ class PostgresEventLog implements EventLog {
     return await this.#lists.recentHeads(options);
   }
 
+  async changes(options: Parameters<ConversationLists['changes']>[0]) {
+    return await this.#lists.changes(options);
+  }
+
+  async listedIn(tenant: string, conversationIds: readonly ConversationId[]) {
+    return await this.#lists.listedIn(tenant, conversationIds);
+  }
+
   async notOpen(keys: readonly ConversationKey[]) {
     return await this.#lists.notOpen(keys);
   }

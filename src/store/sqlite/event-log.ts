@@ -37,8 +37,10 @@ import { keyTable } from './keys/api-keys.js';
 import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './leases.js';
 import {
   listSnapshots,
+  readChanges,
   readClosedBefore,
   readCounts,
+  readListedIn,
   readNotOpen,
   readOpenHeads,
   readRecentHeads,
@@ -152,6 +154,17 @@ class SqliteEventLog implements EventLog {
 
   async recentHeads(options: Parameters<ConversationLists['recentHeads']>[0]) {
     return await this.#database.read(() => readRecentHeads(this.#database, options));
+  }
+
+  async changes(options: Parameters<ConversationLists['changes']>[0]) {
+    return await this.#database.read(() => readChanges(this.#database, options));
+  }
+
+  async listedIn(tenant: string, conversationIds: readonly ConversationId[]) {
+    return await this.#database.read(() => {
+      const gone = readGoneAgents(this.#database);
+      return readListedIn(this.#database, { tenant, ids: conversationIds }, gone);
+    });
   }
 
   async notOpen(keys: readonly ConversationKey[]) {

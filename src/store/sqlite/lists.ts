@@ -1,11 +1,19 @@
 /** Lists and counts of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
+import { type Dialect, listedOf, listedQuery, listPage, listQuery } from '../plans/list-query.js';
 import type { ListRequest } from '../plans/presence.js';
-import { closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
+import { changesOf, closedHeadOf, keyOf, openHeadOf } from '../plans/rows.js';
 import { countQueries, countsOf } from '../plans/service/counts.js';
-import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
+import type {
+  Changes,
+  ClosedHead,
+  ConversationList,
+  ConversationLists,
+  ListedConversation,
+  OpenHead,
+} from '../ports/lists.js';
+import type { GoneAgents } from '../ports/presence.js';
 import type { LogCounts } from '../ports/service/counts.js';
 import type { SqliteDatabase } from './database/database.js';
 
@@ -34,6 +42,7 @@ export const SQLITE: Dialect = {
         OR ${has('exclude', id)} OR (${names('requireVerified')} AND ${verified} = 0)))
       AND NOT (${call}.excludes_requester = 1 AND ${askedBy(call, id)})`;
   },
+  isOneOf: (column, texts) => `${column} IN (SELECT value FROM json_each(${texts}))`,
   askedBy,
 };
 
@@ -78,6 +87,37 @@ export function readRecentHeads(
       limit,
     )
     .map(openHeadOf);
+}
+
+/** Parameters: tenant, first time, limit. */
+export const CHANGES = {
+  changed: `SELECT tenant, conversation_id, changed_at_ms, generation, last_seq, 0 AS deleted FROM conversations
+    WHERE tenant = ? AND changed_at_ms >= ? ORDER BY changed_at_ms, conversation_id LIMIT ?`,
+  deleted: `SELECT tenant, conversation_id, requested_at_ms AS changed_at_ms, 0 AS generation, 0 AS last_seq, 1 AS deleted
+    FROM deletions WHERE tenant = ? AND requested_at_ms >= ? ORDER BY requested_at_ms, conversation_id LIMIT ?`,
+} as const;
+
+export function readChanges(
+  database: SqliteDatabase,
+  { tenants, sinceMs, lookBackMs, limit }: Parameters<ConversationLists['changes']>[0],
+): Changes {
+  const nowMs = Date.now();
+  const fromMs = Math.min(sinceMs ?? nowMs, nowMs) - lookBackMs;
+  const rows = tenants.flatMap((tenant) =>
+    [CHANGES.changed, CHANGES.deleted].flatMap((sql) =>
+      database.all(sql, tenant, fromMs, limit + 1),
+    ),
+  );
+  return changesOf(rows, { nowMs, limit });
+}
+
+export function readListedIn(
+  database: SqliteDatabase,
+  of: { readonly tenant: string; readonly ids: readonly string[] },
+  gone: GoneAgents,
+): readonly ListedConversation[] {
+  const { sql, values } = listedQuery(of, SQLITE);
+  return listedOf(database.all(sql, ...values), gone);
 }
 
 export function readNotOpen(

@@ -33,20 +33,31 @@ export function markTrouble(
   );
   const failing = failingOf(key, { before, now: trouble }, readHead(database, key)?.snapshot);
   if (failing !== undefined) storeOutbox(database, key, () => [failing]);
-  return isNewTrouble(before, trouble);
+  const isNew = isNewTrouble(before, trouble);
+  if (isNew) changed(database, key);
+  return isNew;
 }
 
 /** To be called inside a write transaction. */
-export function clearTrouble(
-  database: SqliteDatabase,
-  { tenant, conversationId }: ConversationKey,
-): boolean {
+export function clearTrouble(database: SqliteDatabase, key: ConversationKey): boolean {
+  const { tenant, conversationId } = key;
   const removed = database.run(
     'DELETE FROM troubles WHERE tenant = ? AND conversation_id = ?',
     tenant,
     conversationId,
   );
+  if (removed > 0) changed(database, key);
   return removed > 0;
+}
+
+/** Lists show marks, so the row of the conversation has changed. */
+function changed(database: SqliteDatabase, { tenant, conversationId }: ConversationKey): void {
+  database.run(
+    'UPDATE conversations SET changed_at_ms = ? WHERE tenant = ? AND conversation_id = ?',
+    Date.now(),
+    tenant,
+    conversationId,
+  );
 }
 
 export function readTrouble(

@@ -65,7 +65,7 @@ interface Asked {
 
 async function ask(
   { request }: HttpApp,
-  { method, path }: Operation,
+  { method, path, answers }: Operation,
   { bearer, headers }: { readonly bearer?: string; readonly headers?: Record<string, string> },
 ): Promise<Asked> {
   const url = path.replaceAll(/:(\w+)/g, (_, name: string) => VALUES[name] ?? 'x-1');
@@ -73,6 +73,7 @@ async function ask(
     method: method.toUpperCase(),
     headers: {
       'content-type': 'application/json',
+      ...(answers[200] === 'stream' ? { accept: 'text/event-stream' } : {}),
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
       ...headers,
     },

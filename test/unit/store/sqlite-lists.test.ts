@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { listQuery } from '../../../src/store/plans/list-query.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listedQuery, listQuery } from '../../../src/store/plans/list-query.js';
 import { worklistQuery } from '../../../src/store/plans/worklist-query.js';
+import { LATE_MS } from '../../../src/store/ports/lists.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database/database.js';
-import { SQLITE } from '../../../src/store/sqlite/lists.js';
+import { CHANGES, SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
@@ -43,6 +44,51 @@ describe('listing in sqlite', () => {
       );
     }
   });
+});
+
+describe('reading what has changed in sqlite', () => {
+  it('uses the index of a tenant by time, in order, and rows are found by their key', {
+    ...promise('G364'),
+  }, async () => {
+    const database = await SqliteDatabase.open(':memory:', 'normal');
+    onTestFinished(() => {
+      database.close();
+    });
+    const planOf = (sql: string, values: readonly (string | number)[]): string =>
+      database
+        .all(`EXPLAIN QUERY PLAN ${sql}`, ...values)
+        .map(({ detail }) => detail)
+        .join('; ');
+    for (const sql of Object.values(CHANGES)) {
+      const plan = planOf(sql, ['default', 5, 100]);
+      expect(plan).toMatch(
+        /^SEARCH \w+ USING (COVERING )?INDEX \w+_of_tenant \(tenant=\? AND \w+>\?\)$/,
+      );
+    }
+    const { sql, values } = listedQuery({ tenant: 'default', ids: ['a', 'b'] }, SQLITE);
+    expect(planOf(sql, values)).toMatch(
+      /SEARCH conversations USING INDEX sqlite_autoindex_conversations_1 \(tenant=\? AND conversation_id=\?\)/,
+    );
+  });
+});
+
+describe('a transaction in sqlite', () => {
+  it(
+    'that was open for longer than readers look back is rolled back',
+    promise('G364'),
+    async () => {
+      const log = await openSqliteEventLog({ file: ':memory:' });
+      onTestFinished(() => log.close());
+      const key = { tenant: 'default', conversationId: 'c1' };
+      const batch = { ...key, runId: 'r', events: stamped([started(key)]) };
+      let now = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += LATE_MS));
+      await expect(log.append(batch)).rejects.toThrow('a transaction took too long');
+      clock.mockRestore();
+      expect(await log.head(key)).toBeUndefined();
+      expect((await log.append(batch)).outcome).toBe('appended');
+    },
+  );
 });
 
 describe('reading a turn in sqlite', () => {

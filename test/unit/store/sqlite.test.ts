@@ -11,6 +11,7 @@ import { describeEventLog } from '../../support/conformance/event-log.js';
 import { describeApiKeys } from '../../support/conformance/keys/api-keys.js';
 import { describeLeases } from '../../support/conformance/leases.js';
 import { describeAudiences } from '../../support/conformance/lists/audience.js';
+import { describeChanges } from '../../support/conformance/lists/changes.js';
 import { describeLists } from '../../support/conformance/lists/lists.js';
 import { describeWorklist } from '../../support/conformance/lists/worklist.js';
 import { describePresence } from '../../support/conformance/presence.js';
@@ -28,6 +29,7 @@ describeAudiences(
   'sqlite lists by audience',
   async () => await openSqliteEventLog({ file: ':memory:' }),
 );
+describeChanges('changes in sqlite', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeWorklist('the sqlite worklist', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeTroubles(

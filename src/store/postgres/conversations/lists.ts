@@ -1,7 +1,13 @@
 /** Lists and counts of the Postgres event log, and the reads of the sweep. */
 
 import type { ConversationId, ConversationKey } from '../../../protocol/values/ids.js';
-import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
+import {
+  type Dialect,
+  listedOf,
+  listedQuery,
+  listPage,
+  listQuery,
+} from '../../plans/list-query.js';
 import { openCallOf, unclaimedQuery } from '../../plans/open-calls.js';
 import {
   type ListRequest,
@@ -9,7 +15,7 @@ import {
   requestOf,
   withAttention,
 } from '../../plans/presence.js';
-import { closedHeadOf, keyOf, openHeadOf } from '../../plans/rows.js';
+import { changesOf, closedHeadOf, keyOf, numberIn, openHeadOf } from '../../plans/rows.js';
 import { countQueries, countsOf } from '../../plans/service/counts.js';
 import {
   countQuery,
@@ -54,8 +60,23 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
           OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))
         AND NOT (${call}.excludes_requester AND ${askedBy(call, id)})`;
     },
+    // As an array: a sub-query would make the database read all conversations of the tenant.
+    isOneOf: (column, texts) => `${column} = ANY (${each(texts)})`,
     askedBy,
   };
+}
+
+/** Parameters: the tenants, the first time, and the most rows of each kind of a tenant. */
+export function changesQuery(database: Pick<PostgresDatabase, 'table'>): string {
+  const of = (time: string, from: string): string =>
+    `WHERE ${from}.tenant = named.tenant AND ${from}.${time} >= $2::bigint
+     ORDER BY ${from}.${time}, ${from}.conversation_id LIMIT $3`;
+  return `SELECT found.* FROM unnest($1::text[]) AS named (tenant) CROSS JOIN LATERAL (
+      (SELECT tenant, conversation_id, changed_at_ms, generation, last_seq, 0 AS deleted
+       FROM ${database.table('conversations')} AS one ${of('changed_at_ms', 'one')})
+      UNION ALL
+      (SELECT tenant, conversation_id, requested_at_ms, 0, 0, 1
+       FROM ${database.table('deletions')} AS gone ${of('requested_at_ms', 'gone')})) AS found`;
 }
 
 export class PostgresLists implements ConversationLists, LogStatistics, OpenCalls, Worklists {
@@ -135,6 +156,29 @@ export class PostgresLists implements ConversationLists, LogStatistics, OpenCall
       limit,
     );
     return rows.map(openHeadOf);
+  }
+
+  async changes({
+    tenants,
+    sinceMs,
+    lookBackMs,
+    limit,
+  }: Parameters<ConversationLists['changes']>[0]) {
+    const clock = await this.#database.get(`SELECT ${NOW_MS} AS now_ms`);
+    const nowMs = numberIn(clock ?? {}, 'now_ms');
+    const fromMs = Math.min(sinceMs ?? nowMs, nowMs) - lookBackMs;
+    const sql = changesQuery(this.#database);
+    const rows = await this.#database.all(sql, tenants, fromMs, limit + 1);
+    return changesOf(rows, { nowMs, limit });
+  }
+
+  async listedIn(tenant: string, ids: readonly ConversationId[]) {
+    const { sql, values } = listedQuery({ tenant, ids }, postgresDialect(this.#database));
+    const [gone, rows] = await Promise.all([
+      readGoneAgents(this.#database),
+      this.#database.all(sql, ...values),
+    ]);
+    return listedOf(rows, gone);
   }
 
   async notOpen(keys: readonly ConversationKey[]) {

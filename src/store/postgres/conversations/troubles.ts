@@ -5,7 +5,7 @@ import { keyOf } from '../../plans/rows.js';
 import { failingOf } from '../../plans/service/webhook-events.js';
 import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
 import type { Troubles } from '../../ports/troubles.js';
-import type { PostgresDatabase, Queries } from '../database/database.js';
+import { NOW_MS, type PostgresDatabase, type Queries } from '../database/database.js';
 import { Outbox } from '../webhooks/outbox.js';
 import { isOfDeleted, lockedHead } from './append.js';
 
@@ -38,17 +38,24 @@ export class PostgresTroubles implements Troubles {
       );
       const failing = failingOf(key, { before, now: trouble }, head?.snapshot);
       if (failing !== undefined) await new Outbox(this.#database, queries).store(key, [failing]);
-      return isNewTrouble(before, trouble);
+      const isNew = isNewTrouble(before, trouble);
+      if (isNew) await this.#changed(queries, key);
+      return isNew;
     });
   }
 
-  async clearTrouble({ tenant, conversationId }: ConversationKey) {
-    const removed = await this.#database.run(
-      `DELETE FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2`,
-      tenant,
-      conversationId,
-    );
-    return removed > 0;
+  async clearTrouble(key: ConversationKey) {
+    return await this.#database.write(async (queries) => {
+      // Locked first, in the order of `markTrouble` and of appends.
+      await lockedHead(this.#database, queries, key);
+      const removed = await queries.run(
+        `DELETE FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2`,
+        key.tenant,
+        key.conversationId,
+      );
+      if (removed > 0) await this.#changed(queries, key);
+      return removed > 0;
+    });
   }
 
   async trouble(key: ConversationKey) {
@@ -67,6 +74,16 @@ export class PostgresTroubles implements Troubles {
       const trouble = troubleFrom(row['trouble']);
       return trouble === undefined ? [] : [{ ...keyOf(row), trouble }];
     });
+  }
+
+  /** Lists show marks, so the row of the conversation has changed. */
+  async #changed(queries: Queries, { tenant, conversationId }: ConversationKey): Promise<void> {
+    await queries.run(
+      `UPDATE ${this.#database.table('conversations')} SET changed_at_ms = ${NOW_MS}
+       WHERE tenant = $1 AND conversation_id = $2`,
+      tenant,
+      conversationId,
+    );
   }
 
   async #read(

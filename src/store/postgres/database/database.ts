@@ -8,6 +8,7 @@ import type { PoolClient } from 'pg';
 import { Pool } from 'pg';
 import { type Row } from '../../plans/rows.js';
 
+import { LATE_MS } from '../../ports/lists.js';
 import { StoreUnavailable } from '../../ports/log.js';
 import { CONNECT_TIMEOUT_MS, migrate, type StoreLogger } from './migrate.js';
 import { identifier, safeUrl, sqlState } from './names.js';
@@ -36,6 +37,11 @@ export interface PostgresOptions {
 /** Statements of this store take milliseconds; one that takes this long waits for a lock or a broken network. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_TRIES = 5;
+/**
+ * A transaction that has been open for longer is rolled back, such as that of a process that was frozen: readers look
+ * for changes only so far back (`LATE_MS`). The commit itself is a statement more.
+ */
+const MAX_OPEN_MS = LATE_MS - STATEMENT_TIMEOUT_MS - 5_000;
 
 /** The clock of the database, in milliseconds: those of the machines may differ. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
@@ -133,9 +139,12 @@ export class PostgresDatabase implements Queries {
   async #transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
+    const begunAt = performance.now();
     try {
       await client.query('BEGIN');
       const result = await work(queriesOf(client));
+      if (performance.now() - begunAt > MAX_OPEN_MS)
+        throw new StoreUnavailable(`The event log ${this.#where}: a transaction took too long`);
       await client.query('COMMIT');
       return result;
     } catch (error) {

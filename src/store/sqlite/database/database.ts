@@ -10,6 +10,7 @@ import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Row } from '../../plans/rows.js';
+import { LATE_MS } from '../../ports/lists.js';
 import { StoreUnavailable } from '../../ports/log.js';
 import { MIGRATIONS } from './schema.js';
 
@@ -18,6 +19,8 @@ const BUSY_TIMEOUT_MS = 20;
 /** Writers hold the lock for milliseconds; a wait of this many milliseconds means that another process is stuck. */
 const WRITE_PATIENCE_MS = 5_000;
 const MAX_RETRY_WAIT_MS = 50;
+/** The transaction of a process that was frozen for longer is rolled back: readers look for changes only so far back. */
+const MAX_OPEN_MS = LATE_MS / 2;
 
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
@@ -65,11 +68,14 @@ export class SqliteDatabase {
   }
 
   /** Runs reads and writes as one transaction; all or nothing, also when the process dies. */
-  async write<Result>(work: () => Result): Promise<Result> {
+  async write<Result>(work: () => Result, maxOpenMs = MAX_OPEN_MS): Promise<Result> {
     return await this.#patiently(() => {
       this.#database.exec('BEGIN IMMEDIATE');
+      const begunAt = performance.now();
       try {
         const result = work();
+        if (performance.now() - begunAt > maxOpenMs)
+          throw new StoreUnavailable(`The event log ${this.file}: a transaction took too long`);
         this.#database.exec('COMMIT');
         return result;
       } catch (error) {
@@ -146,7 +152,7 @@ export class SqliteDatabase {
         this.#database.exec(steps[step] ?? '');
         this.#database.exec(`PRAGMA user_version = ${step + 1}`);
       }
-    });
+    }, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -32,6 +32,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
   CREATE INDEX conversations_by_root ON conversations (tenant, root, position) WHERE root IS NOT NULL;
   CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_changed_of_tenant ON conversations (tenant, changed_at_ms, conversation_id);
   CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 
   CREATE TABLE events (
@@ -152,6 +153,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, conversation_id)
   ) STRICT;
   CREATE INDEX deletions_unfinished ON deletions (requested_at_ms) WHERE finished_at_ms IS NULL;
+  CREATE INDEX deletions_of_tenant ON deletions (tenant, requested_at_ms, conversation_id);
   CREATE INDEX deletions_finished ON deletions (finished_at_ms) WHERE finished_at_ms IS NOT NULL;
 
   CREATE TABLE agents (

@@ -1,8 +1,10 @@
 /** How the readers of a worklist in one process share its reads. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ChangePoll } from '../../../../src/projection/changes/poll.js';
 import { createDeletions } from '../../../../src/projection/duties/deletions.js';
 import { Outages } from '../../../../src/projection/source/outages.js';
-import { Worklists, type WorklistsDeps } from '../../../../src/projection/worklist/hubs.js';
+import type { HubDeps } from '../../../../src/projection/worklist/hub.js';
+import { Worklists } from '../../../../src/projection/worklist/hubs.js';
 import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
 import type { WorklistFrame } from '../../../../src/protocol/log/worklist.js';
 import { createLocalLiveChannel } from '../../../../src/store/live/local.js';
@@ -21,12 +23,12 @@ const BY = { tenant: 'default', mine: true, actor: { id: 'bo', verified: false }
 
 /** @param before Called before each read. */
 async function shared(
-  options: Partial<WorklistsDeps> = {},
-  before: (read: 'waiting' | 'waitingIn' | 'recentHeads') => void = () => undefined,
+  options: Partial<HubDeps> = {},
+  before: (read: 'waiting' | 'waitingIn' | 'changes') => void = () => undefined,
 ) {
   const log = await openSqliteEventLog({ file: ':memory:' });
   onTestFinished(() => log.close());
-  const reads = { waiting: 0, waitingIn: 0, recentHeads: 0 };
+  const reads = { waiting: 0, waitingIn: 0, changes: 0 };
   const counting =
     <Given extends unknown[], Read>(
       name: keyof typeof reads,
@@ -37,21 +39,22 @@ async function shared(
       before(name);
       return await read(...given);
     };
-  const counted: WorklistsDeps['log'] = {
+  const counted: Pick<EventLog, 'waiting' | 'waitingIn' | 'changes'> = {
     waiting: counting('waiting', (request: Parameters<EventLog['waiting']>[0]) =>
       log.waiting(request),
     ),
     waitingIn: counting('waitingIn', (tenant: string, ids: readonly string[]) =>
       log.waitingIn(tenant, ids),
     ),
-    recentHeads: counting('recentHeads', (of: Parameters<EventLog['recentHeads']>[0]) =>
-      log.recentHeads(of),
-    ),
+    changes: counting('changes', (of: Parameters<EventLog['changes']>[0]) => log.changes(of)),
   };
   const said: string[] = [];
   const note = (message: string) => void said.push(message);
   const outages = new Outages({ info: note, warn: note });
-  const lists = new Worklists({ log: counted, outages, ...options });
+  const lists = new Worklists({
+    ...{ log: counted, poll: new ChangePoll(counted, outages), outages },
+    ...options,
+  });
   const leave = new AbortController();
   onTestFinished(() => {
     leave.abort();
@@ -112,7 +115,7 @@ describe('readers of one worklist', () => {
     await put(log, 'c-2');
     await until('all have the new call', () => seen.every(({ refs }) => refs.size === 2));
     expect([reads.waiting, reads.waitingIn]).toEqual([1, expect.toBeOneOf([1, 2])]);
-    expect(reads.recentHeads).toBeLessThan(10);
+    expect(reads.changes).toBeLessThan(10);
   });
 
   it('of many tenants share one poll of the store', async () => {
@@ -120,17 +123,17 @@ describe('readers of one worklist', () => {
     const tenants = Array.from({ length: 50 }, (_, index) => `t-${index}`);
     const lists = await Promise.all(tenants.map((tenant) => open({ ...BY, tenant })));
     const seen = lists.map(follow);
-    await until('a poll', () => reads.recentHeads > 0);
+    await until('a poll', () => reads.changes > 0);
     for (const tenant of tenants) await put(log, 'c-1', { tenant });
     await until('each has its call', () => seen.every(({ refs }) => refs.size === 1));
-    expect(reads.recentHeads).toBeLessThan(20);
+    expect(reads.changes).toBeLessThan(20);
     expect(seen[7]?.refs).toEqual(new Set(['t-7~c-1~call-0']));
   });
 
   it('see a change by its hint, without a poll', async () => {
     const live = createLocalLiveChannel();
     const { log, open } = await shared({ live, readAllMs: NEVER_MS }, (read) => {
-      if (read === 'recentHeads') throw new Error('polls fail');
+      if (read === 'changes') throw new Error('polls fail');
     });
     const seen = follow(await open());
     const hint = (moved: string) => {
@@ -185,7 +188,7 @@ describe('readers of one worklist', () => {
   });
 
   it('see calls of conversations that were deleted go, without a hint', async () => {
-    const { log, open } = await shared({ readAllMs: 200 });
+    const { log, open } = await shared({ readAllMs: NEVER_MS });
     await put(log, 'c-1');
     const seen = follow(await open());
     await until('it is listed', () => seen.refs.size === 1);
@@ -220,7 +223,7 @@ describe('readers of one worklist', () => {
     await end(log, 'c-2');
     await until('all others', () => seen.refs.size === 5 && has(3, 4, 5, 6, 7) && !seen.capped);
     // Not by the read of all calls that comes each half minute.
-    expect(reads.recentHeads).toBeLessThan(20);
+    expect(reads.changes).toBeLessThan(20);
   });
 
   it('go on when the store comes back', async () => {
@@ -238,8 +241,8 @@ describe('readers of one worklist', () => {
     isAway = false;
     await until('it is listed', () => seen.refs.size === 1);
     expect(said).toEqual([
-      'Waiting calls cannot be read from the event log; readers of worklists and offers keep what they have',
-      'Waiting calls can be read from the event log again',
+      'Waiting calls and conversations cannot be read from the event log; readers of worklists, offers and lists keep what they have',
+      'Waiting calls and conversations can be read from the event log again',
     ]);
   });
 });

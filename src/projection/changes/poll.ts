@@ -1,0 +1,128 @@
+/**
+ * Finds the conversations that have changed or were deleted without a hint: one poll of the store for all tenants that
+ * this process follows.
+ *
+ * P1  A poll looks back by `LATE_MS` before the last one that succeeded, so a change that was committed late is found,
+ *     and nothing is missed while the store is away.
+ * P2  Listeners get changes before the time of the poll that has found them.
+ */
+import { conversationKey } from '../../protocol/values/ids.js';
+import { type Change, LATE_MS } from '../../store/ports/lists.js';
+import type { EventLog } from '../../store/ports/log.js';
+import type { Outages } from '../source/outages.js';
+
+const POLL_MS = 1_000;
+/** The most changes of a tenant that one poll reads. */
+const MAX_CHANGES = 10_000;
+
+export interface PollListener {
+  /** A conversation has changed, or was deleted; called once for each version. Must not throw. */
+  readonly moved: (change: Change) => void;
+  /**
+   * A poll that began after the listener had joined is over: what could be read at this time by the store's clock has
+   * been found, now or before the listener joined. `isCut`: it was too much, and some changes were left out.
+   */
+  readonly polled?: (at: { readonly nowMs: number; readonly isCut: boolean }) => void;
+}
+
+interface Asked {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ChangePoll {
+  readonly #log: Pick<EventLog, 'changes'>;
+  readonly #outages: Outages;
+  /** By tenant. */
+  readonly #listeners = new Map<string, Set<PollListener>>();
+  /** The versions that the last poll has found, by conversation and kind. */
+  #seen = new Map<string, string>();
+  #lastMs: number | undefined;
+  #asked: Asked[] = [];
+  #isRunning = false;
+  #wake: (() => void) | undefined;
+
+  constructor(log: Pick<EventLog, 'changes'>, outages: Outages) {
+    this.#log = log;
+    this.#outages = outages;
+  }
+
+  /** Calls a listener from now on, until the returned function is called. */
+  join(tenant: string, listener: PollListener): () => void {
+    const listeners = this.#listeners.get(tenant) ?? new Set();
+    this.#listeners.set(tenant, listeners.add(listener));
+    if (!this.#isRunning) void this.#run();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0 || this.#listeners.get(tenant) !== listeners) return;
+      this.#listeners.delete(tenant);
+      if (this.#listeners.size === 0) this.#wake?.();
+    };
+  }
+
+  /** Resolves once a poll that has not begun yet is over. For listeners. @throws what the read throws */
+  async once(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#asked.push({ resolve, reject });
+      this.#wake?.();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // Those that join now ask for this poll.
+    await Promise.resolve();
+    while (this.#listeners.size > 0) {
+      const asked = this.#asked;
+      this.#asked = [];
+      try {
+        await this.#poll();
+        this.#outages.succeeded();
+        for (const { resolve } of asked) resolve();
+      } catch (error) {
+        this.#outages.failed(error, undefined, 'waiting_calls');
+        for (const { reject } of asked) reject(error);
+      }
+      await this.#pause();
+    }
+    this.#isRunning = false;
+    this.#lastMs = undefined;
+    this.#seen.clear();
+    for (const { reject } of this.#asked.splice(0)) reject(new Error('No listener is left'));
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#asked.length > 0 || this.#listeners.size === 0) this.#wake();
+    });
+    this.#wake = undefined;
+  }
+
+  async #poll(): Promise<void> {
+    // As of before the read: it may not cover the tenants of those that join meanwhile.
+    const listeners = new Map(
+      [...this.#listeners].map(([tenant, joined]) => [tenant, [...joined]] as const),
+    );
+    const { nowMs, changes, cut } = await this.#log.changes({
+      tenants: [...listeners.keys()],
+      sinceMs: this.#lastMs,
+      ...{ lookBackMs: LATE_MS, limit: MAX_CHANGES },
+    });
+    const seen = new Map<string, string>();
+    for (const change of changes) {
+      const name = `${change.isDeletion ? '-' : '+'}${conversationKey(change)}`;
+      seen.set(name, change.version);
+      if (this.#seen.get(name) === change.version) continue;
+      for (const { moved } of this.#listeners.get(change.tenant) ?? []) moved(change);
+    }
+    this.#seen = seen;
+    this.#lastMs = nowMs;
+    for (const [tenant, joined] of listeners)
+      for (const { polled } of joined) polled?.({ nowMs, isCut: cut.has(tenant) });
+  }
+}
