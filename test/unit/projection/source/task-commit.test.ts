@@ -13,6 +13,12 @@ import {
 } from '../../../support/fakes/fake-history.js';
 import { KEY } from '../../../support/samples/log-events.js';
 
+// The clock of a test moves the timers of this module only if they are the global ones.
+vi.mock('node:timers/promises', async (original) => ({
+  ...(await original<object>()),
+  setTimeout: (ms: number) => new Promise((resolve) => globalThis.setTimeout(resolve, ms)),
+}));
+
 const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, pushedAt: 0 };
 
 function server(...answers: readonly Look[]) {
