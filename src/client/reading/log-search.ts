@@ -98,15 +98,17 @@ export function tombstoneOf(
     };
   if (event.type !== 'tool_result' && event.type !== 'inbox_event') return earlier;
   if (event.result === undefined) return earlier;
-  const { status } = event.result;
+  const { status, actor } = event.result;
   if (status === 'detached') return earlier;
   if (status === 'expired' && earlier?.verdict === 'expired') return earlier;
-  const decided = earlier?.verdict === 'stale' ? earlier : { at: event.at };
+  // The workflow names the same actor and time (`withTombstone`): a cancel also ends a call that was approved before.
+  const by = actor?.id ?? (earlier?.verdict === 'stale' ? earlier.by : undefined);
   return {
     verdict: 'stale',
     why: 'already_resolved',
-    ...decided,
     status,
+    ...(by === undefined ? {} : { by }),
+    at: event.at,
     ...endingCode(event.result),
   };
 }

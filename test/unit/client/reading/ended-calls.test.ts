@@ -89,6 +89,31 @@ describe('an answer to a call that has ended by the log', () => {
 });
 
 describe('an answer that is not confirmed in time', () => {
+  it.each([
+    ['before it was answered', 5, undefined],
+    ['while it ran after its answer', 6, 'ann'],
+  ] as const)(
+    'names who has cancelled the call %s, as the workflow does',
+    async (_when, kept, answeredBy) => {
+      const result = sampleLog('c-1').find((event) => event.type === 'tool_result');
+      const before = sampleLog('c-1').slice(0, kept);
+      const answer = before.find((event) => event.type === 'resolution');
+      if (result === undefined) throw new Error('another sample');
+      expect(answer?.actor.id).toBe(answeredBy);
+      const actor = { id: 'cleo', verified: true, channel: 'api' } as const;
+      const envelope = { ok: false, error: { code: 'cancelled', message: 'stopped' } } as const;
+      const cancelled: CanonicalEvent = {
+        ...{ ...result, seq: kept + 1, at: '2026-01-01T00:00:09.000Z' },
+        result: { ...result.result, status: 'cancelled', envelope, actor },
+      };
+      const { client } = setUp([...before, cancelled]);
+      expect(await client.resolve(REF, OTHER)).toMatchObject({
+        ...{ verdict: 'stale', why: 'already_resolved', status: 'cancelled' },
+        ...{ by: 'cleo', at: '2026-01-01T00:00:09.000Z' },
+      });
+    },
+  );
+
   it('is stale without a signal where the log knows that the call has ended', {
     ...promise('G26'),
   }, async () => {
