@@ -43,6 +43,7 @@ const CHECKED = [
   'test/docs',
   'test/e2e',
   'test/http',
+  'test/linearizability',
   'test/postgres',
   'test/promises',
   'test/real-model',
