@@ -140,7 +140,12 @@ const FLOORS = {
   ],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
-  projection: [['source'], ['changes'], ['catch-up', 'duties', 'worklist'], ['projector', 'reading']],
+  projection: [
+    ['source'],
+    ['changes'],
+    ['catch-up', 'duties', 'worklist'],
+    ['projector', 'reading'],
+  ],
   protocol: [
     ['failures', 'limits'],
     ['values'],
