@@ -6,6 +6,7 @@
  *     and nothing is missed while the store is away.
  * P2  Listeners get changes before the time of the poll that has found them.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { conversationKey } from '../../protocol/values/ids.js';
 import { type Change, LATE_MS } from '../../store/ports/lists.js';
 import type { EventLog } from '../../store/ports/log.js';
@@ -92,14 +93,13 @@ export class ChangePoll {
   }
 
   async #pause(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (this.#asked.length > 0 || this.#listeners.size === 0) this.#wake();
-    });
+    if (this.#asked.length > 0 || this.#listeners.size === 0) return;
+    const woken = new AbortController();
+    this.#wake = () => {
+      woken.abort();
+    };
+    // Rejects when it is woken.
+    await sleep(POLL_MS, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
     this.#wake = undefined;
   }
 
