@@ -14,8 +14,15 @@ import { measureParts } from './measures/parts.js';
 import { type Bench, startBench } from './measures/processes.js';
 import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
 import { undisturbed } from './measures/undisturbed.js';
+import { measureReaders } from './readers/measure.js';
 import { inlineReport } from './report/inline-report.js';
-import { growthBars, growthTable, parkedTable, streamingTable } from './report/long-report.js';
+import {
+  growthBars,
+  growthTable,
+  parkedTable,
+  readersTable,
+  streamingTable,
+} from './report/long-report.js';
 import { partsReport } from './report/parts-report.js';
 import {
   cpuTable,
@@ -35,10 +42,10 @@ const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything, only to show that it works
   --rounds N       repeats all workloads N times (default 3)
   --seconds N      measured time of each side in a round, in alternating slices of 1.7 seconds (default 17)
-  --only a|b|c|d|resolution|growth|parked|streaming|inline|parts
-                   these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming
-                   and inline (inline reads against the same as activities) are measured only on request;
-                   parts: plugins and sub-agents against the same work without them, likewise
+  --only a|b|c|d|resolution|growth|parked|streaming|readers|inline|parts
+                   these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming,
+                   readers (500 of event streams) and inline (inline reads against the same as activities) are measured
+                   only on request; parts: plugins and sub-agents against the same work without them, likewise
   --at-once N      only with N parallel conversations (default 1 and 16)
   --turns N        turns in each conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
@@ -61,6 +68,7 @@ interface Options {
   readonly growth: boolean;
   readonly crowd: boolean;
   readonly streaming: boolean;
+  readonly readers: boolean;
   readonly inline: boolean;
   readonly parts: boolean;
   readonly bytes: number;
@@ -99,6 +107,7 @@ function readOptions(): Options | undefined {
     'growth',
     'parked',
     'streaming',
+    'readers',
     'inline',
     'parts',
   ];
@@ -107,7 +116,7 @@ function readOptions(): Options | undefined {
   const workloads = WORKLOADS.filter((name) => only.includes(name));
   const resolution = only.includes('resolution');
   const [growth, crowd] = [only.includes('growth'), only.includes('parked')];
-  const streaming = only.includes('streaming');
+  const [streaming, readers] = [only.includes('streaming'), only.includes('readers')];
   const [inline, parts] = [only.includes('inline'), only.includes('parts')];
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
@@ -119,7 +128,7 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
-    ...{ resolution, growth, crowd, streaming, inline, parts },
+    ...{ resolution, growth, crowd, streaming, readers, inline, parts },
     bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
     counts: countsOf(values.parked, quick),
@@ -202,6 +211,17 @@ async function streamingOnly(options: Options): Promise<void> {
   console.log(`results: ${options.out}`);
 }
 
+/** Runs only the crowd of readers, for a minute. */
+async function readersOnly({ slices, out }: Options): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const seconds = Math.min(60, Math.ceil((slices * WINDOW_MS) / 1_000) * 4);
+  const crowd = await measureReaders(seconds);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify({ about: { startedAt, ...machine() }, crowd }, null, 1)}\n`);
+  console.log(['', 'A crowd of readers:', readersTable(crowd), ''].join('\n'));
+  console.log(`results: ${out}`);
+}
+
 async function main(options: Options): Promise<void> {
   const startedAt = new Date().toISOString();
   const bench = await startBench({
@@ -267,7 +287,9 @@ function reportLong(grown: readonly GrowthCell[], waited: readonly ParkedCell[])
 try {
   const options = readOptions();
   if (options === undefined) console.log(USAGE);
-  else await (options.streaming ? streamingOnly(options) : main(options));
+  else if (options.streaming) await streamingOnly(options);
+  else if (options.readers) await readersOnly(options);
+  else await main(options);
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -1,6 +1,8 @@
 /** Tables of the long measurements. */
+
 import type { GrowthSummary } from '../measures/growth.js';
 import type { ParkedSummary } from '../measures/parked.js';
+import type { ReadersResult, Serving } from '../readers/cells.js';
 import type { StreamingResult } from '../stream/streaming.js';
 import { tableOf } from './report.js';
 
@@ -98,4 +100,20 @@ export function streamingTable(results: readonly StreamingResult[]): string {
     ];
   });
   return tableOf(['API', 'measured', 'engine', 'the stream itself', '', 'bar'], rows);
+}
+
+export function readersTable({ seen, api, floor, lost, refused, messages }: ReadersResult): string {
+  const ms = (value: number): string => value.toFixed(1);
+  const row = (name: string, frames: number, { rssBytes, ...delay }: Serving): string[] => [
+    ...[name, String(frames)],
+    ...[megabytes(rssBytes.first), megabytes(rssBytes.most), megabytes(rssBytes.last)],
+    ...[ms(delay.loopDelayP99Ms), ms(delay.loopDelayMaxMs)],
+  ];
+  const head = ['', 'frames', 'MB before', 'most', 'after', 'loop p99 ms', 'max ms'];
+  const { events, outOfOrder, cuts, delay } = seen;
+  return [
+    `${messages} messages (${refused} refused), ${events} events read: ${lost} lost, ${outOfOrder} out of order, ${cuts} cuts`,
+    `from event to reader: p50 ${delay.p50} ms, p95 ${delay.p95} ms, at most ${delay.max} ms`,
+    tableOf(head, [row('API', seen.frames, api), row('floor', floor.frames, floor)]),
+  ].join('\n');
 }
