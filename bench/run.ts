@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ALONE, type Alone, measureAlone } from './alone.js';
 import { type GrowthCell, growthSummary, measureGrowth } from './measures/growth.js';
 import { measureInlineReads } from './measures/inline.js';
 import { measureParked, type ParkedCell, parkedSummary } from './measures/parked.js';
@@ -14,15 +15,8 @@ import { measureParts } from './measures/parts.js';
 import { type Bench, startBench } from './measures/processes.js';
 import { measureResolutions, resolutionSummaries } from './measures/resolution.js';
 import { undisturbed } from './measures/undisturbed.js';
-import { measureReaders } from './readers/measure.js';
 import { inlineReport } from './report/inline-report.js';
-import {
-  growthBars,
-  growthTable,
-  parkedTable,
-  readersTable,
-  streamingTable,
-} from './report/long-report.js';
+import { growthBars, growthTable, parkedTable } from './report/long-report.js';
 import { partsReport } from './report/parts-report.js';
 import {
   cpuTable,
@@ -36,16 +30,16 @@ import {
 import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './shared/cells.js';
 import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './shared/cells.js';
 import { type Cell, type Pair, strictest, summaryOf } from './shared/stats.js';
-import { measureStreaming } from './stream/streaming.js';
 
 const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything, only to show that it works
   --rounds N       repeats all workloads N times (default 3)
   --seconds N      measured time of each side in a round, in alternating slices of 1.7 seconds (default 17)
-  --only a|b|c|d|resolution|growth|parked|streaming|readers|inline|parts
+  --only a|b|c|d|resolution|growth|parked|streaming|readers|tenants|inline|parts
                    these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming,
-                   readers (500 of event streams) and inline (inline reads against the same as activities) are measured
-                   only on request; parts: plugins and sub-agents against the same work without them, likewise
+                   readers (500 of event streams), tenants (one beside another that asks for 5,000 turns at once),
+                   inline (inline reads against the same as activities) and parts (plugins and sub-agents against the
+                   same work without them) are measured only on request
   --at-once N      only with N parallel conversations (default 1 and 16)
   --turns N        turns in each conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
@@ -67,8 +61,9 @@ interface Options {
   readonly resolution: boolean;
   readonly growth: boolean;
   readonly crowd: boolean;
-  readonly streaming: boolean;
-  readonly readers: boolean;
+  /** Nothing else is measured. */
+  readonly alone: Alone | undefined;
+  readonly quick: boolean;
   readonly inline: boolean;
   readonly parts: boolean;
   readonly bytes: number;
@@ -106,8 +101,7 @@ function readOptions(): Options | undefined {
     'resolution',
     'growth',
     'parked',
-    'streaming',
-    'readers',
+    ...ALONE,
     'inline',
     'parts',
   ];
@@ -116,7 +110,7 @@ function readOptions(): Options | undefined {
   const workloads = WORKLOADS.filter((name) => only.includes(name));
   const resolution = only.includes('resolution');
   const [growth, crowd] = [only.includes('growth'), only.includes('parked')];
-  const [streaming, readers] = [only.includes('streaming'), only.includes('readers')];
+  const alone = ALONE.find((name) => only.includes(name));
   const [inline, parts] = [only.includes('inline'), only.includes('parts')];
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
@@ -128,12 +122,16 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
-    ...{ resolution, growth, crowd, streaming, readers, inline, parts },
+    ...{ resolution, growth, crowd, alone, quick, inline, parts },
     bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
     counts: countsOf(values.parked, quick),
     stillMs: quick ? 5_000 : 60_000,
-    samples: wholeNumber('--samples', values.samples, quick ? 30 : streaming ? 120 : 400),
+    samples: wholeNumber(
+      '--samples',
+      values.samples,
+      quick ? 30 : alone === 'streaming' ? 120 : 400,
+    ),
     patienceMs: 1_000 * wholeNumber('--patience', values.patience, quick ? 1 : 30),
     out: resolve(values.out ?? join(results, `${time}.json`)),
   };
@@ -200,36 +198,31 @@ async function measureAll(
   return { cells, shapes };
 }
 
-/** Runs only the streaming measurement, which needs none of the other processes. */
-async function streamingOnly(options: Options): Promise<void> {
+async function aloneOnly(which: Alone, options: Options): Promise<void> {
   const startedAt = new Date().toISOString();
-  const streamed = await measureStreaming(options.samples);
+  const { result, text } = await measureAlone(which, options, withBench);
   mkdirSync(dirname(options.out), { recursive: true });
-  const about = { startedAt, ...machine(), samples: options.samples };
-  writeFileSync(options.out, `${JSON.stringify({ about, streamed }, null, 1)}\n`);
-  console.log(['', 'What the engine adds to a stream:', streamingTable(streamed), ''].join('\n'));
-  console.log(`results: ${options.out}`);
+  const about = { startedAt, ...machine(), ...options, out: undefined };
+  writeFileSync(options.out, `${JSON.stringify({ about, [which]: result }, null, 1)}\n`);
+  console.log(['', ...text, '', `results: ${options.out}`].join('\n'));
 }
 
-/** Runs only the crowd of readers, for a minute. */
-async function readersOnly({ slices, out }: Options): Promise<void> {
-  const startedAt = new Date().toISOString();
-  const seconds = Math.min(60, Math.ceil((slices * WINDOW_MS) / 1_000) * 4);
-  const crowd = await measureReaders(seconds);
-  mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, `${JSON.stringify({ about: { startedAt, ...machine() }, crowd }, null, 1)}\n`);
-  console.log(['', 'A crowd of readers:', readersTable(crowd), ''].join('\n'));
-  console.log(`results: ${out}`);
-}
-
-async function main(options: Options): Promise<void> {
-  const startedAt = new Date().toISOString();
+async function withBench<Result>(work: (bench: Bench) => Promise<Result>): Promise<Result> {
   const bench = await startBench({
     onLine: (line, from) => {
       if (/"level":(40|50|60)|ERROR|WARN/.test(line)) console.error(`${from}: ${line}`);
     },
   });
   try {
+    return await work(bench);
+  } finally {
+    await bench.stop();
+  }
+}
+
+async function main(options: Options): Promise<void> {
+  const startedAt = new Date().toISOString();
+  await withBench(async (bench) => {
     const { cells, shapes } = await measureAll(bench, options);
     const resolved = options.resolution ? await measureResolutions(bench, options) : [];
     const grown = options.growth ? await measureGrowth(bench, options) : [];
@@ -271,9 +264,7 @@ async function main(options: Options): Promise<void> {
     if (read !== undefined) console.log([inlineReport(read), ''].join('\n'));
     if (made !== undefined) console.log([partsReport(made), ''].join('\n'));
     console.log(`results: ${options.out}`);
-  } finally {
-    await bench.stop();
-  }
+  });
 }
 
 function reportLong(grown: readonly GrowthCell[], waited: readonly ParkedCell[]): void {
@@ -287,8 +278,7 @@ function reportLong(grown: readonly GrowthCell[], waited: readonly ParkedCell[])
 try {
   const options = readOptions();
   if (options === undefined) console.log(USAGE);
-  else if (options.streaming) await streamingOnly(options);
-  else if (options.readers) await readersOnly(options);
+  else if (options.alone !== undefined) await aloneOnly(options.alone, options);
   else await main(options);
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);

@@ -2,6 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { createStoreReader, openEventLog } from 'colloquy/log';
+import { measureTenants } from '../crowd/tenants.js';
 import type { LoadConfig, LoadReply, LoadRequest } from '../shared/cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpResolver } from './http-client.js';
@@ -64,6 +65,8 @@ async function measure(message: LoadRequest): Promise<Result> {
       return await crowd.stillness(pids);
     case 'burst':
       return await crowd.burst(message.atOnce, pids);
+    case 'tenants':
+      return await measureTenants(message.request, resolutionParts.client);
     case 'pid':
       pids[message.name] = message.pid;
       return null;

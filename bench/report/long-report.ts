@@ -2,8 +2,6 @@
 
 import type { GrowthSummary } from '../measures/growth.js';
 import type { ParkedSummary } from '../measures/parked.js';
-import type { ReadersResult, Serving } from '../readers/cells.js';
-import type { StreamingResult } from '../stream/streaming.js';
 import { tableOf } from './report.js';
 
 const CPU_OF = ['worker', 'server', 'api', 'load'] as const;
@@ -69,51 +67,6 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
   return tableOf(head, rows);
 }
 
-function megabytes(bytes: number | undefined): string {
+export function megabytes(bytes: number | undefined): string {
   return ((bytes ?? 0) / 1_048_576).toFixed(0);
-}
-
-/** Three rows for each API: the first token, and the CPU time of a long answer with and without a watcher. */
-export function streamingTable(results: readonly StreamingResult[]): string {
-  const ms = (value: number): string => `${value.toFixed(2)} ms`;
-  const rows = results.flatMap(({ api, firstTokenMs, cpuMs, cpuRatio, met }) => {
-    const { engine, direct, added } = firstTokenMs;
-    const cpu = met.cpu ? 'met' : 'missed';
-    return [
-      [
-        api,
-        'first token',
-        ms(engine),
-        ms(direct),
-        `${ms(added)} later`,
-        met.firstToken ? 'met' : 'missed',
-      ],
-      [api, 'CPU, no watcher', ms(cpuMs.alone), ms(cpuMs.reading), cpuRatio.alone.toFixed(2), cpu],
-      [
-        api,
-        'CPU, a watcher',
-        ms(cpuMs.watched),
-        ms(cpuMs.reading),
-        cpuRatio.watched.toFixed(2),
-        cpu,
-      ],
-    ];
-  });
-  return tableOf(['API', 'measured', 'engine', 'the stream itself', '', 'bar'], rows);
-}
-
-export function readersTable({ seen, api, floor, lost, refused, messages }: ReadersResult): string {
-  const ms = (value: number): string => value.toFixed(1);
-  const row = (name: string, frames: number, { rssBytes, ...delay }: Serving): string[] => [
-    ...[name, String(frames)],
-    ...[megabytes(rssBytes.first), megabytes(rssBytes.most), megabytes(rssBytes.last)],
-    ...[ms(delay.loopDelayP99Ms), ms(delay.loopDelayMaxMs)],
-  ];
-  const head = ['', 'frames', 'MB before', 'most', 'after', 'loop p99 ms', 'max ms'];
-  const { events, outOfOrder, cuts, delay } = seen;
-  return [
-    `${messages} messages (${refused} refused), ${events} events read: ${lost} lost, ${outOfOrder} out of order, ${cuts} cuts`,
-    `from event to reader: p50 ${delay.p50} ms, p95 ${delay.p95} ms, at most ${delay.max} ms`,
-    tableOf(head, [row('API', seen.frames, api), row('floor', floor.frames, floor)]),
-  ].join('\n');
 }

@@ -95,7 +95,29 @@ export interface BurstResult {
   readonly foreignCpu: number;
 }
 
+export interface TenantsRequest {
+  /** Turns that the other tenant asks for at once. */
+  readonly flood: number;
+  /** Seconds of each measurement before. */
+  readonly seconds: number;
+}
+
+/** A quiet tenant alone, beside a busy one, and beside one that asks for thousands of turns at once. */
+export interface TenantsResult {
+  readonly flood: number;
+  readonly floodMs: number;
+  readonly alone: QuietTurns;
+  readonly busy: QuietTurns;
+  readonly flooded: QuietTurns;
+}
+
+export interface QuietTurns {
+  readonly turns: number;
+  readonly latency: { readonly p50: number; readonly p95: number; readonly max: number };
+}
+
 export type LongRequest =
+  | { readonly type: 'tenants'; readonly request: TenantsRequest }
   | { readonly type: 'growth'; readonly request: GrowthRequest }
   | { readonly type: 'park-approvals'; readonly count: number }
   | { readonly type: 'stillness' }
@@ -103,4 +125,10 @@ export type LongRequest =
   /** A process was restarted. */
   | { readonly type: 'pid'; readonly name: string; readonly pid: number };
 
-export type LongResult = GrowthResult | ParkedResult | Stillness | BurstResult | null;
+export type LongResult =
+  | GrowthResult
+  | ParkedResult
+  | Stillness
+  | BurstResult
+  | TenantsResult
+  | null;

@@ -27,7 +27,7 @@ function take(reader: number, frame: string): void {
 function read(reader: number): void {
   const url = pattern.replace('{n}', String(reader % CONVERSATIONS));
   get(url, { agent: false, headers }, (response) => {
-    if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`${url}: ${String(response.statusCode)}`);
     open += 1;
     if (open === READERS) process.send?.('open');
     let rest = '';

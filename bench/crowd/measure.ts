@@ -32,7 +32,7 @@ const script = (path: string): string => fileURLToPath(new URL(`${path}.js`, imp
 async function next<Value>(child: ChildProcess): Promise<Value> {
   return await new Promise((resolve, reject) => {
     child.once('message', (value) => resolve(value as Value));
-    child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`a process ended with ${String(code)}`)));
   });
 }
 
@@ -72,7 +72,7 @@ export async function measureReaders(seconds: number): Promise<ReadersResult> {
 
 async function measureFloor(seconds: number): Promise<ReadersResult['floor']> {
   const broadcast = fork(script('./broadcast'));
-  const crowd = fork(script('./crowd'), [`${await next<string>(broadcast)}/{n}`, 'none']);
+  const crowd = fork(script('./readers'), [`${await next<string>(broadcast)}/{n}`, 'none']);
   try {
     await next(crowd);
     broadcast.send('begin');
@@ -105,7 +105,7 @@ async function measureEngine(
   for (const id of ids)
     if (!(await say('?wait=result', { id, agent: AGENT, message: text })))
       throw new Error(`${id} has not begun`);
-  const crowd = fork(script('./crowd'), [`${base}/c{n}/events`, apiHeaders.authorization]);
+  const crowd = fork(script('./readers'), [`${base}/c{n}/events`, apiHeaders.authorization]);
   try {
     await next(crowd);
     // The delays of what was said before are none.

@@ -1,0 +1,40 @@
+/** Measurements that share nothing with the others of a run: each is measured alone. */
+
+import { measureReaders } from './crowd/measure.js';
+import type { Bench } from './measures/processes.js';
+import { readersTable, streamingTable, tenantsTable } from './report/crowd-report.js';
+import type { TenantsResult } from './shared/long-cells.js';
+import { measureStreaming } from './stream/streaming.js';
+
+export const ALONE = ['streaming', 'readers', 'tenants'] as const;
+export type Alone = (typeof ALONE)[number];
+
+export interface AloneOptions {
+  readonly quick: boolean;
+  readonly samples: number;
+}
+
+/** `withBench` starts the processes of a run, for a measurement that needs them. */
+export async function measureAlone(
+  which: Alone,
+  { quick, samples }: AloneOptions,
+  withBench: <Result>(work: (bench: Bench) => Promise<Result>) => Promise<Result>,
+): Promise<{ readonly result: object; readonly text: readonly string[] }> {
+  switch (which) {
+    case 'streaming': {
+      const result = await measureStreaming(samples);
+      return { result, text: ['What the engine adds to a stream:', streamingTable(result)] };
+    }
+    case 'readers': {
+      const result = await measureReaders(quick ? 10 : 60);
+      return { result, text: ['A crowd of readers:', readersTable(result)] };
+    }
+    case 'tenants': {
+      const request = quick ? { flood: 200, seconds: 4 } : { flood: 5_000, seconds: 20 };
+      const result = await withBench((bench) =>
+        bench.ask<TenantsResult>({ type: 'tenants', request }),
+      );
+      return { result, text: ['Turns of a quiet tenant:', tenantsTable(result)] };
+    }
+  }
+}

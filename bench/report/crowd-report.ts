@@ -1,0 +1,71 @@
+/** Reports of streams, of their readers, and of tenants beside each other. */
+import type { ReadersResult, Serving } from '../crowd/cells.js';
+import type { QuietTurns, TenantsResult } from '../shared/long-cells.js';
+import type { StreamingResult } from '../stream/streaming.js';
+import { megabytes } from './long-report.js';
+import { tableOf } from './report.js';
+
+/** Three rows for each API: the first token, and the CPU time of a long answer with and without a watcher. */
+export function streamingTable(results: readonly StreamingResult[]): string {
+  const ms = (value: number): string => `${value.toFixed(2)} ms`;
+  const rows = results.flatMap(({ api, firstTokenMs, cpuMs, cpuRatio, met }) => {
+    const { engine, direct, added } = firstTokenMs;
+    const cpu = met.cpu ? 'met' : 'missed';
+    return [
+      [
+        api,
+        'first token',
+        ms(engine),
+        ms(direct),
+        `${ms(added)} later`,
+        met.firstToken ? 'met' : 'missed',
+      ],
+      [api, 'CPU, no watcher', ms(cpuMs.alone), ms(cpuMs.reading), cpuRatio.alone.toFixed(2), cpu],
+      [
+        api,
+        'CPU, a watcher',
+        ms(cpuMs.watched),
+        ms(cpuMs.reading),
+        cpuRatio.watched.toFixed(2),
+        cpu,
+      ],
+    ];
+  });
+  return tableOf(['API', 'measured', 'engine', 'the stream itself', '', 'bar'], rows);
+}
+
+export function readersTable({ seen, api, floor, lost, refused, messages }: ReadersResult): string {
+  const ms = (value: number): string => value.toFixed(1);
+  const row = (name: string, frames: number, { rssBytes, ...delay }: Serving): string[] => [
+    ...[name, String(frames)],
+    ...[megabytes(rssBytes.first), megabytes(rssBytes.most), megabytes(rssBytes.last)],
+    ...[ms(delay.loopDelayP99Ms), ms(delay.loopDelayMaxMs)],
+  ];
+  const head = ['', 'frames', 'MB before', 'most', 'after', 'loop p99 ms', 'max ms'];
+  const { events, outOfOrder, cuts, delay } = seen;
+  return [
+    `${messages} messages (${refused} refused), ${events} events read: ${lost} lost, ${outOfOrder} out of order, ${cuts} cuts`,
+    `from event to reader: p50 ${delay.p50} ms, p95 ${delay.p95} ms, at most ${delay.max} ms`,
+    tableOf(head, [row('API', seen.frames, api), row('floor', floor.frames, floor)]),
+  ].join('\n');
+}
+
+/** The bar: beside the flood at most a fifth later than beside a tenant that is busy. */
+const MOST_LATER = 1.2;
+
+export function tenantsTable({ flood, floodMs, alone, busy, flooded }: TenantsResult): string {
+  const row = (name: string, { turns, latency }: QuietTurns): string[] => [
+    ...[name, String(turns)],
+    ...[latency.p50, latency.p95, latency.max].map((ms) => ms.toFixed(0)),
+    (latency.p95 / busy.latency.p95).toFixed(2),
+  ];
+  const met = flooded.latency.p95 <= MOST_LATER * busy.latency.p95 ? 'met' : 'missed';
+  const seconds = (floodMs / 1_000).toFixed(1);
+  return [
+    tableOf(
+      ['the other tenant', 'turns', 'p50 ms', 'p95', 'most', 'p95 to busy'],
+      [row('asks for nothing', alone), row('is busy', busy), row(`asks for ${flood}`, flooded)],
+    ),
+    `${flood} turns took ${seconds} s; bar: p95 at most ${MOST_LATER} times that beside a busy tenant: ${met}`,
+  ].join('\n');
+}
