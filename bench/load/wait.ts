@@ -76,10 +76,12 @@ export class Crowd {
     const { client } = this.#parts;
     const verdicts: Record<string, number> = {};
     const latencies: number[] = [];
+    const sentAt = new Map<string, number>();
     const from = readCpu(pids);
     const startedAt = Date.now();
     await atOnce(inFlight, this.#waiting, async ({ conversationId, toolCallId }) => {
       const askedAt = performance.now();
+      sentAt.set(conversationId, Date.now());
       const { verdict } = await client.resolve({ conversationId, toolCallId }, { type: 'approve' });
       latencies.push(performance.now() - askedAt);
       verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
@@ -87,8 +89,33 @@ export class Crowd {
     const verdictsMs = Date.now() - startedAt;
     const answersMs = (await this.#lastAnswerAt()) - startedAt;
     const { byName: cpu, foreign: foreignCpu } = cpuBetween(from, readCpu(pids));
+    const workerRssBytes = rssOf(pids['worker'] ?? 0);
+    const judged = await this.#judged(sentAt, startedAt);
     this.#waiting = [];
-    return { verdicts, verdictsMs, answersMs, latency: spreadOf(latencies), cpu, foreignCpu };
+    const latency = spreadOf(latencies);
+    return { verdicts, verdictsMs, answersMs, latency, judged, workerRssBytes, cpu, foreignCpu };
+  }
+
+  /** When each answer was taken, according to its conversation: also those whose senders were answered before. */
+  async #judged(
+    sentAt: ReadonlyMap<string, number>,
+    startedAt: number,
+  ): Promise<BurstResult['judged']> {
+    const waits: number[] = [];
+    let lastMs = 0;
+    for (const { conversationId, toolCallId } of this.#waiting) {
+      const { log } = this.#parts.opened;
+      const read = await log.read({ tenant: 'default', conversationId });
+      const taken = read?.events.filter(
+        (event) => event.type === 'resolution' && event.toolCallId === toolCallId,
+      );
+      if (taken?.length !== 1)
+        throw new Error(`${conversationId} has ${taken?.length ?? 0} answers`);
+      const at = Date.parse(taken[0]?.at ?? '');
+      lastMs = Math.max(lastMs, at - startedAt);
+      waits.push(at - (sentAt.get(conversationId) ?? startedAt));
+    }
+    return { count: waits.length, lastMs, wait: spreadOf(waits) };
   }
 
   /** The end of the last turn according to its conversation, once the log has all of them. */

@@ -51,7 +51,9 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
     megabytes(memory.parkedRssBytes['worker']),
     megabytes(memory.restartedRssBytes['worker']),
     megabytes(memory.restartedRssBytes['server']),
+    megabytes(burst.workerRssBytes),
     (burst.verdictsMs / 1_000).toFixed(1),
+    (burst.judged.lastMs / 1_000).toFixed(1),
     (burst.answersMs / 1_000).toFixed(1),
     burst.latency.p50.toFixed(0),
     burst.latency.p95.toFixed(0),
@@ -61,8 +63,9 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
     met ? 'met' : 'missed',
   ]);
   const head = [
-    ...['parked', 'wake-ups', 'worker MB', 'new worker MB', 'server MB', 'all verdicts s'],
-    ...['last answer s', 'verdict p50 ms', 'p95 ms', 'verdicts', 'bar: no wake-up'],
+    ...['parked', 'wake-ups', 'worker MB', 'new worker MB', 'server MB'],
+    ...['after the burst MB', 'all replies s', 'all judged s', 'last answer s'],
+    ...['verdict p50 ms', 'p95 ms', 'verdicts', 'bar: no wake-up'],
   ];
   return tableOf(head, rows);
 }

@@ -91,6 +91,14 @@ export interface BurstResult {
   readonly verdictsMs: number;
   readonly answersMs: number;
   readonly latency: { readonly p50: number; readonly p95: number; readonly max: number };
+  /** When the conversations took the answers: the last one after the first request, and each after its own. */
+  readonly judged: {
+    readonly count: number;
+    readonly lastMs: number;
+    readonly wait: { readonly p50: number; readonly p95: number; readonly max: number };
+  };
+  /** After the burst. */
+  readonly workerRssBytes: number;
   readonly cpu: Readonly<Record<string, number>>;
   readonly foreignCpu: number;
 }
