@@ -8,7 +8,7 @@ export const MESSAGES_PER_SECOND = 20;
 export const TOKENS = 20;
 export const PACE_MS = 10;
 
-/** What the process of the readers has seen. */
+/** The process of the readers counts these. */
 export interface Seen {
   readonly frames: number;
   /** Events of the log, which have ids. */
