@@ -3,7 +3,7 @@
  * `args`: the address with `{n}` for the number of the conversation, and the header `authorization`.
  */
 import { get } from 'node:http';
-import { spreadOf } from '../load/measure.js';
+import { spreadOf } from '../shared/spread.js';
 import { CONVERSATIONS, READERS, type Seen } from './cells.js';
 
 const [pattern = '', authorization = ''] = process.argv.slice(2);

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationClient } from 'colloquy/client';
-import { spreadOf } from '../load/measure.js';
 import type { TenantsRequest, TenantsResult } from '../shared/long-cells.js';
+import { spreadOf } from '../shared/spread.js';
 
 const AGENT = 'bench-a';
 /** Milliseconds between two messages of the quiet tenant. */

@@ -1,4 +1,5 @@
 /** The results of the slices of a cell, and the shape of a turn's history. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type {
@@ -15,6 +16,7 @@ import type {
   Workload,
 } from '../shared/cells.js';
 import { PARTS } from '../shared/cells.js';
+import { spreadOfWeighted } from '../shared/spread.js';
 import { cpuBetween } from './cpu.js';
 import type { Begin, Talk } from './sides.js';
 import { Lanes, type Slice, type Turn } from './slices.js';
@@ -168,26 +170,6 @@ function spreadInside(slices: readonly Slice[], valueOf: (turn: Turn) => number)
   return spreadOfWeighted(
     weighted.filter(({ value, weight }) => weight > 0 && !Number.isNaN(value)),
   );
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  return spreadOfWeighted(values.map((value) => ({ value, weight: 1 })));
-}
-
-function spreadOfWeighted(
-  values: readonly { readonly value: number; readonly weight: number }[],
-): Spread {
-  const sorted = values.toSorted((left, right) => left.value - right.value);
-  const whole = sorted.reduce((sum, { weight }) => sum + weight, 0);
-  const at = (part: number): number => {
-    let below = 0;
-    const found = sorted.find(({ weight }) => {
-      below += weight;
-      return below >= whole * part;
-    });
-    return found?.value ?? Number.NaN;
-  };
-  return { p50: at(0.5), p95: at(0.95), max: sorted.at(-1)?.value ?? Number.NaN };
 }
 
 /** Runs one conversation alone and reads its history after the first and after the last turn. */

@@ -15,9 +15,9 @@ import {
   type ResolutionResult,
   USER_TEXT,
 } from '../shared/cells.js';
+import { spreadOf } from '../shared/spread.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { HttpResolver } from './http-client.js';
-import { spreadOf } from './measure.js';
 
 /** Resolves the next wait of one conversation. @throws unless the verdict is `accepted` */
 type Resolve = () => Promise<void>;

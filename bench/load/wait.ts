@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BurstResult, ParkedResult, Stillness } from '../shared/long-cells.js';
+import { spreadOf } from '../shared/spread.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import { type GrowthParts, rssOf } from './grow.js';
-import { spreadOf } from './measure.js';
 
 interface Waiting {
   readonly conversationId: string;
