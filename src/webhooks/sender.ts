@@ -57,7 +57,7 @@ const EXPIRING_AT_ONCE = 200;
 const ENDPOINTS_AT_ONCE = 32;
 /** Requests to one endpoint at a time, each of another conversation. */
 const REQUESTS_AT_ONCE = 8;
-/** Endpoints of which a sender remembers when it was their turn. */
+/** The most endpoints whose last turn a sender remembers. */
 const MAX_TURNS = 10_000;
 const REPORT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 3_600_000;
@@ -175,8 +175,8 @@ class Run {
   }
 
   /**
-   * Begins the turns of endpoints of which something is due, those first whose last turn was the longest ago. Never
-   * throws.
+   * Begins the turns of endpoints that have due deliveries: the endpoint whose last turn is the longest ago comes first.
+   * Never throws.
    */
   async #look(): Promise<Look> {
     const nowMs = this.#now();
@@ -197,7 +197,7 @@ class Run {
     return url !== DELIVER_URL || this.#options.deliver !== undefined;
   }
 
-  /** Sends some of what is due to one endpoint, so that a slow one keeps its place for one time-out only. */
+  /** Sends a bounded batch to one endpoint, so that a slow endpoint keeps its place for one time-out only. */
   async #turn(target: WebhookTarget): Promise<number> {
     const { id } = target.endpoint;
     this.#busy.add(id);

@@ -91,7 +91,7 @@ async function renew(
   let lapse: ReturnType<typeof setTimeout> | undefined;
   const holdFrom = (ms: number): void => {
     clearTimeout(lapse);
-    if (!ended.aborted) lapse = setTimeout(lose, ms + leaseMs - Date.now());
+    if (!ended.aborted) lapse = setTimeout(lose, Math.max(0, ms + leaseMs - Date.now()));
   };
   ended.addEventListener('abort', () => clearTimeout(lapse));
   holdFrom(claim.askedAt);

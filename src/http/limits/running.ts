@@ -13,8 +13,8 @@ export interface Running {
 
 /**
  * Refuses a repeat while the first request under its key is open. A repeat that reaches another process, or comes after
- * its first request was cut off, is one request with it all the same, and gets the answer of both. To stand behind
- * everything that finds out who the caller is.
+ * the connection of the first was cut, is taken: by its key it is the same request, and gets the same answer. Must stand
+ * behind the middleware that identifies callers.
  */
 export function refuseRunning({ callerOf, isRefusable }: Running): RequestHandler {
   const running = new Set<string>();

@@ -39,11 +39,11 @@ export class ConversationsHub {
   readonly #deps: ConversationsHubDeps;
   readonly #tenant: string;
   readonly #readers: Readers<ConversationsListener>;
-  /** Every reader has been notified of a change, and no read has begun since. */
+  /** Conversations that have changed, with every reader notified, and that no read has begun to fetch since. */
   readonly #unread = new Set<ConversationId>();
-  /** Those of which a read has begun since. */
+  /** The same, with a read under way. */
   readonly #reading = new Set<ConversationId>();
-  /** The versions that these reads have found: a poll that finds the same is no news. */
+  /** Versions that reads have found: a poll that finds the same version notifies no reader again. */
   readonly #known = new Map<ConversationId, { version: string; changedAtMs: number }>();
   #stop: (() => void) | undefined;
   #first: Promise<void> | undefined;

@@ -20,8 +20,8 @@ export interface PollListener {
   /** A conversation has changed, or was deleted; called once for each version. Must not throw. */
   readonly moved: (change: Change) => void;
   /**
-   * A poll that began after the listener had joined is over: what could be read at this time by the store's clock has
-   * been found, now or before the listener joined. `isCut`: it was too much, and some changes were left out.
+   * A poll that began after the listener had joined is over: every change that was visible at `nowMs`, by the store's
+   * clock, has been found, by this poll or an earlier one. `isCut`: there were too many, and some were left out.
    */
   readonly polled?: (at: { readonly nowMs: number; readonly isCut: boolean }) => void;
 }
@@ -61,7 +61,7 @@ export class ChangePoll {
     };
   }
 
-  /** Resolves once a poll that has not begun yet is over. For listeners. @throws what the read throws */
+  /** Resolves after the next poll that begins. For listeners. @throws {StoreUnavailable} */
   async once(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#asked.push({ resolve, reject });
@@ -71,7 +71,7 @@ export class ChangePoll {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Those that join now ask for this poll.
+    // Lets the listener that joins now ask for this first poll.
     await Promise.resolve();
     while (this.#listeners.size > 0) {
       const asked = this.#asked;
@@ -104,7 +104,7 @@ export class ChangePoll {
   }
 
   async #poll(): Promise<void> {
-    // As of before the read: it may not cover the tenants of those that join meanwhile.
+    // Copied before the read, which does not cover the tenants of listeners that join during it.
     const listeners = new Map(
       [...this.#listeners].map(([tenant, joined]) => [tenant, [...joined]] as const),
     );

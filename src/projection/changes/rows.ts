@@ -56,7 +56,7 @@ export class Rows {
 
   /**
    * The rows of some conversations, 200 at most. `begins` is called before they are read: changes until then are in
-   * them. @throws what the read throws
+   * them. @throws {StoreUnavailable}
    */
   async of(ids: readonly ConversationId[], begins: () => void): Promise<FoundRows> {
     const kept = new Map<ConversationId, FoundRow>();

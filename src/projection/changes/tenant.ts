@@ -3,7 +3,7 @@ import type { ConversationId } from '../../protocol/values/ids.js';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { ChangePoll, PollListener } from './poll.js';
 
-/** A hub without readers is kept for those that come again after a cut. */
+/** Milliseconds for which a hub without readers is kept: a reader whose connection was cut comes back. */
 const LINGER_MS = 5_000;
 
 export interface Sources {

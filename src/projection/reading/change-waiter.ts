@@ -68,10 +68,10 @@ export class ChangeWaiter {
 
   /** Resolves on a message, on abort, when the next poll is due, or after `atMostMs`. */
   async wait(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
-    const untilPollMs = Math.max(0, this.#pollAt - performance.now());
+    const untilPollMs = this.#pollAt - performance.now();
     if (!this.#woken && this.#signal?.aborted !== true) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(untilPollMs, atMostMs));
+        const timer = setTimeout(resolve, Math.max(0, Math.min(untilPollMs, atMostMs)));
         this.#resolve = () => {
           clearTimeout(timer);
           resolve();
