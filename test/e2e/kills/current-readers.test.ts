@@ -18,6 +18,7 @@ const QUESTIONS_A_TURN = 8;
 const KILL_EVERY_MS = 3_000;
 const SECONDS = Number(process.env['READERS_SECONDS'] ?? 30);
 const LOOK_EVERY_MS = 25;
+/** After the last worker was replaced. */
 const LAST_LOOKS_MS = 10_000;
 /**
  * Limit for the delay after a worker can answer. On a machine whose workers take longer to start, their start time is
@@ -65,12 +66,12 @@ class Watched {
     this.id = id;
   }
 
-  /** Polls until the end and for some time longer, to see the events recorded last. */
-  async live(isOver: () => boolean): Promise<void> {
-    for (let endsAt = Number.POSITIVE_INFINITY; Date.now() < endsAt; ) {
-      if (isOver()) endsAt = Math.min(endsAt, Date.now() + LAST_LOOKS_MS);
+  /** Polls until `signal` is aborted, and answers and sends messages until `isOver`. */
+  async live(isOver: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const { body, status } = await call(`${readerUrl}/v1/conversations/${this.id}`);
       const at = Date.now();
+      if (status !== 200 && status !== 404) this.verdicts.push(`read ${status}`);
       const pending = (body['pending'] ?? []) as readonly PendingCall[];
       for (const { toolCallId } of pending) this.#note(toolCallId, at);
       if (!isOver()) {
@@ -195,10 +196,12 @@ it('readers are current within two seconds of the moment a worker can answer, wi
   const talks = Array.from({ length: CONVERSATIONS }, (_, nth) => new Watched(`watched-${nth}`));
   const endsAt = Date.now() + SECONDS * 1_000;
   const isOver = (): boolean => Date.now() > endsAt;
-  const [losses] = await Promise.all([
-    killAgainAndAgain(isOver),
-    ...talks.map((talk) => talk.live(isOver)),
-  ]);
+  const reading = new AbortController();
+  const readers = talks.map((talk) => talk.live(isOver, reading.signal));
+  const losses = await killAgainAndAgain(isOver);
+  await sleep(patient(LAST_LOOKS_MS));
+  reading.abort();
+  await Promise.all(readers);
   const shown: number[] = [];
   const gone: number[] = [];
   for (const talk of talks) {
@@ -231,6 +234,7 @@ it('readers are current within two seconds of the moment a worker can answer, wi
   const verdicts = countOf(talks.flatMap((talk) => talk.verdicts));
   const report = `${figures.join('; ')}; workers replaced in ${restarts.join(', ')} ms; ${JSON.stringify(verdicts)}`;
   process.stdout.write(`${report}\n`);
+  expect(Object.keys(verdicts).filter((verdict) => verdict.startsWith('read'))).toEqual([]);
   expect(Math.max(...shown, ...gone), report).toBeLessThanOrEqual(barMs);
 });
 
