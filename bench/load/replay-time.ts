@@ -7,6 +7,8 @@ import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bund
 import { median } from '../shared/stats.js';
 import type { History } from './histories.js';
 
+const IGNORED = { fn: (): void => undefined, callDuringReplay: false };
+
 /** The first replay is not counted, because the worker compiles the workflow code in it. */
 const REPLAYS = 6;
 
@@ -30,7 +32,7 @@ export async function replayTime(history: History): Promise<number> {
       payloadConverterPath: PAYLOAD_CONVERTER_PATH,
       payloadCodecs: [new CompressionCodec()],
     },
-    sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
+    sinks: { [HINT_SINK]: { hint: IGNORED, transcript: IGNORED } },
   };
   for await (const { error } of WorkerWithoutVmTimeout.runReplayHistories(options, repeats())) {
     if (error !== undefined) throw error;

@@ -27,6 +27,7 @@ import { Projector } from '../projection/projector/projector.js';
 import { StartupCheck } from '../projection/projector/startup-check.js';
 import { Sweep } from '../projection/projector/sweep.js';
 import { restoreState } from '../projection/reading/reopening.js';
+import { ShownSlices } from '../projection/reading/shown-slices.js';
 import {
   fetchStates,
   fetchTranscript,
@@ -37,7 +38,7 @@ import { HistoryProbe } from '../projection/source/history-probe.js';
 import { newestEvents } from '../projection/source/history-tail.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import { openEventLog } from '../projection/source/open-log.js';
-import { createIsTaskCompleted } from '../projection/source/task-commit.js';
+import { createFindCompletion, type FindCompletion } from '../projection/source/task-commit.js';
 import type { WorkflowSource } from '../projection/source/workflow-source.js';
 import { createWorkflowSource } from '../projection/source/workflow-source.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
@@ -55,7 +56,7 @@ import { withQueryGuard } from './sdk-workarounds/query-guard.js';
 import { createIsSettled } from './sdk-workarounds/settled.js';
 import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout.js';
 import { checkSettings } from './settings.js';
-import { hintSinks } from './sinks.js';
+import { workflowSinks } from './sinks.js';
 import { workflowCode } from './temporal/bundle.js';
 import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
@@ -156,14 +157,14 @@ async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, logger, health } = parts;
+  const { logger, health } = parts;
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, serverWatch(parts), ...(await workerWebhooks(options.webhooks, parts))];
   const history = readsHistory(parts, identity);
-  const source = createEventSource(createWorkflowSource(client), history.isCommitted);
-  const projector = projectorOf(parts, source);
+  const read = readsRuns(parts, history.findCompletion);
+  const { source, projector } = read;
   const sweep = sweepOf(options, parts, { source, projector });
   const startupCheck = new StartupCheck({ log: parts.opened.log, projector, source, logger });
   const waits = waitsOf(options, parts, () => startupCheck.run());
@@ -172,13 +173,13 @@ async function assemble<Services>(
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
   const servers = workerMcp({ scopes: parts.scopes, logger, taskQueue, create });
-  const activities: Activities = activitiesOf(options, parts, { ...servers, projector, source });
+  const activities: Activities = activitiesOf(options, parts, { ...servers, ...read });
   const { worker, stuck } = await createWatchedWorker(
     {
       ...common,
       taskQueue,
       activities: { ...activities },
-      sinks: hintSinks(projector, stores),
+      sinks: workflowSinks({ ...read, stores }),
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       ...deploymentOptions(options),
       ...withSlots(tuning),
@@ -231,9 +232,16 @@ async function closeAll(parts: Parts): Promise<void> {
   await health.close();
 }
 
-function projectorOf({ opened, logger }: Parts, source: WorkflowSource): Projector {
-  const { log, live } = opened;
-  return new Projector({ live, source, logger, log: countedLog(log, runtimeCounters()) });
+/** The readers of workflows. */
+function readsRuns({ client, opened, logger }: Parts, findCompletion: FindCompletion) {
+  const source = createEventSource(createWorkflowSource(client), findCompletion);
+  const { live } = opened;
+  const log = countedLog(opened.log, runtimeCounters());
+  return {
+    source,
+    projector: new Projector({ live, source, logger, log }),
+    slices: new ShownSlices(),
+  };
 }
 
 /** The watches of waiting calls: of changed tools, of leases of claims, and of lost workers. */
@@ -272,7 +280,7 @@ function sweepOf<Services>(
 function readsHistory({ connection, namespace, logger }: Parts, identity: string) {
   const looking = new HistoryProbe(new Client({ connection, namespace }), logger);
   return {
-    isCommitted: createIsTaskCompleted(looking, { identity }),
+    findCompletion: createFindCompletion(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),
   };
 }
@@ -341,13 +349,9 @@ function keeping<Services>(
 function activitiesOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, scopes, logger }: Parts,
-  served: {
-    readonly projector: Projector;
-    readonly source: WorkflowSource;
-    readonly mcp: McpServers;
-  },
+  served: ReturnType<typeof readsRuns> & { readonly mcp: McpServers },
 ): Activities {
-  const { projector, source, mcp } = served;
+  const { projector, source, slices, mcp } = served;
   const { log, live, blobs } = opened;
   const { agents, taskQueue = DEFAULT_TASK_QUEUE } = options;
   return createActivities({
@@ -374,7 +378,8 @@ function activitiesOf<Services>(
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
     isDeletedRun: createIsDeletedRun(log),
     chunks: new TranscriptChunks({ blobs, log, logger }),
-    fetchTranscript: (run, query) => fetchTranscript(client, run, query),
+    fetchTranscript: async (run, query) =>
+      slices.take(run, query) ?? (await fetchTranscript(client, run, query)),
     fetchStates: (run) => fetchStates(client, run),
     ...(options.transcriptCacheBytes === undefined
       ? {}

@@ -14,12 +14,11 @@
  */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
-import type { EventsPage } from '../../protocol/workflow/messaging.js';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { AppendBatch, EventLog } from '../../store/ports/log.js';
 import type { EventsWanted } from '../source/events-query.js';
 import type { ProjectionLogger } from '../source/outages.js';
-import type { EndedBy, WorkflowSource } from '../source/workflow-source.js';
+import type { EndedBy, SourcePage, WorkflowSource } from '../source/workflow-source.js';
 import { RunEndedFromOutside } from '../source/workflow-source.js';
 import { OlderRuns } from './older-runs.js';
 import type { EndedRun } from './run-ended.js';
@@ -154,7 +153,10 @@ export class CatchUp {
   ): Promise<Progress | undefined> {
     const { source } = this.#deps;
     const after = Math.max(0, stored.lastSeq - 1);
-    const page = await source.events(key, wantedOf(target, after));
+    const page = await source.events(key, {
+      ...wantedOf(target, after),
+      stored: stored.lastSeq,
+    });
     const first = page.events[0];
     if (first?.seq === stored.lastSeq) {
       if (!(await this.#heads.isTail(key, stored, first))) return undefined;
@@ -199,7 +201,7 @@ export class CatchUp {
     return { storedSeq: lastSeq, outcome: 'ended' };
   }
 
-  async #follow(key: ConversationKey, round: Round, firstPage?: EventsPage): Promise<Progress> {
+  async #follow(key: ConversationKey, round: Round, firstPage?: SourcePage): Promise<Progress> {
     const { log, source } = this.#deps;
     let after = round.after;
     let storedSeq = (await this.#heads.get(key))?.lastSeq ?? 0;
@@ -258,7 +260,7 @@ export class CatchUp {
 
   #gap(
     key: ConversationKey,
-    found: { readonly page: EventsPage; readonly storedSeq: number; readonly runId: string },
+    found: { readonly page: SourcePage; readonly storedSeq: number; readonly runId: string },
   ): Progress {
     const { page, storedSeq, runId } = found;
     const conversation = conversationKey(key);
@@ -306,9 +308,10 @@ function isCheckFor({ seq, doubt }: Target): boolean {
 }
 
 /** Undefined when the store needs no append. */
-function batchOf(key: ConversationKey, round: Round, page: EventsPage): AppendBatch | undefined {
+function batchOf(key: ConversationKey, round: Round, page: SourcePage): AppendBatch | undefined {
   const { tenant, conversationId } = key;
-  const { runId, historyLength, replaces } = round;
+  const { runId, replaces } = round;
+  const historyLength = round.historyLength ?? (page.more ? undefined : page.historyLength);
   const endsEarlier = replaces !== undefined && !page.more && page.lastSeq < replaces.lastSeq;
   // A run that admitted nothing yet does not decide about the log of its predecessor.
   const cutsOff =

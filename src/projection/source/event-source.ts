@@ -1,15 +1,15 @@
 /**
  * A source that returns pushed events, once the history shows that their tasks were completed; else it queries the
- * workflow.
+ * workflow. Pushed events that the caller has stored, and only compares, need no proof.
  */
 
 import { PushedEvents } from './pushed-events.js';
-import type { IsTaskCompleted } from './task-commit.js';
+import type { FindCompletion } from './task-commit.js';
 import type { WorkflowSource } from './workflow-source.js';
 
 export function createEventSource(
   source: WorkflowSource,
-  isCommitted: IsTaskCompleted,
+  findCompletion: FindCompletion,
 ): WorkflowSource {
   const pushed = new PushedEvents();
   return {
@@ -18,13 +18,17 @@ export function createEventSource(
       pushed.take(hint);
     },
     events: async (key, query) => {
-      const { runId, after, upTo } = query;
+      const { runId, after, upTo, stored = 0 } = query;
       if (runId !== undefined && upTo !== undefined) {
         const found = pushed.page(key, { runId, after, upTo });
         if (found !== undefined) {
           const { page, task, pushedAt, replayed } = found;
+          const last = page.events.at(-1);
+          // Nothing of it is stored anew, so nothing has to be proven.
+          if (last !== undefined && last.seq <= stored) return page;
           const by = replayed === true ? { byAnyWorker: true } : {};
-          if (await isCommitted(key, { runId, task, pushedAt, ...by })) return page;
+          const completion = await findCompletion(key, { runId, task, pushedAt, ...by });
+          if (completion !== undefined) return { ...page, ...completion };
         }
       }
       return await source.events(key, query);

@@ -16,6 +16,8 @@ export interface EventsWanted {
   readonly runId?: string;
   /** A page through this seq is enough, however far the run is: it may come from pushed events. */
   readonly upTo?: number;
+  /** The caller has the events through this seq, and compares them only. @defaultValue 0 */
+  readonly stored?: number;
   /**
    * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any
    * other. A query that is given up before that has no answer.

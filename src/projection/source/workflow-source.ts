@@ -67,13 +67,16 @@ export interface RunStart {
   readonly carried?: CarriedState;
 }
 
+/** A page, with the number of history events at which the run had nothing after it, where that is known. */
+export type SourcePage = EventsPage & { readonly historyLength?: number };
+
 export interface WorkflowSource {
   /**
    * One page of events after a seq. Rejects when no worker answers in time.
    * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
    * @throws {RunUnknown} when the server does not have the run any more.
    */
-  events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
+  events(key: ConversationKey, query: EventsWanted): Promise<SourcePage>;
   /** The current run, or the given one; needs no worker. Undefined when the server does not have it (any more). */
   describe(key: ConversationKey, runId?: string): Promise<WorkflowDescription | undefined>;
   /**

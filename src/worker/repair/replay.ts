@@ -18,6 +18,8 @@ export interface ReplayOptions {
   readonly logger?: Pick<Logger, 'warn' | 'error'>;
 }
 
+const IGNORED = { fn: () => undefined, callDuringReplay: false };
+
 /** The first line of the replay's error; undefined when the history replays. */
 export async function replayError(
   events: readonly HistoryEvent[],
@@ -28,7 +30,7 @@ export async function replayError(
       {
         workflowBundle: workflowBundle ?? (await workflowCode({ logger })),
         dataConverter: { payloadConverterPath, payloadCodecs: [...codecs] },
-        sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
+        sinks: { [HINT_SINK]: { hint: IGNORED, transcript: IGNORED } },
       },
       { events: [...events] },
     );

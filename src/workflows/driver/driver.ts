@@ -25,6 +25,7 @@ import {
   turnErrorOf,
 } from '../activities/activity-losses.js';
 import { activities, optionsOf, timerSummary } from '../activities/schedule.js';
+import { ShownTranscript } from '../transcript/shown-transcript.js';
 import { TranscriptWindow } from '../transcript/transcript-window.js';
 import { recoveredFailure } from './recovery.js';
 
@@ -62,6 +63,7 @@ export class Driver {
   readonly #wake: () => void;
   readonly #acted: () => void;
   readonly #transcript: TranscriptWindow;
+  readonly #shown = new ShownTranscript();
   readonly #pause = new SummaryPause();
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that is never awaited. */
@@ -215,6 +217,7 @@ export class Driver {
     const row = WORK[type];
     const input = row.input({ state, nowMs: Date.now(), transcript: this.#transcript }, effect);
     if (input === undefined) return;
+    if ('transcript' in input && type === 'call_model') this.#shown.called(state, input.transcript);
     const left = type === 'call_model' ? this.#takeLeft() : {};
     const options = optionsOf(effect, { state, modelName: this.#modelName });
     this.#perform(key, effect, {

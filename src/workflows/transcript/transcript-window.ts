@@ -194,6 +194,22 @@ export function transcriptSlice(state: ConversationState, query: unknown): Trans
   return { epoch: start, from: first, messages };
 }
 
+/** The first messages of the epoch, as queries would return them, up to one page of inline ones. */
+export function slicesBefore(
+  state: ConversationState,
+  { epoch, base }: TranscriptDelta,
+): readonly TranscriptSlice[] {
+  const slices: TranscriptSlice[] = [];
+  for (let from = 0; from < base; ) {
+    const slice = transcriptSlice(state, { epoch, from, to: base });
+    const { messages, stored } = slice;
+    slices.push(slice);
+    if (stored === undefined) break;
+    from += stored.to - stored.from + messages.length;
+  }
+  return slices;
+}
+
 function whole(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise;
 }

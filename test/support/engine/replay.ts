@@ -10,7 +10,12 @@ import { CONVERTER } from './workflow-bundle.js';
 const ignore = (): void => undefined;
 const OPTIONS = {
   dataConverter: { payloadConverterPath: CONVERTER, payloadCodecs: [new CompressionCodec()] },
-  sinks: { [HINT_SINK]: { hint: { fn: ignore, callDuringReplay: false } } },
+  sinks: {
+    [HINT_SINK]: {
+      hint: { fn: ignore, callDuringReplay: false },
+      transcript: { fn: ignore, callDuringReplay: false },
+    },
+  },
 };
 /** The same for many runs by one worker; the result names a run that is refused. */
 export async function replayAll(

@@ -43,7 +43,12 @@ vi.mock(import('@temporalio/workflow'), async (original) => {
       server.cancelled += 1;
     };
   }
-  return { ...(await original()), CancellationScope: CancellationScope as never };
+  const workflowInfo = () => ({ unsafe: { isReplaying: false } });
+  return {
+    ...(await original()),
+    CancellationScope: CancellationScope as never,
+    workflowInfo: workflowInfo as never,
+  };
 });
 
 beforeEach(() => {

@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { HistoryProbe } from '../../../src/projection/source/history-probe.js';
-import { createIsTaskCompleted } from '../../../src/projection/source/task-commit.js';
+import { createFindCompletion } from '../../../src/projection/source/task-commit.js';
 import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -180,13 +180,13 @@ test('a replay brings its events, and the history proves their tasks, although a
   const replayed = hints.flatMap(({ pushed }) => pushed ?? []);
   expect(replayed).toEqual(live);
   const probe = new HistoryProbe(engine.temporal);
-  const isCommitted = createIsTaskCompleted(probe, { identity: 'the other worker' });
+  const completion = createFindCompletion(probe, { identity: 'the other worker' });
   const { task: id = 0, startedAt = 0 } = replayed.at(-1) ?? {};
   const { runId = '' } = hints.at(-1) ?? {};
   const key = { tenant: 'default', conversationId: talk.id };
   const target = { runId, task: { id, startedAt }, pushedAt: 0 };
-  expect(await isCommitted(key, { ...target, byAnyWorker: true })).toBe(true);
-  expect(await isCommitted(key, target)).toBe(false);
+  expect(await completion(key, { ...target, byAnyWorker: true })).toBeDefined();
+  expect(await completion(key, target)).toBeUndefined();
 });
 
 test('an answer to a question that is over is refused once, after which readers see the open question', {

@@ -83,6 +83,30 @@ test('a worker with an empty cache queries the run', promise('G170'), async () =
   expect(queries).toBe(2);
 });
 
+test('a worker that replays a run is given its messages, and queries nothing', {
+  ...promise('G170'),
+}, async () => {
+  const model = counting();
+  let queries = 0;
+  const engine = await startEngine({
+    agents: [shop(model)],
+    services: ledger(),
+    connection: {
+      interceptors: [
+        transcriptQueries(() => {
+          queries += 1;
+        }),
+      ],
+    },
+  });
+  const talk = await threeTurns(engine);
+  await engine.stopWorker();
+  await engine.startWorker();
+  expect(await engine.say(talk, 'four')).toMatchObject({ text: 'answer 7' });
+  expect(model.seen).toEqual([1, 3, 5, 7]);
+  expect(queries).toBe(0);
+});
+
 test(
   'when the run cannot be queried, all messages are sent once more',
   promise('G170'),

@@ -30,6 +30,18 @@ describe('the sweep', () => {
     expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 0 });
   });
 
+  it('queries no run whose events came with the length of its history', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG, historyLength: 33 });
+    const events = source.events.bind(source);
+    source.events = async (key, query) => ({ ...(await events(key, query)), historyLength: 33 });
+    projector.hint(source.hint());
+    await until('the events are stored', async () => (await stored()) === LOG.length);
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 0 });
+    source.set({ runId: 'run-a', events: LOG, historyLength: 34 });
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 1 });
+  });
+
   it('finds a conversation that the store does not have', async () => {
     const { source, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });

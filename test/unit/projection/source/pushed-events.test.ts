@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createEventSource } from '../../../../src/projection/source/event-source.js';
 import { PushedEvents } from '../../../../src/projection/source/pushed-events.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import type { Hint } from '../../../../src/protocol/workflow/messaging.js';
-import { FakeSource } from '../../../support/fakes/fake-source.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 
 const RUN = 'run-a';
@@ -149,72 +147,5 @@ describe('events that a replay pushed', () => {
     pushed.take(replayed(long, 9));
     expect(seqsOf(pushed, 100, 300)).toBeUndefined();
     expect(seqsOf(pushed, 200, 300)).toHaveLength(100);
-  });
-});
-
-describe('a source with pushed events', () => {
-  const query = { runId: RUN, after: 0, upTo: 5 };
-  const reads: unknown[] = [];
-  const sourceWith = (isCommitted: boolean) => {
-    const asked = new FakeSource();
-    asked.set({ runId: RUN, events: LOG });
-    reads.length = 0;
-    const source = createEventSource(asked, async (key, target) => {
-      reads.push({ key, target });
-      await Promise.resolve();
-      return isCommitted;
-    });
-    source.pushed?.(hint(LOG.slice(0, 5), { task: 7 }));
-    return { source, asked };
-  };
-
-  it('answers from them once their task is known to be committed', async () => {
-    const { source, asked } = sourceWith(true);
-    expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
-    expect(reads).toEqual([
-      {
-        key: KEY,
-        target: {
-          runId: RUN,
-          task: { id: 7, startedAt: STARTED_AT },
-          pushedAt: expect.any(Number) as number,
-        },
-      },
-    ]);
-    expect(asked.queries).toEqual([]);
-  });
-
-  it('takes events of a replay when any worker completed their task', async () => {
-    const asked = new FakeSource();
-    const targets: unknown[] = [];
-    const source = createEventSource(asked, async (_key, target) => {
-      targets.push(target);
-      return await Promise.resolve(true);
-    });
-    source.pushed?.({ ...hint(LOG.slice(0, 5), { task: 7 }), doubt: true });
-    expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
-    expect(targets).toMatchObject([{ task: { id: 7 }, byAnyWorker: true }]);
-    expect(asked.queries).toEqual([]);
-  });
-
-  it('still counts when more events have been pushed meanwhile', async () => {
-    const asked = new FakeSource();
-    const source = createEventSource(asked, async () => {
-      await Promise.resolve();
-      source.pushed?.(hint(LOG.slice(3, 5), { task: 12 }));
-      return true;
-    });
-    source.pushed?.(hint(LOG.slice(0, 3)));
-    expect((await source.events(KEY, { ...query, upTo: 3 })).events).toEqual(LOG.slice(0, 3));
-    expect(asked.queries).toEqual([]);
-  });
-
-  it('queries the workflow when that is not known, and for a query without an upper seq', async () => {
-    const { source, asked } = sourceWith(false);
-    expect((await source.events(KEY, query)).events).toEqual(LOG);
-    const { upTo: _, ...strict } = query;
-    await sourceWith(true).source.events(KEY, strict);
-    expect(reads).toEqual([]);
-    expect(asked.queries).toEqual([{ after: 0, runId: RUN }]);
   });
 });

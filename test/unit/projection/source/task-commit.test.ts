@@ -1,7 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
-import { createIsTaskCompleted } from '../../../../src/projection/source/task-commit.js';
+import { createFindCompletion } from '../../../../src/projection/source/task-commit.js';
 import {
   completed,
   fakeHistory,
@@ -23,7 +23,10 @@ const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, pushedA
 
 function server(...answers: readonly Look[]) {
   const { client, asked } = fakeHistory(...answers);
-  return { isCommitted: createIsTaskCompleted(new HistoryProbe(client), { identity: ME }), asked };
+  const find = createFindCompletion(new HistoryProbe(client), { identity: ME });
+  const isCommitted: (...args: Parameters<typeof find>) => Promise<boolean> = async (...args) =>
+    (await find(...args)) !== undefined;
+  return { find, isCommitted, asked };
 }
 
 describe('whether a task was committed', () => {
@@ -47,6 +50,17 @@ describe('whether a task was committed', () => {
     ['its start is not to be found', [completed(7)]],
   ])('is denied when %s', async (_what, events) => {
     expect(await server([events]).isCommitted(KEY, TARGET)).toBe(false);
+  });
+
+  it.each([
+    ['the length of the history', [timer(8), completed(7), started(6)], { historyLength: 8 }],
+    [
+      'no length when a later task was completed',
+      [completed(11, ME, 10), started(10), timer(8), completed(7), started(6)],
+      {},
+    ],
+  ])('comes with %s', async (_what, events, completion) => {
+    expect(await server([events]).find(KEY, TARGET)).toEqual(completion);
   });
 
   it.each([
