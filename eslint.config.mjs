@@ -28,6 +28,7 @@ export const IMPORTS = {
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   webhooks: { own: ['protocol', 'net', 'store'], packages: ['undici', 'node:'] },
+  spaces: { own: ['protocol', 'store', 'client', 'projection'], packages: ['node:'] },
   client: {
     own: ['protocol', 'json-schema'],
     packages: [
@@ -45,7 +46,7 @@ export const IMPORTS = {
     packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:'],
   },
   http: {
-    own: ['protocol', 'net', 'client', 'projection', 'store', 'webhooks', 'watchdog'],
+    own: ['protocol', 'net', 'client', 'projection', 'spaces', 'store', 'webhooks', 'watchdog'],
     packages: [
       ...['express', 'zod', 'helmet', 'jose', 'lru-cache', 'pino', 'prom-client'],
       ...['rate-limiter-flexible', 'node:'],
@@ -54,7 +55,7 @@ export const IMPORTS = {
   worker: {
     own: [
       ...['protocol', 'net', 'core', 'define', 'tools', 'model', 'activities', 'client'],
-      ...['projection', 'store', 'webhooks', 'watchdog'],
+      ...['projection', 'spaces', 'store', 'webhooks', 'watchdog'],
     ],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/worker', 'node:'],
   },
@@ -66,7 +67,7 @@ export const IMPORTS = {
   browser: { own: ['protocol', 'net', 'core'], packages: ['eventsource-parser'] },
   'tool-worker': { own: ['protocol', 'net'], packages: ['eventsource-parser'] },
   engine: {
-    own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
+    own: ['protocol', 'define', 'client', 'store', 'projection', 'spaces', 'http', 'worker'],
     packages: ['@temporalio/client', 'express'],
   },
   cli: {
@@ -136,7 +137,7 @@ const FLOORS = {
     ['openapi'],
     ['request'],
     ['routes'],
-    ['worklist'],
+    ['spaces', 'worklist'],
   ],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
@@ -151,14 +152,19 @@ const FLOORS = {
     ['values'],
     ['calls'],
     ['conversation'],
-    ['log', 'model', 'triggers'],
+    ['log', 'model', 'spaces', 'triggers'],
     ['workflow'],
   ],
+  spaces: [['stream']],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
-  'store/plans': [['service']],
-  'store/ports': [['service']],
-  'store/postgres': [['database', 'migrations'], ['webhooks'], ['conversations', 'live']],
-  'store/sqlite': [['database'], ['keys', 'webhooks']],
+  'store/plans': [['service', 'spaces']],
+  'store/ports': [['service', 'spaces']],
+  'store/postgres': [
+    ['database', 'migrations'],
+    ['spaces', 'webhooks'],
+    ['conversations', 'live'],
+  ],
+  'store/sqlite': [['database'], ['keys', 'spaces', 'webhooks']],
   tools: [
     ['shared'],
     ['scope'],

@@ -9,8 +9,7 @@ const FOLDER = fileURLToPath(new URL('../../test/promises/', import.meta.url));
 const TOPICS = {
   guarantees: [
     ...['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'triggers'],
-    'starting-up',
-    'identity',
+    ...['starting-up', 'identity', 'spaces'],
   ],
   requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
 };
@@ -35,7 +34,7 @@ const MIN_REASON_CHARS = 20;
 /** The marks of a promise that no test shows, or not completely yet. */
 const MARKS = ['later', 'notApplicable', 'withdrawn'];
 const WORDS = {
-  guarantees: ['when', 'user'],
+  guarantees: ['spaces', 'when', 'user'],
   requirements: ['words'],
 };
 

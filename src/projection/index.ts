@@ -14,6 +14,7 @@ export type { CallLeases } from '../store/ports/leases.js';
 export type { LiveChannel } from '../store/ports/live.js';
 export type { EventLog } from '../store/ports/log.js';
 export { StoreUnavailable } from '../store/ports/log.js';
+export type { SpaceStore } from '../store/ports/spaces/spaces.js';
 export type { WebhookStore } from '../store/ports/webhooks.js';
 export type { LogOptions } from './client-options.js';
 export { clientOptionsFrom } from './client-options.js';

@@ -32,7 +32,10 @@ export interface DeletionsPort {
   extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finish(key: ConversationKey): Promise<void>;
-  /** Removes all that is stored of a tenant apart from its conversations: webhooks and their secrets. Safe to repeat. */
+  /**
+   * Removes all that is stored of a tenant apart from its conversations: webhooks and their secrets, and spaces. Safe to
+   * repeat.
+   */
   removeOfTenant(tenant: string): Promise<void>;
   /** Stored conversations of a tenant, and deletions of it that are not finished. */
   ofTenant(tenant: string): AsyncIterable<ConversationKey>;

@@ -1,9 +1,10 @@
-/** The client's deletions port over the event log, and the blobs and webhooks beside it. */
+/** The client's deletions port over the event log, and the blobs, webhooks and spaces beside it. */
 import type { DeletionsPort } from '../../client/ports/deletions.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
+import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 
 const PAGE = 200;
@@ -24,10 +25,11 @@ export function createDeletions(deps: {
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;
   readonly webhooks?: WebhookStore | undefined;
+  readonly spaces?: SpaceStore | undefined;
   /** Gets a hint of each deletion, so that calls of the conversation leave worklists and offers at once. */
   readonly live?: LiveChannel | undefined;
 }): DeletionsPort {
-  const { log, blobs, webhooks, live } = deps;
+  const { log, blobs, webhooks, spaces, live } = deps;
   return {
     isKnown: async (key) =>
       (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
@@ -52,6 +54,7 @@ export function createDeletions(deps: {
     finish: (key) => log.finishDeletion(key),
     removeOfTenant: async (tenant) => {
       await webhooks?.removeEndpoints(tenant);
+      await spaces?.removeOfTenant(tenant);
     },
     ofTenant: async function* (tenant) {
       for (let after: string | undefined; ; ) {

@@ -7,6 +7,7 @@ import type { BlobStore } from '../../store/ports/blobs.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
+import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 import { openSqliteStores } from '../../store/sqlite/event-log.js';
 import type { ProjectionLogger } from './outages.js';
@@ -33,6 +34,7 @@ export type EventLogChoice =
       readonly live: LiveChannel;
       readonly blobs?: BlobStore;
       readonly webhooks?: WebhookStore;
+      readonly spaces?: SpaceStore;
     };
 
 /**
@@ -48,6 +50,8 @@ export interface OpenLog {
   readonly blobs?: BlobStore;
   /** Absent: adapters of the application that send no webhooks. */
   readonly webhooks?: WebhookStore;
+  /** Absent: adapters of the application that have no spaces. */
+  readonly spaces?: SpaceStore;
   /** Closes everything that was opened here; adapters of the application stay open. */
   close(): Promise<void>;
 }
@@ -116,9 +120,9 @@ function isNotYet(error: unknown): boolean {
 async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']): Promise<OpenLog> {
   if (typeof choice !== 'string' && 'log' in choice)
     return { ...choice, close: () => Promise.resolve() };
-  const { log, live, blobs, webhooks } = await openedBy(choice, logger);
+  const { log, live, blobs, webhooks, spaces } = await openedBy(choice, logger);
   return {
-    ...{ log, live, blobs, webhooks },
+    ...{ log, live, blobs, webhooks, spaces },
     close: async () => {
       await live.close();
       await log.close();
@@ -126,7 +130,7 @@ async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']):
   };
 }
 
-type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs' | 'webhooks'>>;
+type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs' | 'webhooks' | 'spaces'>>;
 
 async function openedBy(
   choice: string | PostgresChoice,

@@ -267,3 +267,17 @@ export const HEARTBEAT_THROTTLE_MS = 3_000;
 
 /** The most answers that one request of the HTTP API carries. */
 export const MAX_BULK_RESOLUTIONS = 100;
+
+/** Members of one space: a message of it changes a row for each of its agents. */
+export const MAX_SPACE_MEMBERS = 1_000;
+export const MAX_SPACE_NAME_CHARS = 200;
+/** Metadata of a space, as JSON; every list of spaces has it. */
+export const MAX_SPACE_METADATA_BYTES = 8 * 1024;
+/** Text of one message of a space. */
+export const MAX_SPACE_TEXT_BYTES = 32 * 1024;
+/** Metadata of one message of a space, as JSON: input and output of a call that is shown. */
+export const MAX_SPACE_MESSAGE_METADATA_BYTES = 64 * 1024;
+/** Levels of objects and lists in metadata of spaces and of their messages. */
+export const MAX_SPACE_METADATA_DEPTH = 32;
+/** Messages, or changes, that one read of a space returns: with the bounds above, below 10 MB. */
+export const MAX_SPACE_PAGE = 100;

@@ -5,6 +5,7 @@
  */
 
 import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { SpaceKey } from '../../protocol/spaces/spaces.js';
 import type { ConversationId, ConversationKey } from '../../protocol/values/ids.js';
 
 export type LiveMessage =
@@ -23,6 +24,11 @@ export type LiveMessage =
 /** The key under which the appends to all conversations of a tenant are published. No conversation has this id. */
 export function tenantKey(tenant: string): ConversationKey {
   return { tenant, conversationId: '*' };
+}
+
+/** The key under which changes of a space are published, as `appended` with its last change. No conversation has this id. */
+export function spaceLiveKey({ tenant, spaceId }: SpaceKey): ConversationKey {
+  return { tenant, conversationId: `*${spaceId}` };
 }
 
 export interface Watch {

@@ -17,6 +17,7 @@ import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
+import type { SpaceStore } from '../ports/spaces/spaces.js';
 import type { Troubles } from '../ports/troubles.js';
 import type { WebhookStore } from '../ports/webhooks.js';
 import type { WorklistRequest } from '../ports/worklist.js';
@@ -38,6 +39,7 @@ import {
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './conversations/read.js';
 import { PostgresTroubles } from './conversations/troubles.js';
 import { NOW_MS, PostgresDatabase, type PostgresOptions } from './database/database.js';
+import { PostgresSpaceStore } from './spaces/store.js';
 import { PostgresWebhookStore } from './webhooks/store.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
@@ -46,11 +48,12 @@ export interface OpenStores {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStore;
+  readonly spaces: SpaceStore;
 }
 
 /**
- * Opens the log, and the blobs and webhooks in the same schema, and brings the tables to this version; closing the log closes
- * them. Any number of processes may have them open.
+ * Opens the log, and the blobs, webhooks and spaces in the same schema, and brings the tables to this version; closing
+ * the log closes them. Any number of processes may have them open.
  * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or the schema is of a
  *   newer version.
  */
@@ -60,6 +63,7 @@ export async function openPostgresStores(options: PostgresEventLogOptions): Prom
     log: new PostgresEventLog(database),
     blobs: new PostgresBlobStore(database),
     webhooks: new PostgresWebhookStore(database),
+    spaces: new PostgresSpaceStore(database),
   };
 }
 

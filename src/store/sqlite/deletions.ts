@@ -8,7 +8,8 @@ import type { SqliteDatabase } from './database/database.js';
 import { readHead } from './read.js';
 
 const TABLES = [
-  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'conversations'],
+  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'space_members'],
+  'conversations',
 ] as const;
 
 export function readDeletion(database: SqliteDatabase, key: ConversationKey): Deletion | undefined {

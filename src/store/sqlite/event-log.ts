@@ -18,6 +18,7 @@ import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
+import type { SpaceStore } from '../ports/spaces/spaces.js';
 import type { Troubles } from '../ports/troubles.js';
 import type { WebhookStore } from '../ports/webhooks.js';
 import type { WorklistRequest } from '../ports/worklist.js';
@@ -58,6 +59,7 @@ import {
   withdrawWorker,
 } from './presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './read.js';
+import { SqliteSpaceStore } from './spaces/store.js';
 import { clearTrouble, markTrouble, readTrouble, readTroubles } from './troubles.js';
 import { SqliteWebhookStore } from './webhooks/store.js';
 
@@ -76,11 +78,12 @@ export interface OpenStores {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStore;
+  readonly spaces: SpaceStore;
 }
 
 /**
- * Opens the log, and the blobs and webhooks in the same file; closing the log closes them. Any number of processes may have
- * them open.
+ * Opens the log, and the blobs, webhooks and spaces in the same file; closing the log closes them. Any number of
+ * processes may have them open.
  * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
  */
 export async function openSqliteStores(options: SqliteEventLogOptions): Promise<OpenStores> {
@@ -89,6 +92,7 @@ export async function openSqliteStores(options: SqliteEventLogOptions): Promise<
     log: new SqliteEventLog(database),
     blobs: new SqliteBlobStore(database),
     webhooks: new SqliteWebhookStore(database),
+    spaces: new SqliteSpaceStore(database),
   };
 }
 

@@ -4,6 +4,7 @@ import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import type { BlobStore } from '../../../src/store/ports/blobs.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
+import type { SpaceStore } from '../../../src/store/ports/spaces/spaces.js';
 import type { WebhookStore } from '../../../src/store/ports/webhooks.js';
 import { asks, KEY, stamped, started, suspends, turn } from '../samples/log-events.js';
 import { putEndpoint } from '../webhooks/samples.js';
@@ -12,6 +13,7 @@ export interface OpenTables {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStore;
+  readonly spaces: SpaceStore;
   /** Rows of a conversation by table, for each table that has a column `conversation_id`. */
   rowsOf(conversationId: string): Promise<Readonly<Record<string, number>>>;
 }
@@ -31,7 +33,7 @@ const FIRST = stamped([started(), ...turn('t1')]);
 const SECOND = stamped([started(), ...asks('t2'), suspends('t2', 'call-1'), CLAIMED], { clock: 9 });
 
 export async function expectNoRowLeft(tables: OpenTables): Promise<void> {
-  const { log, blobs, webhooks, rowsOf } = tables;
+  const { log, blobs, webhooks, spaces, rowsOf } = tables;
   await putEndpoint(webhooks);
   for (const key of [KEY, OTHER]) {
     await log.append({ ...key, runId: 'run-a', events: FIRST });
@@ -40,6 +42,11 @@ export async function expectNoRowLeft(tables: OpenTables): Promise<void> {
     });
     const since = '2030-01-01T00:00:00.000Z';
     await log.markTrouble(key, { kind: 'slow', runId: 'run-b', attempts: 4, since });
+    const space = { tenant: key.tenant, spaceId: 'room' };
+    const creator = { kind: 'agent', id: `${key.conversationId}~support` } as const;
+    const made = { ...space, name: 'Room', access: 'invited', creator, nowMs: 1 } as const;
+    await spaces.create(made);
+    await spaces.join({ ...space, member: creator, nowMs: 1 });
     await blobs.put(key, { type: 'text/plain', content: Buffer.from('a large result') });
   }
   const { deletions: none, ...before } = await rowsOf(KEY.conversationId);

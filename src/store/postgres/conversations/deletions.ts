@@ -9,7 +9,8 @@ import { NOW_MS } from '../database/database.js';
 import { lockedHead } from './append.js';
 
 const TABLES = [
-  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'conversations'],
+  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'space_members'],
+  'conversations',
 ] as const;
 
 export class PostgresDeletions implements Deletions {

@@ -116,6 +116,58 @@ const TABLES = `
   CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
   CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (status, since_ms);
 
+  -- definition, detail and content are JSON.
+  CREATE TABLE spaces (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant TEXT COLLATE "C" NOT NULL,
+    space_id TEXT COLLATE "C" NOT NULL,
+    definition TEXT NOT NULL,
+    last_position BIGINT NOT NULL,
+    last_change BIGINT NOT NULL,
+    members_version BIGINT NOT NULL,
+    UNIQUE (tenant, space_id)
+  );
+  CREATE INDEX spaces_of_tenant ON spaces (tenant, position);
+
+  -- wake_at_ms: when an agent is to be woken for texts behind woken_position. joined orders the members of a space.
+  CREATE TABLE space_members (
+    tenant TEXT COLLATE "C" NOT NULL,
+    space_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    member_id TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C",
+    space_position BIGINT NOT NULL,
+    joined BIGINT NOT NULL,
+    detail TEXT NOT NULL,
+    text_position BIGINT NOT NULL,
+    woken_position BIGINT NOT NULL,
+    wake_at_ms BIGINT,
+    wake_attempts INTEGER NOT NULL,
+    wake_claim TEXT,
+    PRIMARY KEY (tenant, space_id, kind, member_id)
+  );
+  CREATE INDEX space_members_spaces ON space_members (tenant, kind, member_id, space_position);
+  CREATE INDEX space_members_of_conversation ON space_members (tenant, conversation_id) WHERE conversation_id IS NOT NULL;
+  CREATE INDEX space_members_to_wake ON space_members (wake_at_ms) WHERE wake_at_ms IS NOT NULL;
+
+  CREATE TABLE space_messages (
+    tenant TEXT COLLATE "C" NOT NULL,
+    space_id TEXT COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    message_id TEXT COLLATE "C" NOT NULL,
+    change BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    status TEXT NOT NULL,
+    author_kind TEXT COLLATE "C" NOT NULL,
+    author_id TEXT COLLATE "C" NOT NULL,
+    content TEXT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    changed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant, space_id, position),
+    UNIQUE (tenant, space_id, message_id)
+  );
+  CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
+
   -- A mark holds while the log of its conversation ends at last_seq.
   CREATE TABLE troubles (
     tenant TEXT COLLATE "C" NOT NULL,

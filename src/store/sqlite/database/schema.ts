@@ -110,6 +110,58 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX webhook_deliveries_of_conversation ON webhook_deliveries (tenant, conversation_id);
   CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (status, since_ms);
 
+  -- definition, detail and content are JSON.
+  CREATE TABLE spaces (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    space_id TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    last_position INTEGER NOT NULL,
+    last_change INTEGER NOT NULL,
+    members_version INTEGER NOT NULL,
+    UNIQUE (tenant, space_id)
+  ) STRICT;
+  CREATE INDEX spaces_of_tenant ON spaces (tenant, position);
+
+  -- wake_at_ms: when an agent is to be woken for texts behind woken_position. joined orders the members of a space.
+  CREATE TABLE space_members (
+    tenant TEXT NOT NULL,
+    space_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    member_id TEXT NOT NULL,
+    conversation_id TEXT,
+    space_position INTEGER NOT NULL,
+    joined INTEGER NOT NULL,
+    detail TEXT NOT NULL,
+    text_position INTEGER NOT NULL,
+    woken_position INTEGER NOT NULL,
+    wake_at_ms INTEGER,
+    wake_attempts INTEGER NOT NULL,
+    wake_claim TEXT,
+    PRIMARY KEY (tenant, space_id, kind, member_id)
+  ) STRICT;
+  CREATE INDEX space_members_spaces ON space_members (tenant, kind, member_id, space_position);
+  CREATE INDEX space_members_of_conversation ON space_members (tenant, conversation_id) WHERE conversation_id IS NOT NULL;
+  CREATE INDEX space_members_to_wake ON space_members (wake_at_ms) WHERE wake_at_ms IS NOT NULL;
+
+  CREATE TABLE space_messages (
+    tenant TEXT NOT NULL,
+    space_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    message_id TEXT NOT NULL,
+    change INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    author_kind TEXT NOT NULL,
+    author_id TEXT NOT NULL,
+    content TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    changed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, space_id, position),
+    UNIQUE (tenant, space_id, message_id)
+  ) STRICT;
+  CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
+
   CREATE TABLE troubles (
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,
