@@ -47,6 +47,13 @@ export const FAILURES = {
     title: 'The tenant has too many webhooks',
     retryable: false,
   },
+  unknown_space: { httpStatus: 404, title: 'No such space', retryable: false },
+  not_a_member: { httpStatus: 403, title: 'Not a member of the space', retryable: false },
+  too_many_members: {
+    httpStatus: 409,
+    title: 'The space has too many members',
+    retryable: false,
+  },
   not_found: { httpStatus: 404, title: 'No such route', retryable: false },
   method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },
   agent_mismatch: {

@@ -1,0 +1,129 @@
+/**
+ * One space as the readers of this process follow it: its head, and the reads that they share.
+ *
+ * H1  Heads only tell that something has changed; messages and members are always read from the store, later.
+ * H2  Readers that have seen the same changes share one read, so many readers cost as much as one.
+ */
+import { Readers } from '../../projection/changes/tenant.js';
+import type { MemberRef, SpaceKey, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { SpaceHead, SpaceStore } from '../../store/ports/spaces/spaces.js';
+
+/** Messages of one read: a slow reader holds so many. */
+const PAGE = 20;
+/** Reads that are kept, for readers at so many different places. */
+const MAX_READS = 4;
+
+export type HubStore = Pick<SpaceStore, 'changes' | 'heads' | 'members'>;
+
+/** Head of a space that does not exist (any more). */
+export const GONE = 'gone';
+
+export class SpaceHub {
+  readonly key: SpaceKey;
+  readonly #store: HubStore;
+  readonly #readers: Readers<() => void>;
+  /** By the change that they come after. */
+  readonly #reads = new Map<number, Promise<readonly SpaceMessage[]>>();
+  #head: SpaceHead | typeof GONE | undefined;
+  #first: Promise<void> | undefined;
+  /** Reads of the head that have begun, and the latest of them that is over. */
+  #begun = 0;
+  #taken = 0;
+  #members: { readonly version: number; readonly names: Promise<ReadonlySet<string>> } | undefined;
+
+  /** @param ended Called once, when no reader is left and none may come any more. */
+  constructor(store: HubStore, key: SpaceKey, ended: () => void) {
+    this.#store = store;
+    this.key = key;
+    this.#readers = new Readers(ended);
+  }
+
+  /** Once the hub is ready. */
+  get head(): SpaceHead | typeof GONE {
+    return this.#head ?? GONE;
+  }
+
+  /** Registers a reader from now on, which is called when the head has changed. Returns a function that ends it. */
+  join(listener: () => void): () => void {
+    return this.#readers.join(listener);
+  }
+
+  /** Resolves once the head is known. @throws {StoreUnavailable} a repeat tries again */
+  async ready(): Promise<void> {
+    this.#first ??= this.refresh();
+    try {
+      await this.#first;
+    } catch (error) {
+      this.#first = undefined;
+      throw error;
+    }
+  }
+
+  /** Reads the head now. @throws {StoreUnavailable} */
+  async refresh(): Promise<void> {
+    const take = this.begin();
+    const [head] = await this.#store.heads([this.key]);
+    take(head);
+  }
+
+  /** To be called before the head is read, and the returned function with it. An older read never takes a newer back. */
+  begin(): (head: SpaceHead | undefined) => void {
+    this.#begun += 1;
+    const number = this.#begun;
+    return (head) => {
+      if (number < this.#taken) return;
+      this.#taken = number;
+      this.#take(head);
+    };
+  }
+
+  #take(head: SpaceHead | undefined): void {
+    const before = this.#head;
+    this.#head = head ?? GONE;
+    if (isSame(before, this.#head)) return;
+    for (const changed of this.#readers) changed();
+  }
+
+  /** The first changes after one; a reader that gets fewer than there are asks again. @throws {StoreUnavailable} */
+  async changesAfter(change: number): Promise<readonly SpaceMessage[]> {
+    const known = this.#reads.get(change);
+    if (known !== undefined) return await known;
+    const read = this.#store.changes(this.key, { after: change, limit: PAGE });
+    this.#reads.set(change, read);
+    const [oldest] = this.#reads.keys();
+    if (this.#reads.size > MAX_READS && oldest !== undefined) this.#reads.delete(oldest);
+    try {
+      const messages = await read;
+      if (messages.length === 0) this.#reads.delete(change);
+      return messages;
+    } catch (error) {
+      this.#reads.delete(change);
+      throw error;
+    }
+  }
+
+  /** Whether the space has a member, by a version of its members. @throws {StoreUnavailable} */
+  async hasMember(member: MemberRef, version: number): Promise<boolean> {
+    if (this.#members?.version !== version) this.#members = { version, names: this.#readMembers() };
+    const { names } = this.#members;
+    try {
+      return (await names).has(nameOf(member));
+    } catch (error) {
+      if (this.#members.names === names) this.#members = undefined;
+      throw error;
+    }
+  }
+
+  async #readMembers(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#store.members(this.key)).map(nameOf));
+  }
+}
+
+function nameOf({ kind, id }: MemberRef): string {
+  return `${kind} ${id}`;
+}
+
+function isSame(one: SpaceHead | typeof GONE | undefined, other: SpaceHead | typeof GONE): boolean {
+  if (one === undefined || one === GONE || other === GONE) return one === other;
+  return one.lastChange === other.lastChange && one.membersVersion === other.membersVersion;
+}
