@@ -173,7 +173,7 @@ const FLOORS = {
     ['definition', 'plugins'],
     ['plan'],
   ],
-  worker: [['load', 'sdk-workarounds', 'temporal', 'watch'], ['repair']],
+  worker: [['load', 'sdk-workarounds', 'spaces', 'temporal', 'watch'], ['repair']],
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };
 

@@ -23,6 +23,7 @@ import {
   type EventLogChoice,
   openEventLog,
 } from '../projection/source/open-log.js';
+import { spacesFrom } from '../spaces/service.js';
 import type { EventLog } from '../store/ports/log.js';
 import type { ColloquyWorker } from '../worker/create-worker.js';
 import type { ColloquyWorkerOptions } from '../worker/options.js';
@@ -56,7 +57,7 @@ export type ServedAgents<Services> = Omit<
 /** Options of the HTTP API besides those that the application has been opened with. */
 export type AppOptions = Omit<
   AppDeps,
-  'client' | 'codec' | 'conversations' | 'reader' | 'webhooks'
+  'client' | 'codec' | 'conversations' | 'reader' | 'spaces' | 'webhooks'
 > & {
   /** Origins whose pages may use the codec endpoint, such as `http://localhost:8233`. @defaultValue no endpoint */
   readonly codecOrigins?: readonly string[];
@@ -112,6 +113,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       ...fromLog,
       ...{ actor, channel, patience, searchAttributes, taskQueue, tenant },
     });
+    const spaces = spacesFrom(opened, { agents: fromLog.agents, logger });
     const stores = new StoreWatch({ storeId, check: () => client.workersElsewhere(), logger });
     stores.start();
     const shared = {
@@ -135,6 +137,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
           ...given,
           ...{ client, reader: fromLog.reader, conversations: log },
           ...(opened.webhooks === undefined ? {} : { webhooks: opened.webhooks }),
+          ...(spaces === undefined ? {} : { spaces }),
           ...(codecOrigins === undefined
             ? {}
             : { codec: { codecs, origins: codecOrigins, open: isForDevelopment(given.identify) } }),

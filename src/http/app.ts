@@ -33,6 +33,7 @@ import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
 import { addTurnRoutes } from './routes/turns.js';
+import { addSpaceRoutes } from './spaces/routes.js';
 import { addWorklistRoutes } from './worklist/routes.js';
 
 /**
@@ -103,6 +104,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addSessionRoutes(router, deps);
   addTokenRoutes(router, deps);
   addStepRoutes(router, deps);
+  addSpaceRoutes(router, deps, streams);
   addToolCallRoutes(router, deps);
   addClaimRoutes(router, deps, streams);
   addTriggerRoutes(router, deps);

@@ -1,4 +1,6 @@
 /** Entry point `colloquy/http`: the API as an express app, and a server for it. */
+
+export { type Spaces, type SpacesDeps, spacesFrom } from '../spaces/service.js';
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
 export { createApp } from './app.js';
 export { anyOf } from './identity/any-of.js';

@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { ConversationError } from '../client/api/errors.js';
+import type { OpenLog } from '../projection/source/open-log.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { MAX_SPACE_MEMBERS, MAX_SPACE_PAGE } from '../protocol/limits/service-limits.js';
 import {
@@ -169,12 +170,11 @@ export class Spaces {
     const key = joinsOpen ? keyOf(caller, spaceId) : await this.#keyFor(caller, spaceId);
     if (member.kind === 'agent') await this.#requireAgent(member);
     const result = await this.#store.join({ ...key, member, nowMs: this.#now() });
-    if (result.outcome === 'unknown_space') throw unknown(spaceId);
-    if (result.outcome === 'full')
-      throw new ConversationError(
-        'too_many_members',
-        `A space may have at most ${MAX_SPACE_MEMBERS} members`,
-      );
+    if (!('member' in result)) {
+      if (result.outcome === 'unknown_space') throw unknown(spaceId);
+      const message = `A space may have at most ${MAX_SPACE_MEMBERS} members`;
+      throw new ConversationError('too_many_members', message);
+    }
     this.#hint(key, 0);
     return result.member;
   }
@@ -313,6 +313,14 @@ export class Spaces {
       ...{ type: 'appended', ...spaceLiveKey(key), generation: 0, lastSeq: change },
     });
   }
+}
+
+/** The spaces of an opened event log. Undefined: adapters of the application that have none. */
+export function spacesFrom(
+  { spaces: store, live }: Pick<OpenLog, 'spaces' | 'live'>,
+  options: Pick<SpacesDeps, 'agents' | 'logger'> = {},
+): Spaces | undefined {
+  return store === undefined ? undefined : new Spaces({ store, live, ...options });
 }
 
 /** An id that the same caller gets again for the same request, and no other caller. */

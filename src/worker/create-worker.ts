@@ -57,6 +57,7 @@ import { createIsSettled } from './sdk-workarounds/settled.js';
 import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout.js';
 import { checkSettings } from './settings.js';
 import { workflowSinks } from './sinks.js';
+import { workerSpaces } from './spaces/worker-spaces.js';
 import { workflowCode } from './temporal/bundle.js';
 import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
@@ -161,7 +162,12 @@ async function assemble<Services>(
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
-  const watches = [stores, serverWatch(parts), ...(await workerWebhooks(options.webhooks, parts))];
+  const searchAttributes = options.searchAttributes !== false;
+  const watches = [
+    ...[stores, serverWatch(parts)],
+    ...(await workerWebhooks(options.webhooks, parts)),
+    ...workerSpaces({ ...parts, taskQueue, searchAttributes }),
+  ];
   const history = readsHistory(parts, identity);
   const read = readsRuns(parts, history.findCompletion);
   const { source, projector } = read;

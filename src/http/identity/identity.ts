@@ -10,11 +10,11 @@ import { idProblem } from '../../protocol/values/ids.js';
  * | right | what it allows |
  * |---|---|
  * | `read` | lists, states, logs and streams, stored values, agents |
- * | `send` | messages, events, files, triggers; they may begin conversations |
+ * | `send` | messages, events, files, triggers; they may begin conversations; spaces and their members |
  * | `answer` | decisions, answers, results, claims and progress of calls, and taking back remembered decisions |
  * | `extend` | later deadlines of calls that wait |
  * | `cancel` | to stop turns, and to close conversations |
- * | `delete` | to delete conversations for good |
+ * | `delete` | to delete conversations and spaces for good |
  * | `codec` | to decode payloads of Temporal's histories |
  * | `admin` | what concerns the service as a whole, and lists of what waits for other actors |
  * | `act-as` | to name another actor in a body, and lists of what waits for that actor |

@@ -4,6 +4,7 @@ import * as queries from '../schemas/queries.js';
 import type { Operation } from './operation.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
+import { SPACE_OPERATIONS } from './space-operations.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 
 export type { Operation } from './operation.js';
@@ -296,6 +297,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
     answers: { 200: shapes.ConversationTurn },
   },
+  ...SPACE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   {
     ...{ method: 'get', path: '/v1/session', id: 'getSession', query: queries.NoQuerySchema },

@@ -4,6 +4,7 @@ import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { Spaces } from '../../spaces/service.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 import type { Identify } from '../identity/identity.js';
@@ -66,6 +67,8 @@ export interface AppDeps {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Endpoints of webhooks and their deliveries. @defaultValue the API manages none */
   readonly webhooks?: WebhookStore;
+  /** Rooms of people and agents. @defaultValue the API has none */
+  readonly spaces?: Spaces;
   /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /** Limits of each caller; `{}` has the defaults. @defaultValue none */

@@ -12,12 +12,20 @@ export const SILENT: ProjectionLogger = { info: () => undefined, warn: () => und
 /** Milliseconds. An outage that ends and begins again within this time is not logged again. */
 const QUIET_MS = 30_000;
 
-type Side = 'store' | 'spaces' | 'waiting_calls' | 'workflow' | 'history' | 'unknown_call';
+type Side =
+  | 'store'
+  | 'spaces'
+  | 'space_agents'
+  | 'waiting_calls'
+  | 'workflow'
+  | 'history'
+  | 'unknown_call';
 
 const BEGUN: Readonly<Record<Side, string>> = {
   store: 'The event log cannot be written; conversations go on, readers see an older state',
   waiting_calls:
     'Waiting calls and conversations cannot be read from the event log; readers of worklists, offers and lists keep what they have',
+  space_agents: 'An agent cannot be woken for a text of its space; it is tried again later',
   spaces: 'Spaces cannot be read from the event log; their streams go on where they are, later',
   workflow: 'A conversation workflow does not answer the events query; it is asked again',
   history:
@@ -28,6 +36,7 @@ const BEGUN: Readonly<Record<Side, string>> = {
 const ENDED: Readonly<Record<Side, string>> = {
   store: 'The event log can be written again',
   waiting_calls: 'Waiting calls and conversations can be read from the event log again',
+  space_agents: 'Agents are woken for texts of their spaces again',
   spaces: 'Spaces can be read from the event log again',
   workflow: 'Conversation workflows answer the events query again',
   history: 'The ends of histories can be read again',

@@ -2,11 +2,13 @@
  * Every route, made from the rows of the description, against every kind of caller: a new route is in here without a
  * line.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Identity, Right } from '../../../src/http/identity/identity.js';
 import { RIGHTS } from '../../../src/http/identity/identity.js';
 import { tokenSigner } from '../../../src/http/identity/tokens.js';
 import { OPERATIONS, type Operation } from '../../../src/http/openapi/operations.js';
+import { Spaces } from '../../../src/spaces/service.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
@@ -37,14 +39,23 @@ function identities(): ReadonlyMap<string, Identity> {
   ]);
 }
 
-/** Tenant `default` has `c-1`, of which every event names the canary; `/v1/turns` finds its turn. */
+/**
+ * Tenant `default` has `c-1`, of which every event names the canary, as a space does; `/v1/turns` finds its turn.
+ */
 async function app(): Promise<HttpApp> {
   const known = identities();
+  const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  // Not the caller, whose stream of it would never end.
+  const creator = { kind: 'person', id: 'bob', name: CANARY } as const;
+  const space = { tenant: 'default', spaceId: 'x-1', name: CANARY, access: 'open' } as const;
+  await store.create({ ...space, creator, nowMs: 1 });
   const started = await startHttpApp(
     { signal: () => undefined },
     {
       identify: (request) => known.get(request.get('authorization')?.replace('Bearer ', '') ?? ''),
       tokens,
+      spaces: new Spaces({ store }),
     },
   );
   const text = JSON.stringify(sampleLog('c-1')).replaceAll('Hello', CANARY);

@@ -1,0 +1,74 @@
+/** The operations of spaces. */
+import { NoBodySchema } from '../schemas/bodies.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
+import * as spaces from '../schemas/spaces.js';
+import type { Operation } from './operation.js';
+
+const LIST = '/v1/spaces';
+const ONE = `${LIST}/:spaceId`;
+const OF_TENANT = { query: ConversationQuerySchema } as const;
+
+export const SPACE_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: LIST, id: 'listSpaces', right: 'read' },
+    query: spaces.SpacesQuerySchema,
+    summary: 'The spaces of which the caller is a member, newest first',
+    answers: { 200: spaces.SpacePage },
+  },
+  {
+    ...{ method: 'post', path: LIST, id: 'createSpace', right: 'send', ...OF_TENANT },
+    idempotent: true,
+    summary: 'Creates a space with the caller as its first member',
+    bodies: [spaces.CreateSpaceSchema],
+    answers: { 201: spaces.Space },
+  },
+  {
+    ...{ method: 'get', path: ONE, id: 'getSpace', right: 'read', ...OF_TENANT },
+    summary: 'One space',
+    answers: { 200: spaces.Space },
+  },
+  {
+    ...{ method: 'delete', path: ONE, id: 'deleteSpace', right: 'delete', ...OF_TENANT },
+    summary: 'Deletes a space with its members and messages for good',
+    answers: { 200: spaces.SpaceRemoved },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/members`, id: 'listMembers', right: 'read', ...OF_TENANT },
+    summary: 'All members of a space, in the order of joining',
+    answers: { 200: spaces.SpaceMembers },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/members`, id: 'joinSpace', right: 'send', ...OF_TENANT },
+    idempotent: 'itself',
+    summary: 'Joins an open space; members also add other people and agents',
+    bodies: [spaces.JoinSpaceSchema],
+    answers: { 200: spaces.SpaceMember },
+  },
+  {
+    ...{ method: 'delete', path: `${ONE}/members/:kind/:memberId`, id: 'leaveSpace' },
+    ...{ right: 'send', ...OF_TENANT },
+    summary: 'Removes the caller, or an agent, from a space; other people are removed by an admin',
+    bodies: [NoBodySchema],
+    answers: { 200: spaces.MemberRemoved },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/messages`, id: 'readSpaceMessages', right: 'read' },
+    query: spaces.SpaceMessagesQuerySchema,
+    summary: 'The newest messages of a space, those before or after a position, or by offset',
+    answers: { 200: spaces.SpaceMessages },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/messages`, id: 'sendToSpace', right: 'send', ...OF_TENANT },
+    idempotent: true,
+    summary: 'Sends a text to a space',
+    bodies: [spaces.SendToSpaceSchema],
+    answers: { 201: spaces.SpaceMessage },
+  },
+  {
+    ...{ method: 'get', path: `${ONE}/stream`, id: 'watchSpace', right: 'read' },
+    query: spaces.SpaceStreamQuerySchema,
+    summary:
+      'New messages of a space, and changes of them, as a stream: ready, message, members, reset, deleted',
+    answers: { 200: 'stream' },
+  },
+];

@@ -1,0 +1,73 @@
+/** Messages of spaces: pages of them, texts of people, and the stream of all changes. */
+import type { Router } from 'express';
+import { invalidField } from '../../client/api/errors.js';
+import type { SpaceFrame, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { AppDeps } from '../request/deps.js';
+import { lastEventIdOf, parseBody, parseQuery, requestIdOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { answerWithStream } from '../request/sse.js';
+import type { OpenStreams } from '../request/streams.js';
+import { ConversationQuerySchema } from '../schemas/queries.js';
+import {
+  ChangeSchema,
+  SendToSpaceSchema,
+  SpaceMessagesQuerySchema,
+  SpaceStreamQuerySchema,
+} from '../schemas/spaces.js';
+import { callerIn, spaceIdOf, spacesOf } from './caller.js';
+
+const ONE = '/v1/spaces/:spaceId';
+const DEFAULT_PAGE = 50;
+
+export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
+  addRoute(router, `${ONE}/messages`, {
+    get: async (request, response) => {
+      const { limit = DEFAULT_PAGE, ...query } = parseQuery(SpaceMessagesQuerySchema, request);
+      const { before, after, offset } = query;
+      const [, second] = Object.entries({ before, after, offset }).filter(
+        ([, value]) => value !== undefined,
+      );
+      if (second !== undefined)
+        throw invalidField(`?${second[0]}`, 'must be the only one of before, after and offset');
+      const options = { limit, before, after, offset };
+      const page = await spacesOf(deps).messages(callerIn(request), spaceIdOf(request), options);
+      response.json(page);
+    },
+    post: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const { actor, requestId, ...fields } = parseBody(SendToSpaceSchema, request);
+      const caller = callerIn(request, actor);
+      const given = { ...fields, ...requestIdOf(request, requestId) };
+      response.status(201).json(await spacesOf(deps).send(caller, spaceIdOf(request), given));
+    },
+  });
+  addRoute(router, `${ONE}/stream`, {
+    get: async (request, response) => {
+      const { after } = parseQuery(SpaceStreamQuerySchema, request);
+      const from = lastEventIdOf(request, ChangeSchema) ?? after;
+      const [caller, spaceId] = [callerIn(request), spaceIdOf(request)];
+      await answerWithStream<SpaceFrame>(request, response, {
+        ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatSpaceFrame },
+        // Follows before the stream opens, so that a store that is away is a 503 and not an empty stream.
+        frames: (signal) => spacesOf(deps).watch(caller, spaceId, { after: from, signal }),
+      });
+    },
+  });
+}
+
+function formatSpaceFrame(frame: SpaceFrame): string {
+  const id = 'change' in frame ? `id: ${frame.change}\n` : '';
+  const data = frame.type === 'message' ? textOf(frame.message) : '{}';
+  return `${id}event: ${frame.type}\ndata: ${data}\n\n`;
+}
+
+/** Texts of messages that several readers get. */
+const texts = new WeakMap<SpaceMessage, string>();
+
+function textOf(message: SpaceMessage): string {
+  const known = texts.get(message);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(message);
+  texts.set(message, text);
+  return text;
+}
