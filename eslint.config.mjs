@@ -157,7 +157,7 @@ const FLOORS = {
   ],
   spaces: [['stream']],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
-  'store/plans': [['service', 'spaces']],
+  'store/plans': [['service']],
   'store/ports': [['service', 'spaces']],
   'store/postgres': [
     ['database', 'migrations'],

@@ -457,4 +457,32 @@ export const BREAKS = [
     to: '...{ lookBackMs: 0, limit: MAX_CAUGHT_UP },',
     test: 'test/unit/projection/changes/follow.test.ts',
   },
+  {
+    promise: 'G365',
+    file: 'src/spaces/service.ts',
+    line: 'if (space === undefined || !(isMember || caller.isAdmin === true)) throw unknown(spaceId);',
+    to: 'if (space === undefined) throw unknown(spaceId);',
+    test: 'test/http/spaces/spaces.test.ts',
+  },
+  {
+    promise: 'G366',
+    file: 'src/store/plans/space-rows.ts',
+    line: "return isFinalStatus(stored.status) ? 'repeat' : 'change';",
+    to: "return 'change';",
+    test: 'test/unit/protocol/spaces/rules.test.ts',
+  },
+  {
+    promise: 'G367',
+    file: 'src/spaces/wakes.ts',
+    line: 'position = text.position;',
+    to: 'position = texts.at(-1)?.position ?? 0;',
+    test: 'test/unit/spaces/wakes.test.ts',
+  },
+  {
+    promise: 'G368',
+    file: 'src/spaces/stream/follow.ts',
+    line: 'last = message.change;',
+    to: 'last = this.#hub.head === GONE ? 0 : this.#hub.head.lastChange;',
+    test: 'test/unit/spaces/streams.test.ts',
+  },
 ];

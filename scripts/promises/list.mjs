@@ -34,7 +34,7 @@ const MIN_REASON_CHARS = 20;
 /** The marks of a promise that no test shows, or not completely yet. */
 const MARKS = ['later', 'notApplicable', 'withdrawn'];
 const WORDS = {
-  guarantees: ['spaces', 'when', 'user'],
+  guarantees: ['when', 'user'],
   requirements: ['words'],
 };
 

@@ -162,12 +162,7 @@ async function assemble<Services>(
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
-  const searchAttributes = options.searchAttributes !== false;
-  const watches = [
-    ...[stores, serverWatch(parts)],
-    ...(await workerWebhooks(options.webhooks, parts)),
-    ...workerSpaces({ ...parts, taskQueue, searchAttributes }),
-  ];
+  const watches = [stores, ...(await watchesOf(options, parts))];
   const history = readsHistory(parts, identity);
   const read = readsRuns(parts, history.findCompletion);
   const { source, projector } = read;
@@ -219,6 +214,17 @@ async function assemble<Services>(
       void stopAfter(projector, worker);
     },
   };
+}
+
+/** The watches that need no other part of this worker: of the server, of webhooks and of agents of spaces. */
+async function watchesOf<Services>(options: ColloquyWorkerOptions<Services>, parts: Parts) {
+  const { taskQueue = DEFAULT_TASK_QUEUE } = options;
+  const searchAttributes = options.searchAttributes !== false;
+  return [
+    serverWatch(parts),
+    ...(await workerWebhooks(options.webhooks, parts)),
+    ...workerSpaces({ ...parts, taskQueue, searchAttributes }),
+  ];
 }
 
 /** The projector queries workflows; once this worker has stopped, no worker may be left to answer. */

@@ -27,7 +27,7 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
-import { shownWith } from '../../store/plans/troubles.js';
+import { shownWith } from '../../store/plans/service/troubles.js';
 import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';

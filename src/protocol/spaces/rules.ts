@@ -45,9 +45,10 @@ export function memberProblems({
     ['/kind', MEMBER_KINDS.includes(kind) ? undefined : `must be ${MEMBER_KINDS.join(' or ')}`],
     [
       '/id',
-      isAgent && parseAgentMemberId(id) === undefined
-        ? 'must be "<conversation id>~<agent>"'
-        : keyProblem(id, isAgent ? Number.POSITIVE_INFINITY : MAX_ACTOR_CHARS),
+      keyProblem(id, isAgent ? Number.POSITIVE_INFINITY : MAX_ACTOR_CHARS) ??
+        (isAgent && parseAgentMemberId(id) === undefined
+          ? 'must be "<conversation id>~<agent>"'
+          : undefined),
     ],
     ['/name', name === undefined ? undefined : nameProblem(name)],
   ]);

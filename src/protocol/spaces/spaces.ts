@@ -45,7 +45,7 @@ export interface Member extends MemberRef {
   readonly name?: string;
   /** ISO 8601 */
   readonly joinedAt: string;
-  /** Of an agent: its conversation, and the name of its definition. */
+  /** Present for an agent: its conversation, and the name of its definition. */
   readonly conversationId?: ConversationId;
   readonly agent?: string;
 }
@@ -98,12 +98,12 @@ export interface SpaceMessage {
   readonly change: number;
   readonly author: SpaceAuthor;
   readonly kind: SpaceMessageKind;
-  /** Of a text always `complete`. */
+  /** Always `complete` for a text. */
   readonly status: SpaceMessageStatus;
   readonly text: string;
   /** Id of the message that a text answers. */
   readonly replyTo?: string;
-  /** Of a call: `toolName`, `toolCallId`, `input`, `output`, `error`. */
+  /** `toolName`, `toolCallId`, `input`, `output`, `error` of a call. */
   readonly metadata?: Metadata;
   /** ISO 8601 */
   readonly createdAt: string;

@@ -16,7 +16,7 @@ import {
 import { namesStored } from './pending.js';
 import { type ListRequest, needing } from './presence.js';
 import { numberIn, type Row, snapshotOf, versionOf } from './rows.js';
-import { isTroubleKind, shownWith, troubleFrom } from './troubles.js';
+import { isTroubleKind, shownWith, troubleFrom } from './service/troubles.js';
 
 export interface Dialect {
   readonly conversations: string;

@@ -26,7 +26,7 @@ export function tenantKey(tenant: string): ConversationKey {
   return { tenant, conversationId: '*' };
 }
 
-/** The key under which changes of a space are published, as `appended` with its last change. No conversation has this id. */
+/** The key under which changes of a space are published, as `appended`. No conversation has this id. */
 export function spaceLiveKey({ tenant, spaceId }: SpaceKey): ConversationKey {
   return { tenant, conversationId: `*${spaceId}` };
 }

@@ -7,7 +7,7 @@ import type { OpenLog } from '../../projection/source/open-log.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { type DeliverText, SpaceWaker, spaceEventOf } from '../../spaces/wakes.js';
 
-/** None where the store has no spaces. */
+/** Returns none where the store has no spaces. */
 export function workerSpaces({
   opened,
   client: temporal,

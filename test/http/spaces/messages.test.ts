@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
-import { type Json, spacesApp } from '../../support/servers/spaces-app.js';
+import { type Json, spacesApp } from '../../support/spaces/spaces-app.js';
 import { until } from '../../support/until.js';
 
 interface Page {

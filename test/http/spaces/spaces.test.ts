@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
-import { type Json, spacesApp } from '../../support/servers/spaces-app.js';
+import { type Json, spacesApp } from '../../support/spaces/spaces-app.js';
 
 it('creates, lists and deletes spaces of the caller; a repeat under a key is one request', async () => {
   const { as } = await spacesApp();

@@ -1,4 +1,4 @@
-/** Streams of spaces, over a store in memory: what readers get, whatever happens meanwhile. */
+/** Streams of spaces, over a store in memory: what readers get while messages are stored, members leave and the store is away. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { SpaceFrame } from '../../../src/protocol/spaces/spaces.js';
 import { type SpaceCaller, Spaces, type SpacesDeps } from '../../../src/spaces/service.js';
@@ -65,20 +65,24 @@ async function room(more: Partial<SpacesDeps> = {}) {
 const changesOf = (frames: readonly SpaceFrame[]): readonly number[] =>
   frames.flatMap((frame) => (frame.type === 'message' ? [frame.change] : []));
 
-it('begins where the reader stands, and tells of its place', promise('G368'), async () => {
-  const { send, follow, spaces, id } = await room();
-  for (let n = 0; n < 45; n += 1) await send();
-  const now = await follow();
-  const behind = await follow(3);
-  await until('the one behind has all', () => behind.frames.length === 42);
-  expect(now.frames).toEqual([{ type: 'ready', change: 45 }]);
-  expect(changesOf(behind.frames)).toEqual(Array.from({ length: 42 }, (_each, n) => n + 4));
-  const { lastChange } = await spaces.messages(BOB, id, { limit: 1 });
-  expect(lastChange).toBe(45);
-  await send('last');
-  await until('both have it', () => now.frames.length === 2 && behind.frames.length === 43);
-  expect(now.frames[1]).toMatchObject({ change: 46, message: { text: 'last', position: 46 } });
-});
+it(
+  'begins at the place of the reader, and has the place of each message',
+  promise('G368'),
+  async () => {
+    const { send, follow, spaces, id } = await room();
+    for (let n = 0; n < 45; n += 1) await send();
+    const now = await follow();
+    const behind = await follow(3);
+    await until('the one behind has all', () => behind.frames.length === 42);
+    expect(now.frames).toEqual([{ type: 'ready', change: 45 }]);
+    expect(changesOf(behind.frames)).toEqual(Array.from({ length: 42 }, (_each, n) => n + 4));
+    const { lastChange } = await spaces.messages(BOB, id, { limit: 1 });
+    expect(lastChange).toBe(45);
+    await send('last');
+    await until('both have it', () => now.frames.length === 2 && behind.frames.length === 43);
+    expect(now.frames[1]).toMatchObject({ change: 46, message: { text: 'last', position: 46 } });
+  },
+);
 
 it('brings each change of a call, with the same id', promise('G368'), async () => {
   const { spaces, id, follow } = await room();
@@ -110,7 +114,7 @@ it('any number of readers share one read of each change', promise('G368'), async
 });
 
 it(
-  'what no hint tells, a poll finds; a store that is away is waited for',
+  'a poll finds changes without a hint; a store that is away is waited for',
   promise('G368'),
   async () => {
     const { send, follow, state } = await room({ live: undefined, pollMs: 20 });

@@ -1,4 +1,4 @@
-/** Agents of spaces are woken for texts, whatever fails meanwhile. Over a store in memory, without Temporal. */
+/** Agents of spaces are woken for texts, also where processes and deliveries fail. Over a store in memory, without Temporal. */
 import { expect, it, onTestFinished } from 'vitest';
 import { ConversationError } from '../../../src/client/api/errors.js';
 import { inboxFieldProblems } from '../../../src/protocol/conversation/inbox.js';
@@ -112,7 +112,7 @@ it(
 );
 
 it.each(['conversation_closed', 'agent_mismatch'] as const satisfies readonly FailureCode[])(
-  'an agent whose conversation refuses events (%s) is told of no more, and the log has it',
+  'an agent whose conversation refuses events (%s) gets no more of them, and the log has it',
   async (code) => {
     const { waker, send, warned, clock } = await room(['c-1']);
     await send('one');

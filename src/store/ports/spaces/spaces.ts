@@ -45,7 +45,7 @@ export interface PutMessage extends SpaceKey {
   readonly id: string;
   readonly author: MemberRef;
   readonly kind: SpaceMessageKind;
-  /** Of a text: `complete`. */
+  /** `complete` for a text. */
   readonly status: SpaceMessageStatus;
   readonly text: string;
   /** Id of a text of the space. */
@@ -137,7 +137,7 @@ export interface SpaceStore {
     key: SpaceKey,
     options: { readonly after: number; readonly limit: number },
   ): Promise<readonly SpaceMessage[]>;
-  /** Of those that exist. */
+  /** Heads of those spaces that exist, in no order. */
   heads(keys: readonly SpaceKey[]): Promise<readonly SpaceHead[]>;
 
   /** Takes agents that are due to be woken, longest due first. No other caller gets them until the lease ends. */

@@ -2,8 +2,8 @@
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import type { Trouble } from '../../../protocol/values/trouble.js';
 import { keyOf } from '../../plans/rows.js';
+import { isNewTrouble, troubleFrom } from '../../plans/service/troubles.js';
 import { failingOf } from '../../plans/service/webhook-events.js';
-import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
 import type { Troubles } from '../../ports/troubles.js';
 import { NOW_MS, type PostgresDatabase, type Queries } from '../database/database.js';
 import { Outbox } from '../webhooks/outbox.js';

@@ -2,7 +2,7 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, judgePut, memberOf, messageOf } from '../../plans/spaces/rows.js';
+import { contentOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
 import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 
@@ -105,7 +105,7 @@ export class SpaceRows {
     return messageOf(row ?? {});
   }
 
-  /** An agent that is due already, or claimed, stays so; its row is changed, so whoever settles it sees the position. */
+  /** An agent that is due already, or claimed, stays so; its row is changed, so that the wake is settled with this position. */
   async #wakeOthers(
     { tenant, spaceId, author, nowMs }: PutMessage,
     position: number,

@@ -13,7 +13,7 @@ import {
   messageOf,
   spaceOf,
   spacePage,
-} from '../../plans/spaces/rows.js';
+} from '../../plans/space-rows.js';
 import type {
   ClaimedWake,
   NewMember,

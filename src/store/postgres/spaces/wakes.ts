@@ -1,6 +1,6 @@
 /** Agents that are due to be woken for texts of their spaces, in Postgres. */
 import type { SpaceMessage } from '../../../protocol/spaces/spaces.js';
-import { messageOf, wakeOf } from '../../plans/spaces/rows.js';
+import { messageOf, wakeOf } from '../../plans/space-rows.js';
 import type { ClaimedWake, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { PostgresDatabase } from '../database/database.js';
 

@@ -2,7 +2,7 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, judgePut, memberOf, messageOf } from '../../plans/spaces/rows.js';
+import { contentOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
 import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
 
@@ -103,7 +103,7 @@ function insert(
   return messageOf(row ?? {});
 }
 
-/** An agent that is due already, or claimed, stays so; whoever settles it sees the later position. */
+/** An agent that is due already, or claimed, stays so; its wake is settled with this position. */
 function wakeOthers(
   database: SqliteDatabase,
   { tenant, spaceId, author, nowMs }: PutMessage,

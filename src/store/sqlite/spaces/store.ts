@@ -13,7 +13,7 @@ import {
   messageOf,
   spaceOf,
   spacePage,
-} from '../../plans/spaces/rows.js';
+} from '../../plans/space-rows.js';
 import type { NewMember, NewSpace, PutMessage, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
 import { findMember, findMessage, findSpace, putMessage, readMessages } from './messages.js';

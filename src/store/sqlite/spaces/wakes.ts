@@ -1,5 +1,5 @@
 /** Agents that are due to be woken for texts of their spaces, in sqlite. */
-import { messageOf, wakeOf } from '../../plans/spaces/rows.js';
+import { messageOf, wakeOf } from '../../plans/space-rows.js';
 import type { ClaimedWake, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
 

@@ -12,17 +12,17 @@ import {
   type SpaceMessage,
   type SpaceMessageKind,
   type SpaceMessageStatus,
-} from '../../../protocol/spaces/spaces.js';
-import { canonicalJson } from '../../../protocol/values/json.js';
+} from '../../protocol/spaces/spaces.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import type {
   ClaimedWake,
   NewSpace,
   PutMessage,
   SpaceHead,
   SpacePage,
-} from '../../ports/spaces/spaces.js';
-import { cursorOf } from '../paging.js';
-import { numberIn, type Row, textIn } from '../rows.js';
+} from '../ports/spaces/spaces.js';
+import { cursorOf } from './paging.js';
+import { numberIn, type Row, textIn } from './rows.js';
 
 type Definition = Pick<Space, 'name' | 'access' | 'metadata' | 'createdBy' | 'createdAt'>;
 
@@ -143,7 +143,7 @@ export function messageOf(row: Row): SpaceMessage {
 }
 
 /**
- * What a message does to the one that is stored under its id. A text never changes, and a call does not after its end:
+ * Judges a message by the one that is stored under its id. A text never changes, and a call does not after its end:
  * a write of an earlier status that comes late must not take the end back.
  */
 export function judgePut(stored: SpaceMessage, given: PutMessage): 'change' | 'repeat' | 'reused' {

@@ -8,7 +8,7 @@ import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { TESTING } from '../networks/test-identity.js';
 import { SUPPORT } from '../samples/sample-log.js';
-import { startHttpApp } from './http-app.js';
+import { startHttpApp } from '../servers/http-app.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -60,7 +60,7 @@ export async function spacesApp(deps: Partial<AppDeps> = {}, kind: 'sqlite' | 'n
       json: async (path: string) => (await (await request(path)).json()) as Json,
       created: async (body: unknown, key?: string): Promise<Space> => {
         const headers = key === undefined ? {} : { 'idempotency-key': key };
-        const response = await post('/v1/spaces', body, headers as Record<string, string>);
+        const response = await post('/v1/spaces', body, headers);
         expect(response.status).toBe(201);
         return (await response.json()) as Space;
       },

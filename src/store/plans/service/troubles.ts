@@ -1,7 +1,7 @@
 /** The effect of a mark of trouble on snapshots and lists. Pure; both adapters use it. */
-import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
-import { isRecord } from '../../protocol/values/json.js';
-import { TROUBLE_KINDS, type Trouble, type TroubleKind } from '../../protocol/values/trouble.js';
+import type { ConversationSnapshot } from '../../../protocol/conversation/conversation.js';
+import { isRecord } from '../../../protocol/values/json.js';
+import { TROUBLE_KINDS, type Trouble, type TroubleKind } from '../../../protocol/values/trouble.js';
 
 /** True for a filter by the kind of a mark, false for a status of the projected state. */
 export function isTroubleKind(status: string | undefined): status is TroubleKind {
