@@ -30,6 +30,7 @@ const CHECKED = [
   'src/net',
   'src/projection',
   'src/protocol',
+  'src/spaces',
   'src/store',
   'src/testing',
   'src/tool-worker',

@@ -37,7 +37,7 @@ const MAX_PAUSE_MS = 10 * 60_000;
 /** Pauses differ by up to a fifth, so that agents that failed together do not come back together. */
 const JITTER = 0.2;
 
-/** The conversation can take no event of this agent any more: its texts stay in the space for whoever reads them. */
+/** The conversation can take no event of this agent any more: its texts stay in the space, for those who read it. */
 const FINAL: readonly string[] = ['agent_mismatch', 'conversation_closed', 'invalid_request'];
 
 export class SpaceWaker {

@@ -17,7 +17,7 @@ export function callerIn(request: Request, named?: Actor): SpaceCaller {
   const { id, name } = actorOf(request, named);
   return {
     tenant: tenantOf(request),
-    member: { kind: 'person', id, ...(name === undefined ? {} : { name }) },
+    member: { kind: 'person', id, ...(name === undefined || name.trim() === '' ? {} : { name }) },
     isAdmin: has(request, 'admin'),
   };
 }

@@ -40,13 +40,13 @@ export function memberProblems({
   id,
   name,
 }: MemberRef & { readonly name?: string | undefined }): readonly FieldProblem[] {
-  const isAgent = kind === 'agent';
   return problemsOf({ id, name }, [
     ['/kind', MEMBER_KINDS.includes(kind) ? undefined : `must be ${MEMBER_KINDS.join(' or ')}`],
     [
       '/id',
-      keyProblem(id, isAgent ? Number.POSITIVE_INFINITY : MAX_ACTOR_CHARS) ??
-        (isAgent && parseAgentMemberId(id) === undefined
+      // Also of an agent: it is the actor of the events by which others get its texts.
+      keyProblem(id, MAX_ACTOR_CHARS) ??
+        (kind === 'agent' && parseAgentMemberId(id) === undefined
           ? 'must be "<conversation id>~<agent>"'
           : undefined),
     ],

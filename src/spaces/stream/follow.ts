@@ -87,7 +87,7 @@ export class SpaceFollower {
   /** The first changes after a place; returns the place after them. */
   async *#page(place: number): AsyncGenerator<SpaceFrame, number, undefined> {
     const messages = await this.#read(() => this.#hub.changesAfter(place));
-    // The space was removed or restored meanwhile: the next head tells.
+    // The space was removed or restored meanwhile: the next head shows it.
     if (messages?.length === 0) await this.#changed();
     let last = place;
     for (const message of messages ?? []) {

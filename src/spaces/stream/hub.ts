@@ -1,7 +1,7 @@
 /**
  * One space as the readers of this process follow it: its head, and the reads that they share.
  *
- * H1  Heads only tell that something has changed; messages and members are always read from the store, later.
+ * H1  A head only shows that something has changed; messages and members are always read from the store, later.
  * H2  Readers that have seen the same changes share one read, so many readers cost as much as one.
  */
 import { Readers } from '../../projection/changes/tenant.js';

@@ -1,6 +1,6 @@
 /**
  * The spaces that readers of this process follow: one hub for each, and one poll of the heads of all of them. Hints of
- * the live channel make it read a head at once; what no hint tells, the poll finds within a second.
+ * the live channel make it read a head at once; the poll finds all other changes within a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outages, type ProjectionLogger, SILENT } from '../../projection/source/outages.js';

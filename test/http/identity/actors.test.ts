@@ -50,6 +50,9 @@ const BODIES: Readonly<Record<string, object>> = {
   claimToolCall: {},
   reportProgress: { payload: 1, claimId: 'claim-1' },
   mintToken: {},
+  createSpace: { name: 'Room' },
+  joinSpace: {},
+  sendToSpace: { text: 'Hi' },
   createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
 };
 

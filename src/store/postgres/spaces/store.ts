@@ -155,8 +155,11 @@ export class PostgresSpaceStore implements SpaceStore {
     });
   }
 
-  async leave({ tenant, spaceId }: SpaceKey, { kind, id }: MemberRef) {
+  async leave(key: SpaceKey, { kind, id }: MemberRef) {
+    const { tenant, spaceId } = key;
     return await this.#database.write(async (queries) => {
+      // First, as every writer of the space takes its lock before those of members.
+      await this.#rows(queries).lockedSpace(key);
       const removed = await queries.run(
         `DELETE FROM ${this.#members} WHERE tenant = $1 AND space_id = $2 AND kind = $3 AND member_id = $4`,
         tenant,

@@ -1,5 +1,6 @@
 /** The contract of every store of spaces: spaces, members and messages. `make` gives empty stores each time. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeletions } from '../../../../src/projection/duties/deletions.js';
 import { MAX_SPACE_MEMBERS } from '../../../../src/protocol/limits/service-limits.js';
 import type { Space, SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
 import { promise } from '../../promise.js';
@@ -203,7 +204,10 @@ export function describeSpaces(name: string, make: () => Promise<SpaceStores>): 
       await created();
       await created({ ...KEY, spaceId: 'second' });
       await created({ tenant: 'other', spaceId: 'kept' });
-      expect(await spaces().removeOfTenant('default')).toBe(2);
+      const deletions = createDeletions(stores);
+      await deletions.removeOfTenant('default');
+      expect(await spaces().space(KEY)).toBeUndefined();
+      expect(await spaces().list({ tenant: 'default', limit: 9 })).toEqual({ spaces: [] });
       expect(await spaces().removeOfTenant('default')).toBe(0);
       expect(await spaces().space({ tenant: 'other', spaceId: 'kept' })).toBeDefined();
     });

@@ -47,6 +47,7 @@ it.each([
   [{ kind: 'person', id: 'x'.repeat(201) }, ['/id']],
   [{ kind: 'agent', id: 'c-1~bot' }, []],
   [{ kind: 'agent', id: 'c-1' }, ['/id']],
+  [{ kind: 'agent', id: `${'c'.repeat(128)}~${'b'.repeat(72)}` }, ['/id']],
   [{ kind: 'agent', id: 'c-1~bot~x' }, ['/id']],
   [{ kind: 'agent', id: 'c 1~bot' }, ['/id']],
   [{ kind: 'robot', id: 'x' }, ['/kind']],
