@@ -63,7 +63,11 @@ export const IMPORTS = {
     own: ['protocol', 'json-schema', 'core', 'define', 'tools', 'model'],
     packages: ['node:'],
   },
-  compat: { own: ['protocol', 'define'], packages: [] },
+  compat: {
+    own: ['protocol', 'define'],
+    packages: [],
+    only: { hsafa: ['zod', 'express', 'node:'] },
+  },
   browser: { own: ['protocol', 'net', 'core'], packages: ['eventsource-parser'] },
   'tool-worker': { own: ['protocol', 'net'], packages: ['eventsource-parser'] },
   engine: {

@@ -52,6 +52,12 @@ export interface AgentSpec<Services> {
    * answers, requests an invalid one once more, and returns them as `output` of the turn's result. @defaultValue texts
    */
   readonly output?: Schema;
+  /**
+   * The form in which the model reads results of tools. `envelope`: `{ok: true, result}` or `{ok: false, error}`.
+   * `bare`: the result alone, or `{error: message}`. Log and clients have envelopes in either case.
+   * @defaultValue 'envelope'
+   */
+  readonly resultForm?: 'envelope' | 'bare';
 }
 
 /** An agent as the engine knows it; made by `defineAgent` only. */
@@ -78,6 +84,8 @@ export interface Agent<
   readonly context: AgentContext;
   /** Present where final answers have a schema. */
   readonly output?: AnswerForm;
+  /** Absent: the model reads envelopes. */
+  readonly resultForm?: 'bare';
 }
 
 /** Any agent, of any services: to be inspected, not run. */
@@ -85,7 +93,7 @@ export type AnyAgent = Agent<never>;
 
 const FIELDS = [
   ...['name', 'description', 'feature', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
-  ...['context', 'output', 'mcpServers', 'plugins'],
+  ...['context', 'output', 'mcpServers', 'plugins', 'resultForm'],
 ];
 
 /**
@@ -129,6 +137,7 @@ export function defineAgent<
     ...(settings?.timeouts === undefined ? {} : { timeouts: agentTimeoutsOf(settings.timeouts) }),
     context,
     ...(spec.output === undefined ? {} : { output: answerFormOf(spec.output) }),
+    ...(spec.resultForm === 'bare' ? { resultForm: 'bare' } : {}),
   });
 }
 
@@ -161,6 +170,7 @@ function toolManifestOf(tool: AnyTool, agent: AnyAgent): ToolManifest {
     streaming: tool.streaming,
     executesFully: tool.executesFully,
     inputSchema: tool.inputSchema,
+    ...(tool.metadata === undefined ? {} : { metadata: tool.metadata }),
   };
 }
 
@@ -187,7 +197,9 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
     const settings = isRecord(spec['settings']) ? spec['settings'] : {};
     checkPrices(model.prices, settings['budgets'], problems);
   }
-  const { toolPolicy } = spec;
+  const { toolPolicy, resultForm } = spec;
+  if (resultForm !== undefined && resultForm !== 'envelope' && resultForm !== 'bare')
+    problems.add('resultForm', `must be envelope or bare, got ${shown(resultForm)}`);
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
   checkPlugins(spec['plugins'], problems);

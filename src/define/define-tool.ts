@@ -36,6 +36,7 @@ import type { CallContext, UntypedServices } from './tool/context.js';
 import type { AnswerRule, AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool/types.js';
 import { checkExpireDefault, checkWarnBefore, claimProblem } from './tool-rules/expiry.js';
 import { checkFields, executorOf } from './tool-rules/fields.js';
+import { metadataOf } from './tool-rules/metadata.js';
 import { PROVIDER_INPUT, providerDescription, providerToolOf } from './tool-rules/provider.js';
 import { declaredTimeouts, timeoutsOf } from './tool-rules/timeouts.js';
 
@@ -102,6 +103,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...(answer === undefined ? {} : { answer }),
     ...(isHosted ? { provider: providerToolOf(spec['provider']) } : {}),
     ...retentionOf(spec),
+    ...metadataOf(spec['metadata']),
     ...(typeof spec['version'] === 'string' ? { version: spec['version'] } : {}),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),

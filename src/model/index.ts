@@ -30,3 +30,4 @@ export type {
 } from '../protocol/model/model.js';
 export type { FilePart, FileSource, ImagePart } from '../protocol/values/attachments.js';
 export { ModelFailure, type ModelFailureCode } from './shared/failure.js';
+export { shownResult } from './shared/results.js';

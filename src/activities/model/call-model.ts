@@ -33,6 +33,7 @@ import {
   type FormAnswer,
   outputFormOf,
   requestedOutput,
+  resultFormOf,
   unusableForm,
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
@@ -313,7 +314,8 @@ async function generate(
   const { system, tools } = promptOf(agent);
   const cached = { stableMessages: stable, cacheKey };
   const given = [...messages, ...added];
-  const request = { system, messages: given, tools, ...requestedOutput(agent, form), ...cached };
+  const forms = { ...requestedOutput(agent, form), ...resultFormOf(agent) };
+  const request = { system, messages: given, tools, ...forms, ...cached };
   return spending.request({ promptTokens: tokens, messages: given }, (meter) => {
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {

@@ -2,6 +2,7 @@
 
 import type { Json } from '../../protocol/values/json.js';
 import type { GivenTo, ParsedOf, Schema } from '../schemas/schema.js';
+import type { ToolError } from '../tool/context.js';
 import type { HttpHeader, HttpMethod, Secret } from '../tool/http-plan.js';
 import type { ServerToolSpec } from '../tool/spec.js';
 
@@ -57,10 +58,10 @@ export interface HttpFields<Services, Input extends Schema, Output extends Schem
   /** The call's result: a JSON Pointer into the body, or a function of the answer. @defaultValue the body */
   readonly result?: string | ((answer: HttpAnswer) => GivenTo<Output>);
   /**
-   * Text that the model reads of an error response, beside its status: a JSON Pointer into the body, or a function.
-   * @defaultValue the beginning of the body
+   * Text that the model reads of an error response, beside its status: a JSON Pointer into the body, or a function. A
+   * function that returns a `toolError` determines the whole text. @defaultValue the beginning of the body
    */
-  readonly error?: string | ((answer: HttpAnswer) => string);
+  readonly error?: string | ((answer: HttpAnswer) => string | ToolError);
   /**
    * The most bytes that are read, after decompression; a longer response ends the call with an error. @defaultValue 1
    * MiB, at most 16 MiB

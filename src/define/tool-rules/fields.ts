@@ -20,11 +20,12 @@ import { checkAudience } from '../checks/audience.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import { retentionProblem } from '../checks/retention.js';
 import { checkExecution } from './execution.js';
+import { checkMetadata } from './metadata.js';
 import { checkProviderTool } from './provider.js';
 
 const LABELS = ['title', 'risk'] as const;
 const TEXTS = ['name', 'description', 'usage'] as const;
-const SHARED = [...TEXTS, ...LABELS, 'executor', 'retention', 'executesFully'] as const;
+const SHARED = [...TEXTS, ...LABELS, 'executor', 'retention', 'executesFully', 'metadata'] as const;
 const COMMON = [...SHARED, 'input', 'strict', 'version'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
@@ -92,6 +93,7 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   checkTexts(spec, problems);
   checkValues(spec, problems);
   problems.addIf('retention', retentionProblem(spec['retention']));
+  checkMetadata(spec['metadata'], problems);
   const executor = executorOf(spec);
   if (executor === undefined) {
     problems.add(

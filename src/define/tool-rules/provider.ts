@@ -3,14 +3,9 @@
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { MAX_PROVIDER_TOOL_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Model, ProviderTool } from '../../protocol/model/model.js';
-import {
-  canonicalJson,
-  isBoundedJson,
-  isRecord,
-  type JsonSchema,
-  utf8Bytes,
-} from '../../protocol/values/json.js';
+import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 import { type ProblemList, shown } from '../checks/problems.js';
+import { isPlainJson } from './metadata.js';
 
 /** Input schema in manifests; the real one is the provider's own. */
 export const PROVIDER_INPUT: JsonSchema = { type: 'object' };
@@ -25,15 +20,10 @@ export function checkProviderTool(provider: unknown, problems: ProblemList): voi
   const { type } = provider;
   if (typeof type !== 'string' || type.trim() === '')
     problems.add('provider.type', `must be the provider's name for the tool, got ${shown(type)}`);
-  if (!isBoundedJson(provider, MAX_ANSWER_DEPTH) || !isPlain(provider))
+  if (!isBoundedJson(provider, MAX_ANSWER_DEPTH) || !isPlainJson(provider))
     problems.add('provider', `must be JSON, nested at most ${MAX_ANSWER_DEPTH} deep`);
   else if (utf8Bytes(JSON.stringify(provider)) > MAX_PROVIDER_TOOL_BYTES)
     problems.add('provider', `must be at most ${MAX_PROVIDER_TOOL_BYTES} bytes of JSON`);
-}
-
-/** Whether a value stays the same through JSON, which dates and the like do not. */
-function isPlain(value: unknown): boolean {
-  return canonicalJson(JSON.parse(JSON.stringify(value))) === canonicalJson(value);
 }
 
 /** A copy of the configuration, so that later changes by the author change no request. */

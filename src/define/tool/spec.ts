@@ -9,6 +9,7 @@ import type { Provenance } from '../../protocol/calls/results.js';
 import type { Retention } from '../../protocol/conversation/context.js';
 import type { ProviderTool } from '../../protocol/model/model.js';
 import type { Duration } from '../../protocol/values/durations.js';
+import type { Json } from '../../protocol/values/json.js';
 import type { AudienceSpec } from '../checks/audience.js';
 import type { GivenTo, ParsedOf, Schema } from '../schemas/schema.js';
 import type { CallContext, ToolContext, ToolError } from './context.js';
@@ -62,6 +63,9 @@ export type Reconciled<Result> =
  */
 export type OnExpire<Output> = 'error' | { readonly default: Output };
 
+/** Data about a tool that the engine does not interpret, such as `{visible: true}`. */
+export type ToolMetadata = Readonly<Record<string, Json>>;
+
 /** Fields that people who decide about a call are shown. Pinned with each call; nothing is decided by them. */
 export interface LabelFields {
   /** A name for people, on one line of 1 to 120 characters. @defaultValue none: the tool's name is shown */
@@ -84,6 +88,11 @@ interface SharedFields extends LabelFields {
   readonly retention?: Retention;
   /** Follows from the executor; a declaration that disagrees is refused. */
   readonly executesFully?: boolean;
+  /**
+   * Data for plugins, front ends and other readers of the definition: a JSON object of at most 4 KiB. The engine shows
+   * it in the agent's manifest, and never reads it; neither model nor history gets it.
+   */
+  readonly metadata?: ToolMetadata;
 }
 
 interface CommonFields<Input extends Schema> extends SharedFields {

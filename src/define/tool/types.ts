@@ -24,7 +24,7 @@ import type { ParsedOf, Schema } from '../schemas/schema.js';
 import type { CallContext, ToolContext, UntypedServices } from './context.js';
 import type { HttpPlan } from './http-plan.js';
 import type { PolicyContext } from './policy.js';
-import type { ToolSpec } from './spec.js';
+import type { ToolMetadata, ToolSpec } from './spec.js';
 
 /** The rule by which an answer of a person or client is judged. */
 export interface AnswerRule {
@@ -82,6 +82,8 @@ export interface Tool<
   /** How long the model sees its results; absent: as the agent sets it. */
   readonly retention?: Retention;
   readonly executesFully: boolean;
+  /** Opaque to the engine. */
+  readonly metadata?: ToolMetadata;
   /** Present for tools whose result comes from outside. */
   readonly answer?: AnswerRule;
   /** Audience of the answer. */

@@ -21,6 +21,7 @@ import type { ModelRequest, ModelTool } from '../../protocol/model/model.js';
 import type { Json } from '../../protocol/values/json.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
 import { isUnreadable, type LoadedFiles, notShown, urlOf } from '../shared/files.js';
+import { shownResult } from '../shared/results.js';
 import { sendableArguments, sendableName } from '../shared/wire-calls.js';
 import { type AiSdkItem, itemOf, type Metadata } from './items.js';
 
@@ -31,6 +32,8 @@ export interface PromptTarget {
   readonly loaded: LoadedFiles;
   /** The provider caches a prompt up to marks in it. @defaultValue false */
   readonly marksCache?: boolean;
+  /** See `ModelRequest`. */
+  readonly bareResults?: true;
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -38,10 +41,11 @@ type AssistantContentPart = AssistantContent[number];
 
 /** The whole conversation. Marks of other providers are left out, and so is their reasoning. */
 export function toAiSdkPrompt(request: ModelRequest, target: PromptTarget): LanguageModelV4Prompt {
+  const to = request.bareResults === true ? { ...target, bareResults: true as const } : target;
   const isMarked = target.marksCache === true;
   const marked = isMarked ? markedMessages(request) : [];
   const messages = request.messages.flatMap((message, index) => {
-    const converted = toMessages(message, target);
+    const converted = toMessages(message, to);
     return marked.includes(index) ? converted.map(withCacheMark) : converted;
   });
   if (request.system === '') return messages;
@@ -225,7 +229,7 @@ function toToolCall(call: ToolCallPart): Extract<AssistantContentPart, { type: '
   };
 }
 
-/** The envelope as every model of the engine gets it; the provider's own error flag is set in addition. */
+/** The result as every model of the engine gets it; the provider's own error flag is set in addition. */
 function toToolResult(
   { toolCallId, name, envelope }: ToolResultPart,
   target: PromptTarget,
@@ -239,14 +243,17 @@ function toOutput(
   envelope: ToolResultEnvelope,
   target: PromptTarget,
 ): LanguageModelV4ToolResultOutput {
-  const value = envelope as unknown as JSONObject;
+  const value = shownResult(envelope, target) as JSONObject;
   if (!envelope.ok) return { type: 'error-json', value };
   const { files, ...said } = envelope;
   if (files === undefined || target.specificationVersion === 'v3') return { type: 'json', value };
   const shown = files.map((file) =>
     isUnreadable(file) ? { type: 'text' as const, text: notShown(file) } : toUserPart(file, target),
   );
-  return { type: 'content', value: [{ type: 'text', text: JSON.stringify(said) }, ...shown] };
+  return {
+    type: 'content',
+    value: [{ type: 'text', text: JSON.stringify(shownResult(said, target)) }, ...shown],
+  };
 }
 
 function optionsOf({ providerMetadata }: { readonly providerMetadata?: Metadata }): {

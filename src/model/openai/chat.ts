@@ -11,6 +11,7 @@ import type { ModelRequest, ModelTool } from '../../protocol/model/model.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
 import { ModelFailure } from '../shared/failure.js';
 import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from '../shared/files.js';
+import { shownResult } from '../shared/results.js';
 import { sendableArguments, sendableName } from '../shared/wire-calls.js';
 import { cacheKeyOf, type RequestSettings } from './settings.js';
 
@@ -51,13 +52,17 @@ export function toChatRequest(
 }
 
 function toChatMessages(request: ModelRequest, loaded: LoadedFiles): ChatMessage[] {
-  const messages = request.messages.flatMap((message) => toChatMessage(message, loaded));
+  const messages = request.messages.flatMap((message) => toChatMessage(message, request, loaded));
   return request.system === ''
     ? messages
     : [{ role: 'system', content: request.system }, ...messages];
 }
 
-function toChatMessage(message: Message, loaded: LoadedFiles): ChatMessage[] {
+function toChatMessage(
+  message: Message,
+  request: ModelRequest,
+  loaded: LoadedFiles,
+): ChatMessage[] {
   switch (message.role) {
     case 'user':
       return [{ role: 'user', content: toContent(message.parts, loaded) }];
@@ -67,7 +72,7 @@ function toChatMessage(message: Message, loaded: LoadedFiles): ChatMessage[] {
       return message.parts.map(({ toolCallId, envelope }) => ({
         role: 'tool',
         tool_call_id: toolCallId,
-        content: JSON.stringify(envelope),
+        content: JSON.stringify(shownResult(envelope, request)),
       }));
   }
 }

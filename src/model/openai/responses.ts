@@ -1,12 +1,13 @@
 /** Converts a transcript to a request of OpenAI's Responses. Every request carries the whole conversation. Pure. */
 import type OpenAI from 'openai';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
-import type { Message, ToolResultPart, UserPart } from '../../protocol/conversation/messages.js';
+import type { ToolResultPart, UserPart } from '../../protocol/conversation/messages.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import type { ModelRequest, ModelTool } from '../../protocol/model/model.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
 import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from '../shared/files.js';
+import { shownResult } from '../shared/results.js';
 import { answerInput, type InputItem } from './items.js';
 import { cacheKeyOf, type RequestSettings } from './settings.js';
 
@@ -34,7 +35,7 @@ export function toResponsesRequest(
   const include = includedOf(tools, settings);
   return {
     model,
-    input: toInput(request.messages, loaded),
+    input: toInput(request, loaded),
     stream: true,
     // The engine keeps the conversation: the provider stores nothing between two requests, except for background mode.
     ...(background === true ? { background, store: true } : { store: false }),
@@ -88,9 +89,9 @@ function toTool(tool: ModelTool): OpenAI.Responses.Tool {
   };
 }
 
-function toInput(messages: readonly Message[], loaded: LoadedFiles): InputItem[] {
+function toInput(request: ModelRequest, loaded: LoadedFiles): InputItem[] {
   const approvals = new Map<string, string>();
-  return messages.flatMap((message): readonly InputItem[] => {
+  return request.messages.flatMap((message): readonly InputItem[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: toContent(message.parts, loaded) }];
@@ -100,7 +101,12 @@ function toInput(messages: readonly Message[], loaded: LoadedFiles): InputItem[]
         return answer.items;
       }
       case 'tool':
-        return message.parts.map((part) => toOutput(part, approvals.get(part.toolCallId), loaded));
+        return message.parts.map((part) => {
+          const approvalRequest = approvals.get(part.toolCallId);
+          return approvalRequest === undefined
+            ? toOutput(part, request, loaded)
+            : toApproval(part, approvalRequest);
+        });
     }
   });
 }
@@ -130,17 +136,18 @@ function toFile(part: ImagePart | FilePart, loaded: LoadedFiles): Content {
 }
 
 function toOutput(
-  part: ToolResultPart,
-  approvalRequest: string | undefined,
+  { toolCallId, envelope }: ToolResultPart,
+  request: ModelRequest,
   loaded: LoadedFiles,
 ): InputItem {
-  const { toolCallId, envelope } = part;
-  if (approvalRequest === undefined)
-    return {
-      type: 'function_call_output',
-      call_id: toolCallId,
-      output: outputOf(envelope, loaded),
-    };
+  return {
+    type: 'function_call_output',
+    call_id: toolCallId,
+    output: outputOf(envelope, request, loaded),
+  };
+}
+
+function toApproval({ envelope }: ToolResultPart, approvalRequest: string): InputItem {
   return {
     type: 'mcp_approval_response',
     approval_request_id: approvalRequest,
@@ -149,12 +156,17 @@ function toOutput(
   };
 }
 
-/** The envelope, followed by the files that the tool shows. */
-function outputOf(envelope: ToolResultEnvelope, loaded: LoadedFiles): string | Content[] {
-  if (!envelope.ok || envelope.files === undefined) return JSON.stringify(envelope);
+/** The result, followed by the files that the tool shows. */
+function outputOf(
+  envelope: ToolResultEnvelope,
+  request: ModelRequest,
+  loaded: LoadedFiles,
+): string | Content[] {
+  if (!envelope.ok || envelope.files === undefined)
+    return JSON.stringify(shownResult(envelope, request));
   const { files, ...said } = envelope;
   return [
-    { type: 'input_text', text: JSON.stringify(said) },
+    { type: 'input_text', text: JSON.stringify(shownResult(said, request)) },
     ...files.map((file) => toFile(file, loaded)),
   ];
 }

@@ -1,5 +1,5 @@
 /** Agents as data: the settings pinned in a conversation, and the manifest that workers publish. Runs anywhere. */
-import type { JsonSchema } from '../values/json.js';
+import type { Json, JsonSchema } from '../values/json.js';
 import type { TurnBudgets } from './turns.js';
 
 /**
@@ -73,4 +73,6 @@ export interface ToolManifest {
   readonly executesFully: boolean;
   /** JSON Schema of the input, as the model gets it. */
   readonly inputSchema: unknown;
+  /** Data of the definition that the engine does not interpret. Absent: it has none. */
+  readonly metadata?: Readonly<Record<string, Json>>;
 }

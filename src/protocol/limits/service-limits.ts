@@ -44,6 +44,8 @@ export const MAX_BLOB_BYTES = 16 * 1024 * 1024;
 export const MAX_PROVIDER_CALL_BYTES = 12 * 1024;
 /** The configuration of a provider's tool; every request to the model has it. */
 export const MAX_PROVIDER_TOOL_BYTES = 64 * 1024;
+/** The metadata of a tool; the manifest of every agent that has the tool repeats it. */
+export const MAX_TOOL_METADATA_BYTES = 4 * 1024;
 /** The payload that a preflight returns; an event and every suspension of the call have it. */
 export const MAX_PREPARED_BYTES = 64 * 1024;
 /** Tool names as the provider gets them (OpenAI: `^[a-zA-Z0-9_-]{1,64}$`). */

@@ -40,6 +40,11 @@ export interface ModelRequest {
   /** The answer shall be JSON of this schema; calls may come before it. Absent: text. */
   readonly output?: ModelOutput;
   /**
+   * The model reads results of tools alone, and errors as `{error: message}`. Absent: their envelopes. Adapters of your
+   * own may use `shownResult`.
+   */
+  readonly bareResults?: true;
+  /**
    * Number of messages, from the first, with which the next request of the conversation begins, too, unless its context
    * is made smaller. For providers that cache a prompt up to a mark. Absent: not known.
    */

@@ -20,6 +20,7 @@ import {
   askInForm,
   outputFormOf,
   requestedOutput,
+  resultFormOf,
   unusableForm,
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
@@ -83,7 +84,7 @@ export class LocalModel<Services> {
     const messages = input.transcript.append;
     const { system, tools } = promptOf(agent);
     const behind = contextMessages(added, input.turnId);
-    const request = { system, tools, ...requestedOutput(agent, form) };
+    const request = { system, tools, ...requestedOutput(agent, form), ...resultFormOf(agent) };
     const options = { signal, onEvent, caller: callerOf(input) };
     const ask = ({ messages: given, stable }: GivenContext) =>
       player.generate(

@@ -1,6 +1,7 @@
 /** Turns a response into the call's result, or into the text of an error. Runs in the worker. */
 import type { Response } from 'undici';
 import type { HttpAnswer } from '../../define/http/spec.js';
+import { isToolError, type ToolError } from '../../define/tool/context.js';
 import type { HttpPlan } from '../../define/tool/http-plan.js';
 import { retryAfterMs } from '../../net/retries.js';
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
@@ -66,8 +67,10 @@ async function statusProblem(
     Math.min(plan.maxResponseBytes, MAX_HTTP_ERROR_BYTES),
   );
   const said = saidOf(plan, response, { read, secrets });
-  const text = said ?? excerptOf(textOf(response, read), secrets);
-  return new HttpProblem(joined(headOf(response), text), {
+  const message = isToolError(said)
+    ? said.message
+    : joined(headOf(response), said ?? excerptOf(textOf(response, read), secrets));
+  return new HttpProblem(message, {
     retryable: isRetryableStatus(status),
     retryAfterMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, Date.now()),
   });
@@ -78,13 +81,14 @@ function saidOf(
   { error }: HttpPlan,
   response: Response,
   { read, secrets }: { readonly read: ReadBody; readonly secrets: Secrets },
-): string | undefined {
+): string | ToolError | undefined {
   if (error === undefined) return undefined;
   const parsed = parsedBody('auto', response, read);
   const answer = answerOf(response, parsed.ok ? parsed.body : null, secrets);
   try {
     const found =
       typeof error === 'function' ? error(answer as never) : atPointer(answer.body, error);
+    if (isToolError(found)) return found;
     return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined;
   } catch {
     return undefined;

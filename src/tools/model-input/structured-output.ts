@@ -118,6 +118,11 @@ export function requestedOutput(
   };
 }
 
+/** The form of results of tools, as the model port takes it. */
+export function resultFormOf({ resultForm }: AnyAgent): Pick<ModelRequest, 'bareResults'> {
+  return resultForm === 'bare' ? { bareResults: true } : {};
+}
+
 /**
  * Validates a final answer, and requests it once more, with the problems, if it does not match. @throws errors of `ask`
  */

@@ -1,0 +1,173 @@
+/** `hsafaAgents`: agent documents of the Hsafa gateway as agents of this engine. Runs anywhere. */
+import type { AgentSettingsSpec } from '../../define/agent/settings.js';
+import { type Agent, type AgentSpec, defineAgent } from '../../define/define-agent.js';
+import type { McpHttpServerSpec } from '../../define/mcp/spec.js';
+import { type McpServer, mcpServer } from '../../define/mcp-server.js';
+import type { UntypedServices } from '../../define/tool/context.js';
+import type { Tool } from '../../define/tool/types.js';
+import type { Model } from '../../protocol/model/model.js';
+import { AgentDocumentSchema, type ParsedAgent, unreadFields } from './documents.js';
+import { below, Findings, type Warning } from './findings.js';
+import {
+  checkNames,
+  definedIn,
+  type HsafaOptions,
+  placesOf,
+  type Reading,
+  toolOf,
+} from './tools.js';
+
+/** Fields of an MCP server that documents do not have, such as its token. */
+export type ServerExtras = Omit<McpHttpServerSpec, 'name' | 'url' | 'transport' | 'allowedTools'>;
+
+export interface HsafaAgentOptions extends HsafaOptions {
+  /** Finds the model that a document names. An error that it throws is a fault of the document. */
+  readonly model: (name: never) => Model;
+  /** Adds to an MCP server of the documents, by its name. @defaultValue nothing */
+  readonly mcp?: (name: string) => ServerExtras;
+  /** Adds to the settings of every agent, and replaces those below. */
+  readonly settings?: AgentSettingsSpec;
+  /** Further tools of every agent, such as those that plugins need. @defaultValue none */
+  readonly tools?: readonly Tool[];
+}
+
+export interface HsafaAgents {
+  readonly agents: readonly Agent[];
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * One cycle at a time: a message that comes meanwhile is the next, calls run one after the other, and the agent waits
+ * for a call that is not async.
+ */
+const SETTINGS: AgentSettingsSpec = {
+  onBusy: 'queue',
+  whileWaiting: 'block',
+  toolExecution: 'sequential',
+};
+
+/**
+ * Makes agents of one document or a list; connects to no server. Their models read bare results: `{success: true,
+ * args}`, `{error: message}`.
+ * @throws {DefinitionError} invalid_definition with every fault of all documents
+ */
+export function hsafaAgents(documents: unknown, options: HsafaAgentOptions): HsafaAgents {
+  const findings = new Findings(options.strict);
+  const placed = placesOf(documents, '', findings);
+  const agents = placed.map(({ document, at }) => agentOf(document, at, { findings, options }));
+  checkNames(placed, findings);
+  findings.throwIfAny('agent documents');
+  return { agents: definedIn(agents), warnings: findings.warnings };
+}
+
+interface AgentReading extends Reading {
+  readonly options: HsafaAgentOptions;
+  /** Tools that agents name. @defaultValue none */
+  readonly shared?: ReadonlyMap<string, Tool>;
+}
+
+/** Undefined, with its faults added, when the document makes no agent. */
+export function agentOf(document: unknown, at: string, reading: AgentReading): Agent | undefined {
+  const { findings, options } = reading;
+  const parsed = findings.parsed(AgentDocumentSchema, document, at);
+  if (parsed === undefined) return undefined;
+  for (const field of unreadFields('agent', parsed))
+    findings.warn(below(at, field), 'is not a field of an agent document: nothing reads it');
+  const tools = agentTools(parsed, at, reading);
+  const mcpServers = serversOf(parsed, at, reading);
+  const instructions = instructionsOf(parsed, at, findings);
+  const model = modelOf(parsed, at, reading);
+  if (model === undefined || instructions === undefined) return undefined;
+  const { name, description } = parsed;
+  const spec: AgentSpec<UntypedServices> = {
+    name,
+    ...(description === undefined ? {} : { description }),
+    model,
+    instructions,
+    tools: [...tools.map(({ tool }) => tool), ...(options.tools ?? [])],
+    mcpServers,
+    settings: { ...SETTINGS, ...options.settings },
+    resultForm: 'bare',
+  };
+  const place = (field: string): string =>
+    below(
+      at,
+      field.replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? String(own)),
+    );
+  return findings.defined(() => defineAgent(spec), place) as Agent | undefined;
+}
+
+interface PlacedTool {
+  readonly tool: Tool;
+  /** Path below the agent's document. */
+  readonly place: string;
+}
+
+function agentTools(
+  { tools = [] }: ParsedAgent,
+  at: string,
+  reading: AgentReading,
+): readonly PlacedTool[] {
+  return tools.flatMap((document, index) => {
+    const place = `tools[${index}]`;
+    const tool =
+      typeof document === 'string'
+        ? sharedTool(document, below(at, place), reading)
+        : toolOf(document, below(at, place), reading);
+    return tool === undefined ? [] : [{ tool, place }];
+  });
+}
+
+function sharedTool(
+  name: string,
+  at: string,
+  { findings, shared }: AgentReading,
+): Tool | undefined {
+  const tool = shared?.get(name);
+  if (tool === undefined) findings.fault(at, `names no tool document: ${JSON.stringify(name)}`);
+  return tool;
+}
+
+function serversOf(
+  { mcp }: ParsedAgent,
+  at: string,
+  { findings, options }: AgentReading,
+): readonly McpServer[] {
+  const made = (mcp?.servers ?? []).map(({ name, url, allowedTools }, index) => {
+    const place = below(at, `mcp.servers[${index}]`);
+    return findings.defined(
+      () =>
+        mcpServer({
+          ...options.mcp?.(name),
+          ...{ name, url, transport: 'http' },
+          ...(allowedTools === undefined ? {} : { allowedTools }),
+        }),
+      (field) => below(place, field),
+    );
+  });
+  return definedIn(made);
+}
+
+function instructionsOf(
+  { instructions, systemPrompt }: ParsedAgent,
+  at: string,
+  findings: Findings,
+): string | undefined {
+  if (instructions !== undefined && systemPrompt !== undefined) {
+    findings.fault(below(at, 'systemPrompt'), 'cannot be given together with instructions');
+    return undefined;
+  }
+  const text = instructions ?? systemPrompt;
+  if (text === undefined) findings.fault(below(at, 'instructions'), 'is required, or systemPrompt');
+  return text;
+}
+
+function modelOf({ model }: ParsedAgent, at: string, reading: AgentReading): Model | undefined {
+  try {
+    return reading.options.model(model as never);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    reading.findings.fault(below(at, 'model'), reason);
+    return undefined;
+  }
+}

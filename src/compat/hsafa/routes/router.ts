@@ -1,0 +1,114 @@
+/**
+ * `hsafaRoutes`: an Express router with the routes of the Hsafa gateway that tool workers use: results of tools, and
+ * the stream of calls. Runs in Node, beside the API.
+ */
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type Response,
+  type Router,
+} from 'express';
+import {
+  type Answer,
+  answerToError,
+  callerOf,
+  type Identify,
+  isAnswer,
+  refusal,
+} from './callers.js';
+import { type ResultsClient, submitResult } from './results.js';
+import { type CallOffers, streamCalls } from './stream.js';
+
+export interface HsafaRoutesOptions {
+  /** A `ConversationClient`, or the parts that are used here. */
+  readonly client: ResultsClient;
+  /** The scheme of the API (`apiKeys(...)`, or a function): the only source of tenant and actor. */
+  readonly identify: Identify;
+  /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
+  readonly offers?: CallOffers;
+  /** Ends all streams, before the server closes. */
+  readonly signal?: AbortSignal;
+}
+
+/** More than a result may have; a longer body is not read. */
+const MAX_BODY = '1mb';
+/** Open streams of one router. */
+const MAX_STREAMS = 1_000;
+
+/**
+ * | route | answers |
+ * |---|---|
+ * | `POST /api/runs/{runId}/tool-results`, `{callId, result}` | 200 `{success, agentEntityId}`; 400, 401, 403, 404, 409 with `{error}` |
+ * | `GET /api/tools/stream?tools=a,b` | `text/event-stream` of `tool.call` |
+ *
+ * The caller needs the right `answer`. A repeat under the same `Idempotency-Key` has the answer of the first; without
+ * one it is 409.
+ */
+export function hsafaRoutes(options: HsafaRoutesOptions): Router {
+  const { client, identify, offers } = options;
+  const router = express.Router();
+  router.post(
+    '/api/runs/:runId/tool-results',
+    express.json({ limit: MAX_BODY }),
+    async (request, response) => {
+      // Stamped first: lateness is judged by when the result arrived.
+      const receivedAt = new Date().toISOString();
+      const caller = await callerOf(identify, request);
+      const answer = isAnswer(caller)
+        ? caller
+        : await submitResult(client, request, { caller, receivedAt });
+      response.status(answer.status).json(answer.body);
+    },
+  );
+  const streams = new Set<AbortController>();
+  if (offers !== undefined)
+    router.get('/api/tools/stream', async (request, response) => {
+      const answer = await stream({ ...options, offers }, { request, response }, streams);
+      if (answer !== undefined) response.status(answer.status).json(answer.body);
+    });
+  router.use(failed);
+  return router;
+}
+
+async function stream(
+  { identify, offers, signal }: HsafaRoutesOptions & { readonly offers: CallOffers },
+  { request, response }: { readonly request: Request; readonly response: Response },
+  streams: Set<AbortController>,
+): Promise<Answer | undefined> {
+  const caller = await callerOf(identify, request);
+  if (isAnswer(caller)) return caller;
+  if (streams.size >= MAX_STREAMS) return refusal(503, 'Too many streams are open');
+  const own = new AbortController();
+  streams.add(own);
+  const end = (): void => {
+    own.abort();
+  };
+  const { expiresAt } = caller;
+  const ends = [own.signal, ...(signal === undefined ? [] : [signal])];
+  const left = expiresAt === undefined ? undefined : expiresAt.getTime() - Date.now();
+  // Longer timers fire at once.
+  const timer = left === undefined ? undefined : setTimeout(end, Math.min(left, 2 ** 31 - 1));
+  response.once('close', end);
+  try {
+    return await streamCalls(offers, caller, { request, response, signal: AbortSignal.any(ends) });
+  } catch (error) {
+    if (response.headersSent) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    streams.delete(own);
+  }
+}
+
+/** Answers errors of the client and of the body; any other is left to the application. */
+const failed: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  const { type, status } = error as { readonly type?: unknown; readonly status?: unknown };
+  const answer =
+    type === 'entity.too.large'
+      ? refusal(413, `The body has more than ${MAX_BODY}`)
+      : typeof type === 'string' && typeof status === 'number' && status < 500
+        ? refusal(status, 'The body must be JSON')
+        : answerToError(error);
+  if (answer === undefined || response.headersSent) next(error);
+  else response.status(answer.status).json(answer.body);
+};
