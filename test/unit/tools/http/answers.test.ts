@@ -1,7 +1,7 @@
 /** Outcomes of the answers to an HTTP tool. Scenario S30. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { httpTool, jsonSchema } from '../../../../src/index.js';
+import { httpTool, jsonSchema, toolError } from '../../../../src/index.js';
 import { promise } from '../../../support/promise.js';
 import {
   type Answer,
@@ -69,6 +69,13 @@ describe('an answer', () => {
       expect(await textOf(image, { response })).toBe(
         'HTTP 200 OK, but its body is image/png, which is not text',
       );
+  });
+
+  it('with an error status has the whole text that the definition makes of it', async () => {
+    const error = ({ status, body }: { status: number; body: unknown }) =>
+      toolError(`${status}! ${JSON.stringify(body)}`);
+    expect(await textOf(json({ a: 1 }, 404), { error })).toBe('404! {"a":1}');
+    expect(await textOf(json({ a: 1 }, 404), { error: () => 'no' })).toBe('HTTP 404 Not Found: no');
   });
 
   it('that claims to be JSON and is not is an error with its beginning (S30)', {
