@@ -3,6 +3,7 @@ import type { AgentSettingsSpec } from '../../define/agent/settings.js';
 import { type Agent, type AgentSpec, defineAgent } from '../../define/define-agent.js';
 import type { McpHttpServerSpec } from '../../define/mcp/spec.js';
 import { type McpServer, mcpServer } from '../../define/mcp-server.js';
+import type { Plugin } from '../../define/plugin/types.js';
 import type { UntypedServices } from '../../define/tool/context.js';
 import type { Tool } from '../../define/tool/types.js';
 import type { Model } from '../../protocol/model/model.js';
@@ -27,8 +28,8 @@ export interface HsafaAgentOptions extends HsafaOptions {
   readonly mcp?: (name: string) => ServerExtras;
   /** Adds to the settings of every agent, and replaces those below. */
   readonly settings?: AgentSettingsSpec;
-  /** Further tools of every agent, such as those that plugins need. @defaultValue none */
-  readonly tools?: readonly Tool[];
+  /** Plugins of every agent, such as that of `hsafaToolbox`. @defaultValue none */
+  readonly plugins?: readonly Plugin[];
 }
 
 export interface HsafaAgents {
@@ -84,7 +85,8 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
     ...(description === undefined ? {} : { description }),
     model,
     instructions,
-    tools: [...tools.map(({ tool }) => tool), ...(options.tools ?? [])],
+    tools: tools.map(({ tool }) => tool),
+    plugins: options.plugins ?? [],
     mcpServers,
     settings: { ...SETTINGS, ...options.settings },
     resultForm: 'bare',

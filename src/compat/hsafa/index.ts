@@ -20,4 +20,13 @@ export type { CallerIdentity, Identify } from './routes/callers.js';
 export type { ResultsClient, ResultsConversation } from './routes/results.js';
 export { type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
 export type { CallOffers } from './routes/stream.js';
+export {
+  type DocumentOwner,
+  type HsafaToolbox,
+  hsafaToolbox,
+  memoryToolDocuments,
+  type PutTool,
+  type StoredTool,
+  type ToolDocumentStore,
+} from './toolbox.js';
 export { type HsafaOptions, type HsafaTools, hsafaTools } from './tools.js';

@@ -42,14 +42,18 @@ export function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value;
 }
 
-/** The caller, who has the right `answer`, or the refusal. */
-export async function callerOf(identify: Identify, request: Request): Promise<Caller | Answer> {
+/** The caller, who has the right, or the refusal. */
+export async function callerOf(
+  identify: Identify,
+  request: Request,
+  right: 'admin' | 'answer',
+): Promise<Caller | Answer> {
   const identity = await identify(request);
   const { expiresAt } = identity ?? {};
   if (identity === undefined || (expiresAt !== undefined && expiresAt.getTime() <= Date.now()))
     return refusal(401, 'The request has no valid credentials');
-  if (!identity.rights.includes('answer'))
-    return refusal(403, 'The caller lacks the right "answer"');
+  if (!identity.rights.includes(right))
+    return refusal(403, `The caller lacks the right "${right}"`);
   const { tenants, actor, verified, conversation } = identity;
   const named = request.query['tenant'];
   const tenant = named === undefined ? tenants[0] : tenants.find((it) => it === named);

@@ -5,9 +5,11 @@
 import express, {
   type ErrorRequestHandler,
   type Request,
+  type RequestHandler,
   type Response,
   type Router,
 } from 'express';
+import type { HsafaToolbox } from '../toolbox.js';
 import {
   type Answer,
   answerToError,
@@ -16,6 +18,7 @@ import {
   isAnswer,
   refusal,
 } from './callers.js';
+import { documentsAnswer } from './documents.js';
 import { type ResultsClient, submitResult } from './results.js';
 import { type CallOffers, streamCalls } from './stream.js';
 
@@ -26,6 +29,8 @@ export interface HsafaRoutesOptions {
   readonly identify: Identify;
   /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
   readonly offers?: CallOffers;
+  /** Tool documents that change at run time. Absent: they have no routes. */
+  readonly toolbox?: HsafaToolbox;
   /** Ends all streams, before the server closes. */
   readonly signal?: AbortSignal;
 }
@@ -40,9 +45,12 @@ const MAX_STREAMS = 1_000;
  * |---|---|
  * | `POST /api/runs/{runId}/tool-results`, `{callId, result}` | 200 `{success, agentEntityId}`; 400, 401, 403, 404, 409 with `{error}` |
  * | `GET /api/tools/stream?tools=a,b` | `text/event-stream` of `tool.call` |
+ * | `GET /api/agents/{agent}/tools` | 200 `{tools}` |
+ * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
+ * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  *
- * The caller needs the right `answer`. A repeat under the same `Idempotency-Key` has the answer of the first; without
- * one it is 409.
+ * The caller needs the right `answer`, or `admin` for the documents. A repeat of a result under the same
+ * `Idempotency-Key` has the answer of the first; without one it is 409.
  */
 export function hsafaRoutes(options: HsafaRoutesOptions): Router {
   const { client, identify, offers } = options;
@@ -53,7 +61,7 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     async (request, response) => {
       // Stamped first: lateness is judged by when the result arrived.
       const receivedAt = new Date().toISOString();
-      const caller = await callerOf(identify, request);
+      const caller = await callerOf(identify, request, 'answer');
       const answer = isAnswer(caller)
         ? caller
         : await submitResult(client, request, { caller, receivedAt });
@@ -66,6 +74,17 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       const answer = await stream({ ...options, offers }, { request, response }, streams);
       if (answer !== undefined) response.status(answer.status).json(answer.body);
     });
+  const { toolbox } = options;
+  if (toolbox !== undefined) {
+    const documents: RequestHandler = async (request, response) => {
+      const caller = await callerOf(identify, request, 'admin');
+      const answer = isAnswer(caller) ? caller : await documentsAnswer(toolbox, request, caller);
+      response.status(answer.status).json(answer.body);
+    };
+    router.get('/api/agents/:agent/tools', documents);
+    router.put('/api/agents/:agent/tools/:name', express.json({ limit: MAX_BODY }), documents);
+    router.delete('/api/agents/:agent/tools/:name', documents);
+  }
   router.use(failed);
   return router;
 }
@@ -75,7 +94,7 @@ async function stream(
   { request, response }: { readonly request: Request; readonly response: Response },
   streams: Set<AbortController>,
 ): Promise<Answer | undefined> {
-  const caller = await callerOf(identify, request);
+  const caller = await callerOf(identify, request, 'answer');
   if (isAnswer(caller)) return caller;
   if (streams.size >= MAX_STREAMS) return refusal(503, 'Too many streams are open');
   const own = new AbortController();

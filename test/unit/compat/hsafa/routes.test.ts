@@ -9,8 +9,11 @@ import type { OfferReader } from '../../../../src/client/ports/reader.js';
 import {
   type CallerIdentity,
   type CallOffers,
+  type HsafaToolbox,
   hsafaAgents,
   hsafaRoutes,
+  hsafaToolbox,
+  memoryToolDocuments,
   type ResultsClient,
   runIdOf,
 } from '../../../../src/compat/hsafa/index.js';
@@ -77,8 +80,9 @@ async function served(options: {
   readonly client?: ResultsClient;
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
+  readonly toolbox?: HsafaToolbox;
 }) {
-  const { client = {} as ResultsClient, offers } = options;
+  const { client = {} as ResultsClient, offers, toolbox } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
   app.use(
@@ -86,6 +90,7 @@ async function served(options: {
       client,
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
+      ...(toolbox === undefined ? {} : { toolbox }),
     }),
   );
   const server = app.listen(0, '127.0.0.1');
@@ -351,5 +356,88 @@ describe('GET /api/tools/stream', () => {
 
   it('is not there without offers', async () => {
     expect((await fetch(`${await served({})}/api/tools/stream?tools=x`)).status).toBe(404);
+  });
+});
+
+describe('/api/agents/{agent}/tools', () => {
+  const admin: Partial<CallerIdentity> = { rights: ['admin'] };
+  const document = { ...WAITS, description: 'Fetches.', inputSchema: { type: 'object' } };
+  const { name } = document;
+
+  async function request(base: string, method: string, path: string, body?: unknown) {
+    const response = await fetch(`${base}/api/agents/${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : {
+            headers: { 'content-type': 'application/json' },
+            body: typeof body === 'string' ? body : JSON.stringify(body),
+          }),
+    });
+    return [response.status, await response.json()];
+  }
+
+  it('puts a document with its next version, lists and deletes it, for the tenant of the caller', async () => {
+    const toolbox = hsafaToolbox(memoryToolDocuments(() => new Date(0)));
+    const base = await served({ toolbox, identity: admin });
+    const stored = { name, version: 1, document, changedAt: '1970-01-01T00:00:00.000Z' };
+    expect(await request(base, 'GET', 'a/tools')).toEqual([200, { tools: [] }]);
+    expect(await request(base, 'PUT', `a/tools/${name}`, document)).toEqual([
+      200,
+      { ...stored, warnings: [] },
+    ]);
+    expect(await request(base, 'GET', 'a/tools')).toEqual([200, { tools: [stored] }]);
+    expect(await request(base, 'GET', 'a/tools?tenant=other')).toEqual([200, { tools: [] }]);
+    expect(await toolbox.list({ tenant: 'acme', agent: 'a' })).toEqual([stored]);
+    expect(await request(base, 'PUT', `a/tools/${name}`, document)).toMatchObject([
+      200,
+      { version: 2 },
+    ]);
+    expect(await request(base, 'DELETE', `a/tools/${name}`)).toEqual([200, { deleted: true }]);
+    expect(await request(base, 'DELETE', `a/tools/${name}`)).toEqual([
+      404,
+      { error: 'No such tool document' },
+    ]);
+  });
+
+  it.each<[string, Partial<CallerIdentity> | undefined, string, unknown, number]>([
+    [
+      'a caller without the right',
+      { rights: ['answer', 'read'] },
+      `a/tools/${name}`,
+      document,
+      403,
+    ],
+    ['a caller who is unknown', undefined, `a/tools/${name}`, document, 401],
+    [
+      'a caller who is bound to a conversation',
+      { ...admin, conversation: 'c' },
+      `a/tools/${name}`,
+      document,
+      403,
+    ],
+    ['a tenant of others', admin, `a/tools/${name}?tenant=umbrella`, document, 403],
+    ['another name than that of the path', admin, 'a/tools/other', document, 400],
+    ['an agent that cannot be', admin, `a%20b/tools/${name}`, document, 400],
+    ['a list', admin, `a/tools/${name}`, [document], 400],
+    ['no JSON', admin, `a/tools/${name}`, '{', 400],
+    ['a faulty document', admin, `a/tools/${name}`, { ...document, timeout: -1 }, 400],
+  ])('refuses %s', async (_title, identity, path, body, status) => {
+    const toolbox = hsafaToolbox(memoryToolDocuments());
+    const base = await served({ toolbox, identity });
+    expect(await request(base, 'PUT', path, body)).toEqual([
+      status,
+      expect.objectContaining({ error: expect.any(String) as string }),
+    ]);
+    expect(await toolbox.list({ tenant: 'acme', agent: 'a' })).toEqual([]);
+  });
+
+  it('names every fault of a document by its path', async () => {
+    const base = await served({ toolbox: hsafaToolbox(memoryToolDocuments()), identity: admin });
+    const body = { ...document, timeout: 0, visible: 1 };
+    expect(await request(base, 'PUT', `a/tools/${name}`, body)).toMatchObject([
+      400,
+      { code: 'invalid_definition', problems: [{ field: 'visible' }, { field: 'timeout' }] },
+    ]);
   });
 });
