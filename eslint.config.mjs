@@ -143,6 +143,7 @@ const FLOORS = {
     ['routes'],
     ['spaces', 'worklist'],
   ],
+  'compat/hsafa': [['documents'], ['routes']],
   'http/routes': [['service']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [

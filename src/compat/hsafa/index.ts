@@ -4,22 +4,10 @@ export {
   type HsafaAgents,
   hsafaAgents,
   type ServerExtras,
-} from './agents.js';
-export type { AgentDocument, ToolDocument } from './documents.js';
-export { type HsafaFile, type HsafaFileOptions, loadHsafaFile } from './files.js';
-export type { Warning } from './findings.js';
-export {
-  type PendingStatus,
-  type PendingToolCall,
-  parseRunId,
-  pendingToolCallOf,
-  pendingToolCalls,
-  runIdOf,
-} from './pending.js';
-export type { CallerIdentity, Identify } from './routes/callers.js';
-export type { ResultsClient, ResultsConversation } from './routes/results.js';
-export { type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
-export type { CallOffers } from './routes/stream.js';
+} from './documents/agents.js';
+export { type HsafaFile, type HsafaFileOptions, loadHsafaFile } from './documents/files.js';
+export type { Warning } from './documents/findings.js';
+export type { AgentDocument, ToolDocument } from './documents/forms.js';
 export {
   type DocumentOwner,
   type HsafaToolbox,
@@ -28,5 +16,17 @@ export {
   type PutTool,
   type StoredTool,
   type ToolDocumentStore,
-} from './toolbox.js';
-export { type HsafaOptions, type HsafaTools, hsafaTools } from './tools.js';
+} from './documents/toolbox.js';
+export { type HsafaOptions, type HsafaTools, hsafaTools } from './documents/tools.js';
+export type { CallerIdentity, Identify } from './routes/callers.js';
+export {
+  type PendingStatus,
+  type PendingToolCall,
+  parseRunId,
+  pendingToolCallOf,
+  pendingToolCalls,
+  runIdOf,
+} from './routes/pending.js';
+export type { ResultsClient, ResultsConversation } from './routes/results.js';
+export { type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
+export type { CallOffers } from './routes/stream.js';

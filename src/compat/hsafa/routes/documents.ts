@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 import { isRecord } from '../../../protocol/values/json.js';
-import type { DocumentOwner, HsafaToolbox } from '../toolbox.js';
+import type { DocumentOwner, HsafaToolbox } from '../documents/toolbox.js';
 import { type Answer, type Caller, refusal } from './callers.js';
 
 const NOT_FOUND = refusal(404, 'No such tool document');
@@ -14,7 +14,7 @@ export async function documentsAnswer(
   request: Request,
   { tenant, conversation }: Caller,
 ): Promise<Answer> {
-  // A token for one conversation is no administrator of the agent, whatever rights it has.
+  // A token for one conversation does not administer the agent, even with the right.
   if (conversation !== undefined) return refusal(403, 'The caller is bound to a conversation');
   const { agent = '', name = '' } = request.params as Readonly<Record<string, string | undefined>>;
   const problem = idProblem('agent', agent);

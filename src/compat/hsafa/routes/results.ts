@@ -7,8 +7,8 @@ import type { CanonicalEvent } from '../../../protocol/log/events.js';
 import type { StampedActor } from '../../../protocol/values/actors.js';
 import type { LogCursor } from '../../../protocol/values/cursor.js';
 import { isRecord, type Json } from '../../../protocol/values/json.js';
-import { parseRunId, pendingToolCallOf } from '../pending.js';
 import { type Answer, answerToError, type Caller, refusal } from './callers.js';
+import { parseRunId, pendingToolCallOf } from './pending.js';
 
 interface Page {
   readonly events: readonly CanonicalEvent[];

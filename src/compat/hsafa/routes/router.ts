@@ -9,7 +9,7 @@ import express, {
   type Response,
   type Router,
 } from 'express';
-import type { HsafaToolbox } from '../toolbox.js';
+import type { HsafaToolbox } from '../documents/toolbox.js';
 import {
   type Answer,
   answerToError,
@@ -85,7 +85,7 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     router.put('/api/agents/:agent/tools/:name', express.json({ limit: MAX_BODY }), documents);
     router.delete('/api/agents/:agent/tools/:name', documents);
   }
-  router.use(failed);
+  router.use(errorHandler());
   return router;
 }
 
@@ -111,7 +111,8 @@ async function stream(
   try {
     return await streamCalls(offers, caller, { request, response, signal: AbortSignal.any(ends) });
   } catch (error) {
-    if (response.headersSent) return undefined;
+    // The reader may report the end that was asked for.
+    if (own.signal.aborted) return undefined;
     throw error;
   } finally {
     clearTimeout(timer);
@@ -120,14 +121,18 @@ async function stream(
 }
 
 /** Answers errors of the client and of the body; any other is left to the application. */
-const failed: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  const { type, status } = error as { readonly type?: unknown; readonly status?: unknown };
-  const answer =
-    type === 'entity.too.large'
-      ? refusal(413, `The body has more than ${MAX_BODY}`)
-      : typeof type === 'string' && typeof status === 'number' && status < 500
-        ? refusal(status, 'The body must be JSON')
-        : answerToError(error);
-  if (answer === undefined || response.headersSent) next(error);
-  else response.status(answer.status).json(answer.body);
-};
+function errorHandler(): ErrorRequestHandler {
+  const handle = (...[error, , response, next]: Parameters<ErrorRequestHandler>): void => {
+    const { type, status } = error as { readonly type?: unknown; readonly status?: unknown };
+    const answer =
+      type === 'entity.too.large'
+        ? refusal(413, `The body has more than ${MAX_BODY}`)
+        : typeof type === 'string' && typeof status === 'number' && status < 500
+          ? refusal(status, 'The body must be JSON')
+          : answerToError(error);
+    if (answer === undefined || response.headersSent) next(error);
+    else response.status(answer.status).json(answer.body);
+  };
+  // Express recognises an error handler by its four parameters.
+  return Object.defineProperty(handle, 'length', { value: 4 });
+}

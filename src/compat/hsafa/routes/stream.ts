@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import type { ToolOffer } from '../../../protocol/calls/claims.js';
 import type { JudgedActor } from '../../../protocol/values/actors.js';
-import { runIdOf } from '../pending.js';
 import { type Answer, type Caller, refusal } from './callers.js';
+import { runIdOf } from './pending.js';
 
 interface OffersOf {
   readonly tenant: string;

@@ -1,23 +1,13 @@
-/** The routes of the gateway, over HTTP, on a conversation of the test kit: results of tools and the stream of calls. */
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
+/** The route for results of tools, over HTTP, on a conversation of the test kit. */
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ConversationClient } from '../../../../src/client/index.js';
 import { ConversationError } from '../../../../src/client/index.js';
-import type { OfferReader } from '../../../../src/client/ports/reader.js';
 import {
   type CallerIdentity,
-  type CallOffers,
-  type HsafaToolbox,
   hsafaAgents,
-  hsafaRoutes,
-  hsafaToolbox,
-  memoryToolDocuments,
   type ResultsClient,
   runIdOf,
 } from '../../../../src/compat/hsafa/index.js';
-import type { ToolOffer } from '../../../../src/protocol/calls/claims.js';
 import type { LogCursor } from '../../../../src/protocol/values/cursor.js';
 import {
   calls,
@@ -27,20 +17,12 @@ import {
   type TestConversation,
   testConversation,
 } from '../../../../src/testing/index.js';
+import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
 import { promise } from '../../../support/promise.js';
-import { until } from '../../../support/until.js';
 
 const WAITS = { name: 'fetchExternalData', executionType: 'external', timeout: 10_000 };
 const ASYNC = { name: 'confirmAction', executionType: 'space', isAsync: true };
 const ECHO = { name: 'displayChart', executionType: 'internal' };
-
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
 
 /** A client of one conversation, `talk` of the tenant `acme`. The page size is small, so that reads go on. */
 function clientOf(t: TestConversation<unknown>): ResultsClient {
@@ -69,34 +51,6 @@ function clientOf(t: TestConversation<unknown>): ResultsClient {
       };
     },
   };
-}
-
-const ANN: CallerIdentity = {
-  ...{ tenants: ['acme', 'other'], actor: { id: 'ann' }, verified: true },
-  rights: ['answer'],
-};
-
-async function served(options: {
-  readonly client?: ResultsClient;
-  readonly identity?: Partial<CallerIdentity> | undefined;
-  readonly offers?: CallOffers;
-  readonly toolbox?: HsafaToolbox;
-}) {
-  const { client = {} as ResultsClient, offers, toolbox } = options;
-  const identity = 'identity' in options ? options.identity : {};
-  const app = express();
-  app.use(
-    hsafaRoutes({
-      client,
-      identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
-      ...(offers === undefined ? {} : { offers }),
-      ...(toolbox === undefined ? {} : { toolbox }),
-    }),
-  );
-  const server = app.listen(0, '127.0.0.1');
-  servers.push(server);
-  await new Promise((resolve) => server.once('listening', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function waiting(...names: readonly string[]) {
@@ -136,7 +90,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     ...promise('S29', 'H42', 'H43', 'H45'),
   }, async () => {
     const { t, runId, client } = await waiting('fetchExternalData');
-    const base = await served({ client });
+    const base = await servedRoutes({ client });
     const body = { callId: 'call_1', result: { found: 3 } };
     expect(await post(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
     expect(t.result('fetchExternalData')).toEqual({ ok: true, result: { found: 3 } });
@@ -154,7 +108,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     ...promise('S29', 'H42', 'H44'),
   }, async () => {
     const { t, runId, client } = await waiting('confirmAction');
-    const base = await served({ client });
+    const base = await servedRoutes({ client });
     expect(t.text).toBe('So.');
     expect(await post(base, runId, { callId: 'call_1', result: { confirmed: true } })).toEqual(OK);
     expect(t.text).toBe('Then.');
@@ -164,7 +118,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
 
   it('takes one late result, which goes to the inbox', promise('S29', 'H42', 'H44'), async () => {
     const { t, runId, client } = await waiting('fetchExternalData');
-    const base = await served({ client });
+    const base = await servedRoutes({ client });
     await t.advance('10s');
     expect(await post(base, runId, { callId: 'call_1', result: 1 })).toEqual(OK);
     expect(t.eventsOf('inbox_event')).toHaveLength(1);
@@ -177,7 +131,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
       'confirmAction',
       'fetchExternalData',
     );
-    const base = await served({ client });
+    const base = await servedRoutes({ client });
     expect(await post(base, runId, { callId: 'call_1', result: 1 })).toEqual(NOT_FOUND);
     expect(await post(base, runId, { callId: 'call_2', result: 2 })).toEqual(OK);
     expect(await post(base, runId, { callId: 'call_3', result: 3 })).toEqual(OK);
@@ -210,7 +164,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     promise('S29', 'H42'),
     async (_title, of, body, answer) => {
       const { t, runId, client } = await waiting('fetchExternalData');
-      const base = await served({ client });
+      const base = await servedRoutes({ client });
       expect(await post(base, of(runId), body)).toEqual(answer);
       expect(t.pending).toHaveLength(1);
       expect(t.eventTypes).not.toContain('resolution');
@@ -242,7 +196,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     ['is bound to another conversation', { conversation: 'elsewhere' }, '', NOT_FOUND],
   ])('refuses a caller who %s', promise('S29'), async (_title, identity, query, answer) => {
     const { t, runId, client } = await waiting('fetchExternalData');
-    const base = await served({ client, identity });
+    const base = await servedRoutes({ client, identity });
     const response = await fetch(`${base}/api/runs/${runId}/tool-results${query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -259,12 +213,14 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     const resolve = () => Promise.resolve(queued);
     const away = () =>
       Promise.reject(new ConversationError('store_unavailable', 'The store is away'));
-    const slow = await served({ client: { conversation: () => ({ ...conversation, resolve }) } });
+    const slow = await servedRoutes({
+      client: { conversation: () => ({ ...conversation, resolve }) },
+    });
     expect(await post(slow, runId, { callId: 'call_1' })).toEqual([
       202,
       { success: true, agentEntityId: 'talk', queued: true },
     ]);
-    const down = await served({
+    const down = await servedRoutes({
       client: { conversation: () => ({ ...conversation, snapshot: away }) },
     });
     expect(await post(down, runId, { callId: 'call_1' })).toEqual([
@@ -274,170 +230,6 @@ describe('POST /api/runs/{runId}/tool-results', () => {
   });
 
   it('takes a ConversationClient', () => {
-    const client = {} as ConversationClient satisfies ResultsClient;
-    expect(hsafaRoutes({ client, identify: () => undefined })).toBeTypeOf('function');
-  });
-});
-
-describe('GET /api/tools/stream', () => {
-  const offer: ToolOffer = {
-    ...{ ref: 'r', toolCallId: 'call_1', turnId: 'turn_1', conversationId: 'talk', agent: 'a' },
-    ...{ tool: 'fetchExternalData', input: { q: 1 }, attempt: 1 },
-    executor: 'external',
-    ...{ openedAt: '2026-01-01T00:00:00Z', deadline: '2026-01-01T00:00:10Z' },
-  };
-
-  it('has each call as tool.call, and its position with every frame', promise('H28'), async () => {
-    const seen: unknown[] = [];
-    let isOver = false;
-    const offers: CallOffers = {
-      offers: () => Promise.resolve(undefined),
-      watchOffers: async function* (of, { signal, after }) {
-        seen.push({ ...of, after });
-        yield { type: 'offer', id: 'o-1', offer };
-        yield { type: 'gone', id: 'o-2' };
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        isOver = true;
-      },
-    };
-    const base = await served({ offers });
-    const leave = new AbortController();
-    const response = await fetch(`${base}/api/tools/stream?tools=fetchExternalData,x`, {
-      headers: { 'last-event-id': 'o-0' },
-      signal: leave.signal,
-    });
-    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-    let text = '';
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    while (!text.includes('o-2\n\n')) text += (await reader.read()).value ?? '';
-    expect(text.split('\n\n').slice(1)).toEqual([
-      [
-        'id: o-1',
-        'event: tool.call',
-        `data: ${JSON.stringify({
-          ...{ toolCallId: 'call_1', toolName: 'fetchExternalData', args: { q: 1 } },
-          ...{ runId: 'talk:turn_1', agentEntityId: 'talk', ts: '2026-01-01T00:00:00Z' },
-        })}`,
-      ].join('\n'),
-      'id: o-2',
-      '',
-    ]);
-    expect(seen).toEqual([
-      {
-        ...{ tenant: 'acme', tools: ['fetchExternalData', 'x'], executors: ['external'] },
-        ...{ actor: { id: 'ann', verified: true, channel: 'api' }, after: 'o-0' },
-      },
-    ]);
-    leave.abort();
-    await until('the watch has ended', () => isOver);
-  });
-
-  it.each<[string, string, Partial<CallerIdentity> | undefined, number]>([
-    ['no tools', '', {}, 400],
-    ['too many tools', `?tools=${Array(101).fill('x').join(',')}`, {}, 400],
-    ['no identity', '?tools=x', undefined, 401],
-    ['no right', '?tools=x', { rights: ['read'] }, 403],
-  ])('refuses %s', async (_title, query, identity, status) => {
-    const offers = {
-      offers: () => Promise.reject(new Error('unreachable')),
-    } as unknown as CallOffers;
-    const base = await served({ offers, identity });
-    const response = await fetch(`${base}/api/tools/stream${query}`);
-    expect(response.status).toBe(status);
-    expect(await response.json()).toHaveProperty('error');
-  });
-
-  it("takes the offers of a store's reader", () => {
-    const offers = {} as OfferReader satisfies CallOffers;
-    expect(
-      hsafaRoutes({ client: clientOf({} as never), identify: () => undefined, offers }),
-    ).toBeTypeOf('function');
-  });
-
-  it('is not there without offers', async () => {
-    expect((await fetch(`${await served({})}/api/tools/stream?tools=x`)).status).toBe(404);
-  });
-});
-
-describe('/api/agents/{agent}/tools', () => {
-  const admin: Partial<CallerIdentity> = { rights: ['admin'] };
-  const document = { ...WAITS, description: 'Fetches.', inputSchema: { type: 'object' } };
-  const { name } = document;
-
-  async function request(base: string, method: string, path: string, body?: unknown) {
-    const response = await fetch(`${base}/api/agents/${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : {
-            headers: { 'content-type': 'application/json' },
-            body: typeof body === 'string' ? body : JSON.stringify(body),
-          }),
-    });
-    return [response.status, await response.json()];
-  }
-
-  it('puts a document with its next version, lists and deletes it, for the tenant of the caller', async () => {
-    const toolbox = hsafaToolbox(memoryToolDocuments(() => new Date(0)));
-    const base = await served({ toolbox, identity: admin });
-    const stored = { name, version: 1, document, changedAt: '1970-01-01T00:00:00.000Z' };
-    expect(await request(base, 'GET', 'a/tools')).toEqual([200, { tools: [] }]);
-    expect(await request(base, 'PUT', `a/tools/${name}`, document)).toEqual([
-      200,
-      { ...stored, warnings: [] },
-    ]);
-    expect(await request(base, 'GET', 'a/tools')).toEqual([200, { tools: [stored] }]);
-    expect(await request(base, 'GET', 'a/tools?tenant=other')).toEqual([200, { tools: [] }]);
-    expect(await toolbox.list({ tenant: 'acme', agent: 'a' })).toEqual([stored]);
-    expect(await request(base, 'PUT', `a/tools/${name}`, document)).toMatchObject([
-      200,
-      { version: 2 },
-    ]);
-    expect(await request(base, 'DELETE', `a/tools/${name}`)).toEqual([200, { deleted: true }]);
-    expect(await request(base, 'DELETE', `a/tools/${name}`)).toEqual([
-      404,
-      { error: 'No such tool document' },
-    ]);
-  });
-
-  it.each<[string, Partial<CallerIdentity> | undefined, string, unknown, number]>([
-    [
-      'a caller without the right',
-      { rights: ['answer', 'read'] },
-      `a/tools/${name}`,
-      document,
-      403,
-    ],
-    ['a caller who is unknown', undefined, `a/tools/${name}`, document, 401],
-    [
-      'a caller who is bound to a conversation',
-      { ...admin, conversation: 'c' },
-      `a/tools/${name}`,
-      document,
-      403,
-    ],
-    ['a tenant of others', admin, `a/tools/${name}?tenant=umbrella`, document, 403],
-    ['another name than that of the path', admin, 'a/tools/other', document, 400],
-    ['an agent that cannot be', admin, `a%20b/tools/${name}`, document, 400],
-    ['a list', admin, `a/tools/${name}`, [document], 400],
-    ['no JSON', admin, `a/tools/${name}`, '{', 400],
-    ['a faulty document', admin, `a/tools/${name}`, { ...document, timeout: -1 }, 400],
-  ])('refuses %s', async (_title, identity, path, body, status) => {
-    const toolbox = hsafaToolbox(memoryToolDocuments());
-    const base = await served({ toolbox, identity });
-    expect(await request(base, 'PUT', path, body)).toEqual([
-      status,
-      expect.objectContaining({ error: expect.any(String) as string }),
-    ]);
-    expect(await toolbox.list({ tenant: 'acme', agent: 'a' })).toEqual([]);
-  });
-
-  it('names every fault of a document by its path', async () => {
-    const base = await served({ toolbox: hsafaToolbox(memoryToolDocuments()), identity: admin });
-    const body = { ...document, timeout: 0, visible: 1 };
-    expect(await request(base, 'PUT', `a/tools/${name}`, body)).toMatchObject([
-      400,
-      { code: 'invalid_definition', problems: [{ field: 'visible' }, { field: 'timeout' }] },
-    ]);
+    expectTypeOf<ConversationClient>().toExtend<ResultsClient>();
   });
 });

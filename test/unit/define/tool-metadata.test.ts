@@ -1,9 +1,9 @@
 /** Metadata of tools: data that the engine keeps and shows, and never reads. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent, defineTool, httpTool, manifestOf } from '../../../../src/index.js';
-import { calls, says, script, testConversation } from '../../../../src/testing/index.js';
-import { defineUntyped, expectFault, type Fault } from './faults.js';
+import { defineAgent, defineTool, httpTool, manifestOf } from '../../../src/index.js';
+import { calls, says, script, testConversation } from '../../../src/testing/index.js';
+import { defineUntyped, expectFault, type Fault } from './tool/faults.js';
 
 const base = { name: 'find', description: 'Finds.', input: z.object({}) };
 const run = () => 'found';

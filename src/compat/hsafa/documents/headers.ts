@@ -1,8 +1,8 @@
 /** Headers of HTTP tools: secrets are references, which the worker resolves for each call. Runs anywhere. */
-import type { UntypedServices } from '../../define/tool/context.js';
-import { type HttpHeader, type SecretSource, secret } from '../../define/tool/http-plan.js';
-import type { ParsedTool } from './documents.js';
+import type { UntypedServices } from '../../../define/tool/context.js';
+import { type HttpHeader, type SecretSource, secret } from '../../../define/tool/http-plan.js';
 import { below, type Findings } from './findings.js';
+import type { ParsedTool } from './forms.js';
 
 type Declared = NonNullable<NonNullable<ParsedTool['execution']>['headers']>;
 

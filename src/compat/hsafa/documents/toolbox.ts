@@ -2,14 +2,14 @@
  * Tool documents that change at run time: a port with versions, and the plugin by which agents have them. A call that
  * waits keeps the version that it was made with. Runs anywhere.
  */
-import { DefinitionError } from '../../define/checks/problems.js';
-import { definePlugin } from '../../define/define-plugin.js';
-import type { Plugin } from '../../define/plugin/types.js';
-import { MAX_FACTORY_ARGS_BYTES, MAX_MADE_TOOLS } from '../../protocol/limits/limits.js';
-import { type Json, utf8Bytes } from '../../protocol/values/json.js';
-import { toWireName } from '../../protocol/values/tool-names.js';
-import type { ToolDocument } from './documents.js';
+import { DefinitionError } from '../../../define/checks/problems.js';
+import { definePlugin } from '../../../define/define-plugin.js';
+import type { Plugin } from '../../../define/plugin/types.js';
+import { MAX_FACTORY_ARGS_BYTES, MAX_MADE_TOOLS } from '../../../protocol/limits/limits.js';
+import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
+import { toWireName } from '../../../protocol/values/tool-names.js';
 import type { Warning } from './findings.js';
+import type { ToolDocument } from './forms.js';
 import { type HsafaOptions, hsafaTools } from './tools.js';
 
 export interface DocumentOwner {

@@ -1,14 +1,14 @@
 /** `hsafaAgents`: agent documents of the Hsafa gateway as agents of this engine. Runs anywhere. */
-import type { AgentSettingsSpec } from '../../define/agent/settings.js';
-import { type Agent, type AgentSpec, defineAgent } from '../../define/define-agent.js';
-import type { McpHttpServerSpec } from '../../define/mcp/spec.js';
-import { type McpServer, mcpServer } from '../../define/mcp-server.js';
-import type { Plugin } from '../../define/plugin/types.js';
-import type { UntypedServices } from '../../define/tool/context.js';
-import type { Tool } from '../../define/tool/types.js';
-import type { Model } from '../../protocol/model/model.js';
-import { AgentDocumentSchema, type ParsedAgent, unreadFields } from './documents.js';
+import type { AgentSettingsSpec } from '../../../define/agent/settings.js';
+import { type Agent, type AgentSpec, defineAgent } from '../../../define/define-agent.js';
+import type { McpHttpServerSpec } from '../../../define/mcp/spec.js';
+import { type McpServer, mcpServer } from '../../../define/mcp-server.js';
+import type { Plugin } from '../../../define/plugin/types.js';
+import type { UntypedServices } from '../../../define/tool/context.js';
+import type { Tool } from '../../../define/tool/types.js';
+import type { Model } from '../../../protocol/model/model.js';
 import { below, Findings, type Warning } from './findings.js';
+import { AgentDocumentSchema, type ParsedAgent, unreadFields } from './forms.js';
 import {
   checkNames,
   definedIn,
@@ -94,9 +94,9 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
   const place = (field: string): string =>
     below(
       at,
-      field.replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? String(own)),
+      field.replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? own),
     );
-  return findings.defined(() => defineAgent(spec), place) as Agent | undefined;
+  return findings.defined(() => defineAgent(spec), place);
 }
 
 interface PlacedTool {

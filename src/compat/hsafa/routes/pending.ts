@@ -2,12 +2,12 @@
  * `PendingToolCall`: the records of calls that are answered from outside, as views of the event log and of the calls
  * that wait. Pure; runs anywhere.
  */
-import type { PlannedCall } from '../../protocol/calls/plan.js';
-import type { ToolResult } from '../../protocol/calls/results.js';
-import type { PendingCall } from '../../protocol/calls/suspensions.js';
-import type { CanonicalEvent } from '../../protocol/log/events.js';
-import { idProblem } from '../../protocol/values/ids.js';
-import type { Json } from '../../protocol/values/json.js';
+import type { PlannedCall } from '../../../protocol/calls/plan.js';
+import type { ToolResult } from '../../../protocol/calls/results.js';
+import type { PendingCall } from '../../../protocol/calls/suspensions.js';
+import type { CanonicalEvent } from '../../../protocol/log/events.js';
+import { idProblem } from '../../../protocol/values/ids.js';
+import type { Json } from '../../../protocol/values/json.js';
 
 /**
  * | status | the call |

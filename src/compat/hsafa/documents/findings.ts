@@ -1,6 +1,6 @@
 /** Faults and warnings of documents: all of them are collected, and reported at once. Runs anywhere. */
 import type { z } from 'zod';
-import { DefinitionError, type DefinitionProblem } from '../../define/checks/problems.js';
+import { DefinitionError, type DefinitionProblem } from '../../../define/checks/problems.js';
 
 /** A choice that was made for a document that leaves it open, or a part of it that has no effect. */
 export interface Warning {

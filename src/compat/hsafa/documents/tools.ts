@@ -1,22 +1,22 @@
 /** `hsafaTools`: tool documents of the Hsafa gateway as tools of this engine. Runs anywhere. */
-import { defineTool } from '../../define/define-tool.js';
-import type { HttpAnswer } from '../../define/http/spec.js';
-import { httpTool } from '../../define/http-tool.js';
-import { jsonSchema, type RawSchema } from '../../define/schemas/schema.js';
-import { type ToolError, toolError } from '../../define/tool/context.js';
-import type { HttpMethod } from '../../define/tool/http-plan.js';
-import type { ToolMetadata } from '../../define/tool/spec.js';
-import type { Tool } from '../../define/tool/types.js';
-import { TEXTS } from '../../protocol/failures/texts.js';
-import type { JsonSchema } from '../../protocol/values/json.js';
+import { defineTool } from '../../../define/define-tool.js';
+import type { HttpAnswer } from '../../../define/http/spec.js';
+import { httpTool } from '../../../define/http-tool.js';
+import { jsonSchema, type RawSchema } from '../../../define/schemas/schema.js';
+import { type ToolError, toolError } from '../../../define/tool/context.js';
+import type { HttpMethod } from '../../../define/tool/http-plan.js';
+import type { ToolMetadata } from '../../../define/tool/spec.js';
+import type { Tool } from '../../../define/tool/types.js';
+import { TEXTS } from '../../../protocol/failures/texts.js';
+import type { JsonSchema } from '../../../protocol/values/json.js';
+import { below, Findings, type Warning } from './findings.js';
 import {
   DEFAULT_TIMEOUT_MS,
   MAX_DOCUMENTS,
   type ParsedTool,
   ToolDocumentSchema,
   unreadFields,
-} from './documents.js';
-import { below, Findings, type Warning } from './findings.js';
+} from './forms.js';
 import { checkAddress, headersOf, type SecretOf } from './headers.js';
 
 export interface HsafaOptions {

@@ -3,8 +3,8 @@
  * anywhere. @see docs/compat.md#hsafa
  */
 import { z } from 'zod';
-import { MAX_MCP_SERVER_NAME_CHARS } from '../../define/mcp/limits.js';
-import { idProblem } from '../../protocol/values/ids.js';
+import { MAX_MCP_SERVER_NAME_CHARS } from '../../../define/mcp/limits.js';
+import { idProblem } from '../../../protocol/values/ids.js';
 
 export const EXECUTION_TYPES = ['gateway', 'external', 'space', 'internal'] as const;
 

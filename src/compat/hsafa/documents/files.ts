@@ -1,12 +1,12 @@
 /** `loadHsafaFile`: documents from a file or a folder. Runs in Node. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Agent } from '../../define/define-agent.js';
-import type { Tool } from '../../define/tool/types.js';
-import { isRecord } from '../../protocol/values/json.js';
+import type { Agent } from '../../../define/define-agent.js';
+import type { Tool } from '../../../define/tool/types.js';
+import { isRecord } from '../../../protocol/values/json.js';
 import { agentOf, type HsafaAgentOptions } from './agents.js';
-import { MAX_DOCUMENTS } from './documents.js';
 import { Findings, type Warning } from './findings.js';
+import { MAX_DOCUMENTS } from './forms.js';
 import { checkNames, definedIn, type Placed, placesOf, toolOf } from './tools.js';
 
 export interface HsafaFileOptions extends HsafaAgentOptions {
