@@ -2,13 +2,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-const ROW = /^\| (agentic-core|Agentix|AGN-005) \| (.+?) \| `([^`]+\.test\.ts)`: `([^`]+)` \|$/;
+const ROW =
+  /^\| (agentic-core|Agentix|AGN-005|Hsafa) \| (.+?) \| `([^`]+\.test\.ts)`: `([^`]+)` \|$/;
 
-it('each example of agentic-core, Agentix and AGN-005 has a test, by its file and title', () => {
+it('each example of agentic-core, Agentix, AGN-005 and Hsafa has a test, by its file and title', () => {
   const rows = readFileSync('docs/compat.md', 'utf8')
     .split('\n')
     .filter(
-      (line) => /^\| (agentic-core|Agentix|AGN-005) \|/.test(line) && line.includes('.test.ts'),
+      (line) =>
+        /^\| (agentic-core|Agentix|AGN-005|Hsafa) \|/.test(line) && line.includes('.test.ts'),
     );
   const faults = rows.flatMap((line) => {
     const [, system, heading, file, title] = ROW.exec(line) ?? [];

@@ -96,7 +96,7 @@ describe('Inline (URL): Weather API', () => {
       /not JSON/,
     ],
     ['a connection that breaks', (_request, response) => response.destroy(), /127\.0\.0\.1/],
-  ])('an HTTP failure is {error}: %s', async (_title, given, text) => {
+  ])('an HTTP failure is {error}: %s', promise('S30', 'H15'), async (_title, given, text) => {
     answer = given;
     const { t, read } = agentWith(fetchWeather(), calls('fetchWeather', {}), says('Sorry.'));
     await t.send('Weather?');
@@ -244,7 +244,7 @@ describe('Internal: Display chart', () => {
 
 describe('MCP Tools: Configuration', () => {
   it('github-tools is a server with an allow-list, whose tools are not visible', {
-    ...promise('H54', 'H55'),
+    ...promise('S31', 'H54', 'H55'),
   }, () => {
     const server = {
       ...{ name: 'github-tools', url: 'https://mcp.github.com', transport: 'http' },

@@ -59,7 +59,7 @@ describe('a tool document', () => {
     ],
   ])(
     'that is %s becomes a tool by the order internal, URL, async, wait',
-    promise('H8', 'H24'),
+    promise('S24', 'H8', 'H24'),
     (_title, document, made) => {
       expect(tool(document)).toMatchObject(made);
     },
