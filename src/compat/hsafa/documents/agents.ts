@@ -67,17 +67,22 @@ interface AgentReading extends Reading {
   readonly shared?: ReadonlyMap<string, Tool>;
 }
 
+/** In place of required fields that break rules. */
+const REQUIRED = { name: 'agent', model: '' };
+
 /** Undefined, with its faults added, when the document makes no agent. */
 export function agentOf(document: unknown, at: string, reading: AgentReading): Agent | undefined {
   const { findings, options } = reading;
-  const parsed = findings.parsed(AgentDocumentSchema, document, at);
+  const before = findings.faults;
+  const parsed = findings.parsed(AgentDocumentSchema, document, { at, required: REQUIRED });
+  const isWhole = findings.faults === before;
   if (parsed === undefined) return undefined;
   for (const field of unreadFields('agent', parsed))
     findings.warn(below(at, field), 'is not a field of an agent document: nothing reads it');
   const tools = agentTools(parsed, at, reading);
   const mcpServers = serversOf(parsed, at, reading);
   const instructions = instructionsOf(parsed, at, findings);
-  const model = modelOf(parsed, at, reading);
+  const model = isWhole ? modelOf(parsed, at, reading) : undefined;
   if (model === undefined || instructions === undefined) return undefined;
   const { name, description } = parsed;
   const spec: AgentSpec<UntypedServices> = {

@@ -1,6 +1,7 @@
 /** Faults and warnings of documents: all of them are collected, and reported at once. Runs anywhere. */
 import type { z } from 'zod';
 import { DefinitionError, type DefinitionProblem } from '../../../define/checks/problems.js';
+import { isRecord } from '../../../protocol/values/json.js';
 
 /** A choice that was made for a document that leaves it open, or a part of it that has no effect. */
 export interface Warning {
@@ -19,6 +20,11 @@ export class Findings {
     this.#strict = strict;
   }
 
+  /** Number of faults: unchanged after a document that has none. */
+  get faults(): number {
+    return this.#faults.length;
+  }
+
   fault(path: string, rule: string): void {
     this.#faults.push({ field: path, rule });
   }
@@ -28,16 +34,24 @@ export class Findings {
     else this.warnings.push({ path, message });
   }
 
-  /** The parsed document; undefined, with its faults added, when it breaks a rule of the schema. */
+  /**
+   * The parsed document. One that breaks rules of the schema has its faults added, and is parsed without the fields that
+   * break them (`required` has values of such), so that faults of its other fields are found as well.
+   */
   parsed<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
-    at: string,
+    { at, required }: { readonly at: string; readonly required: Readonly<Record<string, unknown>> },
   ): z.output<Schema> | undefined {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const { path, message } of parsed.error.issues) this.fault(pathBelow(at, path), message);
-    return undefined;
+    const { issues } = parsed.error;
+    for (const { path, message } of issues) this.fault(pathBelow(at, path), message);
+    if (!isRecord(value)) return undefined;
+    const faulty = new Set(issues.map(({ path }) => path[0]));
+    const kept = Object.entries(value).filter(([field]) => !faulty.has(field));
+    const replaced = Object.entries(required).filter(([field]) => faulty.has(field));
+    return schema.safeParse(Object.fromEntries([...kept, ...replaced])).data;
   }
 
   /** Runs a definition; undefined, with its faults added at the fields that `place` names, when it is refused. */

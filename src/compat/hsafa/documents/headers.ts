@@ -23,12 +23,12 @@ export function headersOf(
   at: string,
   { findings, secretOf }: { readonly findings: Findings; readonly secretOf: SecretOf },
 ): Headers {
-  const headers: Record<string, HttpHeader<UntypedServices, unknown>> = {};
+  const headers: [string, HttpHeader<UntypedServices, unknown>][] = [];
   for (const [name, value] of Object.entries(declared)) {
     const place = below(at, name);
     if (typeof value !== 'string') {
       const { prefix } = value;
-      headers[name] = secret(secretOf(value.secret), prefix === undefined ? {} : { prefix });
+      headers.push([name, secret(secretOf(value.secret), prefix === undefined ? {} : { prefix })]);
     } else if (CREDENTIALS.includes(name.toLowerCase()))
       findings.fault(
         place,
@@ -37,10 +37,10 @@ export function headersOf(
     else {
       if (KEY_NAME.test(name) || KEY_VALUE.test(value))
         findings.warn(place, 'looks like a credential: name it by {"secret": "NAME"}');
-      headers[name] = value;
+      headers.push([name, value]);
     }
   }
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 /** Warns of an address that has a key in its query. */

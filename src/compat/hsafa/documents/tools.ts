@@ -92,11 +92,20 @@ export interface Reading {
   readonly options: HsafaOptions;
 }
 
+/** In place of required fields that break rules. */
+const REQUIRED = { name: 'tool', executionType: 'external' };
+
 /** Undefined, with its faults added, when the document makes no tool. */
 export function toolOf(document: unknown, at: string, reading: Reading): Tool | undefined {
   const { findings } = reading;
-  const parsed = findings.parsed(ToolDocumentSchema, document, at);
-  if (parsed === undefined) return undefined;
+  const before = findings.faults;
+  const parsed = findings.parsed(ToolDocumentSchema, document, { at, required: REQUIRED });
+  const tool = parsed === undefined ? undefined : toolFrom(parsed, at, reading);
+  return findings.faults === before ? tool : undefined;
+}
+
+function toolFrom(parsed: ParsedTool, at: string, reading: Reading): Tool | undefined {
+  const { findings } = reading;
   for (const field of unreadFields('tool', parsed))
     findings.warn(below(at, field), 'is not a field of a tool document: nothing reads it');
   const common = commonOf(parsed, at, findings);

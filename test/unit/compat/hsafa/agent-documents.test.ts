@@ -65,6 +65,21 @@ describe('an agent document', () => {
       },
       ['tools[0].name', 'tools[2]'],
     ],
+    [
+      'with faults of its own and of several tools',
+      {
+        model: 7,
+        tools: [{ executionType: 'space' }, { executionType: 'gateway' }, { ...whole, timeout: 0 }],
+      },
+      [
+        'model',
+        'tools[0].name',
+        'tools[1].name',
+        'tools[1].execution.url',
+        'tools[2].executionType',
+        'tools[2].timeout',
+      ],
+    ],
   ])('%s is refused by its path', (_title, document, paths) => {
     expect(Object.keys(faultsOf(() => made(document)))).toEqual(paths);
   });
@@ -121,6 +136,7 @@ describe('documents in files', () => {
       'c.json',
       'b.json: [0].execution.url',
       'b.json: [1].model',
+      'b.json: [1].instructions',
     ]);
   });
 

@@ -235,6 +235,7 @@ describe('a tool document', () => {
       expect(Object.keys(faultsOf(() => hsafaTools(documents)))).toEqual([
         '[0].name',
         '[0].timeout',
+        '[0].execution.url',
         '[1]',
         '[2].execution.url',
         '[4].name',
