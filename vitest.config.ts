@@ -4,13 +4,13 @@ import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
 
 /** Projects of one group run in parallel; groups run one after the other. */
-const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
+const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3, attack: 4 } as const;
 
 /**
  * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
  * other. A model keeps a core busy by itself.
  */
-const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1 } as const;
+const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1, attack: 1 } as const;
 
 /** A third of the time of these tests are waits, of seconds each: one more file than there are cores uses them. */
 const PURE_FILES_AT_ONCE = availableParallelism() + 1;
@@ -34,11 +34,11 @@ function pure(name: string) {
 
 /** Tests that share one server or start processes: one forked process for each file. */
 function forked(
-  name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model',
+  name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model' | 'attack',
   globalSetup: string[],
   testTimeout: number,
 ) {
-  const group = name === 'postgres' || name === 'real-model' ? name : 'servers';
+  const group = name === 'workflows' || name === 'time' || name === 'e2e' ? 'servers' : name;
   return {
     test: {
       name,
@@ -77,6 +77,7 @@ export default defineConfig({
         ['test/support/engine/bundle.ts', 'test/support/servers/server.ts'],
         180_000,
       ),
+      forked('attack', [], 180_000),
     ],
   },
 });

@@ -41,6 +41,7 @@ const CHECKED = [
   'temporal-dev.sh',
   'test/activities',
   'test/bundle',
+  'test/attack',
   'test/docs',
   'test/e2e',
   'test/http',

@@ -1,6 +1,7 @@
 // npm test: builds, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
 //
-// `--all` adds the tests on a real model, which fetch 350 MB at the first run; `--no-build` uses the existing build.
+// `--all` adds the tests that need Python: those on a real model, which fetch 350 MB at the first run, and those with
+// Schemathesis. `--no-build` uses the existing build.
 // The numbers are those of vitest's own report. The exit code is 0 only if tests ran and nothing went wrong.
 // COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. The same report must also contain the tests of every
 // promise.
@@ -16,7 +17,7 @@ const given = process.argv.slice(2);
 const skipBuild = given.includes('--no-build');
 const own = given.filter((arg) => arg !== '--no-build' && arg !== '--all');
 const isChosen = given.includes('--all') || own.some((arg) => arg.startsWith('--project'));
-const args = isChosen ? own : ['--project=!real-model', ...own];
+const args = isChosen ? own : ['--project=!real-model', '--project=!attack', ...own];
 
 const loops = loopsWanted(process.env.COLLOQUY_TEST_LOAD);
 if (loops > 0) console.error(`test: beside ${loops} busy loops`);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackAddress } from '../net/hosts.js';
 import { isIdentified } from './identity/identified.js';
 import { streamsOf } from './request/streams.js';
+import { answerUnreadable } from './unreadable.js';
 
 export interface ServeOptions {
   /** 0 takes a free port. */
@@ -52,6 +53,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   const problem = isIdentified(app) ? undefined : hostProblem(host);
   if (problem !== undefined) throw new ListenError('not_loopback', problem);
   const server = createServer(app);
+  answerUnreadable(server);
   if (options.connectionsPerAddress !== undefined)
     limitConnections(server, options.connectionsPerAddress);
   await listen(server, options.port, host);

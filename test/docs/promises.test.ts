@@ -251,8 +251,8 @@ describe('by the report of a run', () => {
     expect(faults(both, { files, tests: 3, isWhole: false })).toEqual([]);
   });
 
-  it('only the real-model tests may be missing from a whole run', () => {
-    const files = [X, 'test/real-model/y.test.ts'];
+  it('only the tests that need Python may be missing from a whole run', () => {
+    const files = [X, 'test/real-model/y.test.ts', 'test/attack/y.test.ts'];
     expect(faults(both, { files, tests: 3 })).toEqual([]);
   });
 

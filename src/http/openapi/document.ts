@@ -136,7 +136,8 @@ function answersOf({ answers, streams }: Operation): JsonObject {
   );
 }
 
-const EVENTS: JsonObject = { 'text/event-stream': { schema: { type: 'string' } } };
+/** Without a schema: readers of the description differ on whether it is one of the whole stream or of an event. */
+const EVENTS: JsonObject = { 'text/event-stream': {} };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '201': 'Made',

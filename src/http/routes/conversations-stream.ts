@@ -19,9 +19,11 @@ export function addConversationStreamRoute(
   streams: OpenStreams,
 ): void {
   addRoute(router, '/v1/conversations/stream', {
+    // Everything else is about a conversation of this name.
     isMeant: (request) =>
-      ['GET', 'HEAD'].includes(request.method) &&
-      request.accepts(['json', 'text/event-stream']) === 'text/event-stream',
+      request.method === 'OPTIONS' ||
+      (['GET', 'HEAD'].includes(request.method) &&
+        request.accepts(['json', 'text/event-stream']) === 'text/event-stream'),
     get: async (request, response) => {
       const { after, tenant: _named, ...filter } = parseQuery(ListStreamQuerySchema, request);
       const tenant = tenantOf(request);

@@ -13,6 +13,7 @@ export interface FailureRow {
 export const FAILURES = {
   // Refusals of requests.
   invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
+  malformed_request: { httpStatus: 400, title: 'The request is not HTTP', retryable: false },
   malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
   unauthenticated: { httpStatus: 401, title: 'Not identified', retryable: false },
   identity_unavailable: {
@@ -28,6 +29,12 @@ export const FAILURES = {
     title: 'The content type is not JSON',
     retryable: false,
   },
+  headers_too_large: {
+    httpStatus: 431,
+    title: 'The request line and the headers are too large',
+    retryable: false,
+  },
+  request_timeout: { httpStatus: 408, title: 'The request did not come in time', retryable: true },
   body_too_large: { httpStatus: 413, title: 'The body is too large', retryable: false },
   unknown_agent: { httpStatus: 404, title: 'No such agent', retryable: false },
   unknown_conversation: { httpStatus: 404, title: 'No such conversation', retryable: false },

@@ -30,7 +30,10 @@ describe('addresses', () => {
       (await app.request(path, { method: 'PATCH' })).headers.get('allow');
     expect(await allow('/v1/conversations')).toBe('GET, HEAD, POST, OPTIONS');
     expect(await allow('/v1/conversations/c-1/messages')).toBe('POST, OPTIONS');
-    expect((await app.request('/v1/agents', { method: 'OPTIONS' })).status).toBe(204);
+    const options = { method: 'OPTIONS' };
+    expect((await app.request('/v1/agents', options)).status).toBe(204);
+    const stream = await app.request('/v1/conversations/stream', options);
+    expect(stream.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
   it.each([

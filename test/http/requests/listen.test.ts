@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../src/http/listen.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
@@ -53,5 +55,47 @@ describe('the server', () => {
     expect((await request('/v1/conversations')).status).toBe(200);
     await closed;
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  });
+});
+
+describe('requests that cannot be read', () => {
+  /** The whole answer to raw bytes. */
+  async function answerTo(bytes: string): Promise<string> {
+    const { server } = await startHttpApp();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(bytes);
+    return await text(socket);
+  }
+
+  it.each([
+    [
+      'a header that is too large',
+      `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
+  ])('get a problem document: %s', async (_what, bytes, status, code) => {
+    const answer = await answerTo(bytes);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status} `);
+    expect(head).toContain('Content-Type: application/problem+json');
+    expect(head).toContain('Connection: close');
+    expect(JSON.parse(body)).toMatchObject({ status, code, type: `urn:colloquy:problem:${code}` });
+  });
+
+  it('get none inside a stream that is open on the connection', async () => {
+    const { server, reader } = await startHttpApp();
+    reader.add('c-1', sampleLog('c-1'));
+    const socket = connect(server.port, '127.0.0.1');
+    const head = [
+      'GET /v1/conversations/c-1/events HTTP/1.1',
+      'host: 127.0.0.1',
+      'accept: text/event-stream',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.once('data', () => socket.write('hello\r\n\r\n'));
+    const answer = await text(socket).catch(String);
+    expect(answer).not.toContain('malformed_request');
   });
 });
