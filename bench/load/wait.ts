@@ -1,6 +1,7 @@
 /** Many conversations that wait for an approval, and the burst in which all of them are approved. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { collectedRss } from '../engine/collected.js';
 import type { BurstResult, ParkedResult, Stillness } from '../shared/long-cells.js';
 import { spreadOf } from '../shared/spread.js';
 import { cpuBetween, readCpu } from './cpu.js';
@@ -91,9 +92,11 @@ export class Crowd {
     const { byName: cpu, foreign: foreignCpu } = cpuBetween(from, readCpu(pids));
     const workerRssBytes = rssOf(pids['worker'] ?? 0);
     const judged = await this.#judged(sentAt, startedAt);
+    const workerHeldBytes = await collectedRss(pids['worker'], this.#parts.logFile);
     this.#waiting = [];
     const latency = spreadOf(latencies);
-    return { verdicts, verdictsMs, answersMs, latency, judged, workerRssBytes, cpu, foreignCpu };
+    const memory = { workerRssBytes, workerHeldBytes };
+    return { verdicts, verdictsMs, answersMs, latency, judged, ...memory, cpu, foreignCpu };
   }
 
   /** When each answer was taken, according to its conversation: also those whose senders were answered before. */

@@ -52,6 +52,7 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
     megabytes(memory.restartedRssBytes['worker']),
     megabytes(memory.restartedRssBytes['server']),
     megabytes(burst.workerRssBytes),
+    megabytes(burst.workerHeldBytes),
     (burst.verdictsMs / 1_000).toFixed(1),
     (burst.judged.lastMs / 1_000).toFixed(1),
     (burst.answersMs / 1_000).toFixed(1),
@@ -64,7 +65,7 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
   ]);
   const head = [
     ...['parked', 'wake-ups', 'worker MB', 'new worker MB', 'server MB'],
-    ...['after the burst MB', 'all replies s', 'all judged s', 'last answer s'],
+    ...['after the burst MB', 'collected MB', 'all replies s', 'all judged s', 'last answer s'],
     ...['verdict p50 ms', 'p95 ms', 'verdicts', 'bar: no wake-up'],
   ];
   return tableOf(head, rows);

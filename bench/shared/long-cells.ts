@@ -99,6 +99,8 @@ export interface BurstResult {
   };
   /** After the burst. */
   readonly workerRssBytes: number;
+  /** The same after its garbage was collected. */
+  readonly workerHeldBytes: number;
   readonly cpu: Readonly<Record<string, number>>;
   readonly foreignCpu: number;
 }

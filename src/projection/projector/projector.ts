@@ -124,6 +124,11 @@ export class Projector {
     this.#want(key, { ...target, urgency: 'now' });
   }
 
+  /** Whether events of the conversation are being fetched, or will be. */
+  follows(key: ConversationKey): boolean {
+    return this.#lanes.has(conversationKey(key));
+  }
+
   #want(key: ConversationKey, wanted: Wanted): void {
     const lane = this.#laneOf(key);
     lane.wanted = joined(lane.wanted, wanted);

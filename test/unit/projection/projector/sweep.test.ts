@@ -42,6 +42,19 @@ describe('the sweep', () => {
     expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 1 });
   });
 
+  it('queries no run that this worker follows by hints', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    await projector.flush(KEY, 6);
+    source.set({ runId: 'run-a', events: LOG });
+    projector.hint(source.hint());
+    const before = source.queries.length;
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 0 });
+    expect(source.queries).toHaveLength(before);
+    await until('the events are stored', async () => (await stored()) === LOG.length);
+    expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 1 });
+  });
+
   it('finds a conversation that the store does not have', async () => {
     const { source, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });
