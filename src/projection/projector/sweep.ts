@@ -226,7 +226,7 @@ export class Sweep {
       }
       const hasMoved = runId !== head.runId || historyLength !== head.historyLength;
       if (!hasMoved) return status === 'closed' ? this.#silent(head, 'endedSilently') : 'still';
-      // What this worker decides for it comes with hints; a query would take the time of its tasks.
+      // The events that this worker decides come with hints; a query would take the time of its tasks.
       if (projector.follows(key)) return 'still';
       const progress = await projector.catchUp(key, { runId, historyLength });
       // Otherwise the head keeps the run that may still have the missing events.
