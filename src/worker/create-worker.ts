@@ -10,17 +10,13 @@ import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { connectClient, temporalSettings } from '../client/temporal/connection.js';
-import { messageOf } from '../client/temporal/errors.js';
 import { ownIdentity } from '../client/workers/identity.js';
-import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
 import { manifestOf } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
-import type { ReadinessChecks } from '../net/readiness.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
 import { createIsDeletedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
 import { createLeaseLostNotifier, LeaseWatch } from '../projection/duties/lease-watch.js';
-import { StoreWatch } from '../projection/duties/store-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
 import { LossWatch } from '../projection/projector/loss-watch.js';
 import { Projector } from '../projection/projector/projector.js';
@@ -35,13 +31,12 @@ import {
 } from '../projection/reading/transcript-chunks.js';
 import { createEventSource } from '../projection/source/event-source.js';
 import { HistoryProbe } from '../projection/source/history-probe.js';
-import { newestEvents } from '../projection/source/history-tail.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import { openEventLog } from '../projection/source/open-log.js';
 import { createFindCompletion, type FindCompletion } from '../projection/source/task-commit.js';
 import type { WorkflowSource } from '../projection/source/workflow-source.js';
 import { createWorkflowSource } from '../projection/source/workflow-source.js';
-import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
+import { STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
@@ -64,8 +59,8 @@ import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { countedLog, runtimeCounters } from './watch/event-metrics.js';
 import { WorkerHealth } from './watch/health.js';
-import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
+import { readinessOfWorker, serverWatch, storeWatch } from './watch/watches.js';
 import { workerMcp } from './worker-mcp.js';
 import { workerTriggers } from './worker-triggers.js';
 import { workerWebhooks } from './worker-webhooks.js';
@@ -295,50 +290,6 @@ function readsHistory({ connection, namespace, logger }: Parts, identity: string
     findCompletion: createFindCompletion(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),
   };
-}
-
-function serverWatch({ client, logger, address }: Parts): ServerWatch {
-  return new ServerWatch({ ping: () => ping(client), address, logger });
-}
-
-/** A ping has the same deadline as a query of a workflow: one second. */
-async function ping(client: Client): Promise<void> {
-  await inTime(client, () => client.workflowService.getSystemInfo({}));
-}
-
-function readinessOfWorker(worker: Worker, { client, opened, address }: Parts): ReadinessChecks {
-  return {
-    temporal: async () => {
-      await ping(client).catch((error: unknown) => {
-        throw new Error(`Temporal at ${address} does not answer: ${messageOf(error)}`);
-      });
-    },
-    polling: async () => {
-      const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
-      if (workflowPollerState !== 'POLLING' || activityPollerState !== 'POLLING')
-        throw new Error(
-          `not polling: worker ${runState}, workflows ${workflowPollerState}, activities ${activityPollerState}`,
-        );
-    },
-    store: () => opened.log.checkWritable(),
-  };
-}
-
-/** Newest transactions of a history that are checked for their writers: some turns. */
-const WATCHED_TRANSACTIONS = 50;
-
-function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): StoreWatch {
-  return new StoreWatch({
-    storeId,
-    check: () => inTime(client, () => workersElsewhere(client, { taskQueue, storeId })),
-    newest: (run) => inTime(client, () => newestEvents(client, run, WATCHED_TRANSACTIONS)),
-    logger,
-  });
-}
-
-/** Bounds the call, so that a worker that stops does not wait for an unavailable server. */
-function inTime<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
-  return client.withDeadline(Date.now() + QUERY_DEADLINE_MS, work);
 }
 
 /** The work of the worker that leads the sweep after each pass. */
