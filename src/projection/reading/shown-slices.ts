@@ -23,12 +23,12 @@ export class ShownSlices {
     for (const slice of slices) this.#slices.set(nameOf(run, slice), slice);
   }
 
-  /** Each slice once; undefined when the run gave none for that place. */
+  /** Each slice once, and no message more than asked for; undefined when the run gave none for that place. */
   take(run: RunOfSlices, query: TranscriptQuery): TranscriptSlice | undefined {
     const name = nameOf(run, query);
     const slice = this.#slices.get(name);
     this.#slices.delete(name);
-    return slice;
+    return slice && { ...slice, messages: slice.messages.slice(0, query.to - query.from) };
   }
 }
 

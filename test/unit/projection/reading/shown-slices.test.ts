@@ -28,6 +28,13 @@ describe('slices that replayed runs have shown', () => {
     expect(slices.take(run, query)).toBeUndefined();
   });
 
+  it('are cut to what is asked for', () => {
+    const slices = new ShownSlices();
+    const two = [...slice(0, 'one').messages, ...slice(1, 'two').messages];
+    slices.show(RUN, [{ epoch: 2, from: 0, messages: two }]);
+    expect(slices.take(RUN, { epoch: 2, from: 0, to: 1 })).toEqual(slice(0, 'one'));
+  });
+
   it('are bounded in sum: the oldest go first', () => {
     const slices = new ShownSlices();
     const text = 'x'.repeat(1024 * 1024);
