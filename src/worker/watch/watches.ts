@@ -1,4 +1,4 @@
-/** What a worker watches while it runs: the server, other stores on its task queue, and whether it is ready. */
+/** Watches of a running worker: the server, other stores on its task queue, and whether it is ready. */
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import { messageOf } from '../../client/temporal/errors.js';
