@@ -10,7 +10,8 @@ import type { UntypedServices } from './tool/context.js';
 import type { Tool } from './tool/types.js';
 
 const HOOKS = ['migrate', 'setup', 'ready', 'prepare', 'dispose'] as const;
-const FIELDS = ['id', 'config', 'state', 'version', 'tools', 'factories', ...HOOKS];
+const CALL_HOOKS = ['refuse', 'begins', 'ends'];
+const FIELDS = ['id', 'config', 'state', 'version', 'tools', 'factories', 'calls', ...HOOKS];
 
 /**
  * Declares a plugin.
@@ -40,6 +41,7 @@ export function definePlugin<
     ...hook('ready', spec.ready, spec.config),
     ...hook('prepare', spec.prepare, spec.config),
     ...hook('dispose', spec.dispose, spec.config),
+    ...(spec.calls === undefined ? {} : { calls: Object.freeze({ ...spec.calls }) }),
     tools: Object.freeze([...tools]),
     ...factoriesOf(spec),
   } satisfies Plugin<Services, StateOf<State>>);
@@ -83,6 +85,7 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
   for (const name of HOOKS)
     if (spec[name] !== undefined && typeof spec[name] !== 'function')
       problems.add(name, `must be a function, got ${shown(spec[name])}`);
+  checkCallHooks(spec['calls'], problems);
   if (tools !== undefined && typeof tools !== 'function') checkTools(tools, problems);
   if (!isRecord(factories)) problems.add('factories', `must be an object, got ${shown(factories)}`);
   else
@@ -91,6 +94,18 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
       if (typeof make !== 'function')
         problems.add(`factories.${name}`, `must be a function, got ${shown(make)}`);
     }
+}
+
+function checkCallHooks(calls: unknown, problems: ProblemList): void {
+  if (calls === undefined) return;
+  if (!isRecord(calls)) {
+    problems.add('calls', `must be an object, got ${shown(calls)}`);
+    return;
+  }
+  checkKeys(problems, calls, { prefix: 'calls.', allowed: CALL_HOOKS });
+  for (const [name, hook] of Object.entries(calls))
+    if (hook !== undefined && typeof hook !== 'function')
+      problems.add(`calls.${name}`, `must be a function, got ${shown(hook)}`);
 }
 
 /** Names are checked together with those of the agent. */

@@ -17,6 +17,7 @@ import type {
   ToolEnded,
 } from '../../protocol/workflow/activities.js';
 import { withReads } from '../../tools/model-input/model-answer.js';
+import { seesRuns } from '../../tools/plugins/call-hooks.js';
 import type { LargeResults } from '../../tools/results/large-results.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
@@ -49,6 +50,7 @@ export interface Answered {
  * | it takes longer than all reads of an answer may | its signal fires, and it is left to an activity |
  * | it asks, or throws a `ToolRetry` | left to an activity, which carries that out |
  * | its result has to be stored beside the log | left to an activity: a result that the workflow did not take would stay in the store forever |
+ * | a plugin sees the runs of calls | left to an activity, which tells the plugin |
  * | its tool is not defined here, or something other than its code fails | left to an activity |
  * | the turn is cancelled | its signal fires, and the model call ends as cancelled |
  * | the worker stops | its signal fires, and the answer goes back with the reads that have ended |
@@ -127,7 +129,7 @@ interface ReadDeps {
 async function endOf(deps: ReadDeps, read: ForeseenRead): Promise<ToolEnded | undefined> {
   const { tools, agent, stopped } = deps;
   const tool = agent.tools.find(({ name }) => name === read.plan.name);
-  if (tool === undefined || handlerOf(tool) === undefined) return undefined;
+  if (tool === undefined || handlerOf(tool) === undefined || seesRuns(agent)) return undefined;
   try {
     // The race includes checks of the result, which take time as well.
     return await Promise.race([run(deps, tool, read), stopped]);

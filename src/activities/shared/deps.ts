@@ -2,6 +2,7 @@
 import type { Agent } from '../../define/define-agent.js';
 import type { TenantServices } from '../../define/services/per-tenant.js';
 import type { Logger } from '../../define/tool/context.js';
+import type { PortValues } from '../../define/tool/ports.js';
 import type { BlobStore } from '../../projection/index.js';
 import type { TranscriptChunks } from '../../projection/reading/transcript-chunks.js';
 import type { PluginStates } from '../../protocol/calls/plugin-state.js';
@@ -111,6 +112,8 @@ export interface ActivityDeps<Services> {
   readonly mcp?: McpServers;
   /** The schedules of triggers. Absent: tools that need them fail, and events of triggers wait for another worker. */
   readonly triggers?: TriggersPort;
+  /** Given to tools and plugins by `ctx.port`. Absent: none. */
+  readonly ports?: PortValues;
   /** How much is kept of model calls. Absent: nothing. */
   readonly audit?: AuditLevel;
   readonly logger: Logger;

@@ -34,6 +34,7 @@ export async function preparedStep(
       ...{ agent, ...about, requester, results, signal },
       states: await tools.states.statesOf(run, states),
       services: tools.services,
+      ports: tools.ports,
       logger: withFields(tools.logger, about),
     });
     tools.made.remember(run, { turnId, step }, prepared.agent);

@@ -15,6 +15,8 @@ import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { RunToolInput, RunToolResult } from '../../protocol/workflow/activities.js';
 import { judgeInput } from '../../tools/definition/judge.js';
 import { heldAt } from '../../tools/mcp/session/questions.js';
+import { refused, SeenRun } from '../../tools/plugins/call-hooks.js';
+import { PluginFailed } from '../../tools/plugins/lifecycle.js';
 import { handlerOf, runToolCall } from '../../tools/run/run.js';
 import { accessTo, StateView } from '../../tools/shared/state-view.js';
 import { type ActivityTools, publishLive, type ScopedTools } from '../shared/deps.js';
@@ -71,19 +73,23 @@ async function runInScope(tools: ScopedTools, input: RunToolInput): Promise<RunT
   const publish = (event: LiveEvent): void => {
     publishLive(tools, input, event);
   };
-  publish({ type: 'tool_call_started', ...origin });
   const progress = progressOf(tool, (payload) => {
     publish({ type: 'tool_progress', ...origin, payload });
   });
+  const ctx = contextOf(tools, input, {
+    ...{ attempt, progress: progress.report },
+    ...accessTo(states),
+  });
+  const seen = seenRun(tools, input, { tool, ctx });
   try {
+    const instead = await beforeRun(seen, input);
+    if (instead !== undefined) return instead;
+    publish({ type: 'tool_call_started', ...origin });
     const end = await withHeartbeat(() =>
       runToolCall({
         tool,
         input: call.input,
-        ctx: contextOf(tools, input, {
-          ...{ attempt, progress: progress.report },
-          ...accessTo(states),
-        }),
+        ctx,
         states,
         redactor: tools.scope.redactor,
         ...largeResults(tools, input),
@@ -92,16 +98,45 @@ async function runInScope(tools: ScopedTools, input: RunToolInput): Promise<RunT
         answer: input.asked?.answer,
       }),
     );
-    if ('ask' in end) return { ...end, ask: withTaskQueue(end.ask) };
+    if ('ask' in end) {
+      await withHeartbeat(() => seen.ends({ asked: true }));
+      return { ...end, ask: withTaskQueue(end.ask) };
+    }
     if (!('envelope' in end)) return end;
     const { retry, ...result } = end;
-    if (retry === undefined || isLastAttempt(input, attempt, retry)) return result;
-    throw retryFailure(retry);
+    if (retry !== undefined && !isLastAttempt(input, attempt, retry)) throw retryFailure(retry);
+    await withHeartbeat(() => seen.ends(result));
+    return result;
   } catch (error) {
     if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
     throw toFailure(error, 'tool_lost');
   } finally {
     progress.end();
+  }
+}
+
+function seenRun(
+  { registry }: ScopedTools,
+  { agent, call }: RunToolInput,
+  run: Pick<ConstructorParameters<typeof SeenRun>[0], 'tool' | 'ctx'>,
+): SeenRun {
+  const { plugins } = registry.agent(agent) ?? {};
+  const signal = Context.current().cancellationSignal;
+  return new SeenRun({ ...run, plugins, input: call.input, signal });
+}
+
+/** The result of a call that a plugin has refused; undefined when it may run. */
+async function beforeRun(
+  seen: SeenRun,
+  { call }: RunToolInput,
+): Promise<RunToolResult | undefined> {
+  try {
+    const refusal = await withHeartbeat(() => seen.begins());
+    return refusal === undefined ? undefined : { envelope: refused(refusal), executionMs: 0 };
+  } catch (error) {
+    // A call that may run only once has only one attempt: its result says that it has not run.
+    if (call.effects !== 'once' || !(error instanceof PluginFailed)) throw error;
+    return failedBefore('not_available', error.message);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Builds the context of a tool's code from the input of the activity that runs it. */
 import { Context } from '@temporalio/activity';
 import type { CallContext } from '../../define/tool/context.js';
+import { portAccess } from '../../define/tool/ports.js';
 import type { StateAccess } from '../../define/tool/state-access.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
@@ -41,6 +42,7 @@ export function contextOf(
     secret: tools.scope.secret,
     connection: tools.scope.connection,
     storedResults: storedResultsOf(tools, { tenant, conversationId }),
+    ...portAccess(tools.ports),
     triggers: triggersOf(tools, { agent, tenant, conversationId, requester, idempotencyKey }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
   };

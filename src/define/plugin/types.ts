@@ -3,9 +3,11 @@ import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { ParsedOf, RawSchema, Schema } from '../schemas/schema.js';
-import type { Logger, ToolSignal, UntypedServices } from '../tool/context.js';
+import type { ToolSignal, UntypedServices } from '../tool/context.js';
 import type { PluginRef, StateAccess } from '../tool/state-access.js';
 import type { Tool } from '../tool/types.js';
+import type { CallHooks } from './call-hooks.js';
+import type { PluginContext } from './context.js';
 
 /** A plugin as the engine knows it; made by `definePlugin` only. `State` is for inference and has no value. */
 export interface Plugin<Services = UntypedServices, State = unknown> extends PluginRef<State> {
@@ -20,6 +22,7 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
   readonly ready?: (ctx: PluginContext<Services>) => void | Promise<void>;
   readonly prepare?: (ctx: PrepareContext<Services>) => void | Promise<void>;
   readonly dispose?: (ctx: PluginContext<Services>) => void | Promise<void>;
+  readonly calls?: CallHooks<Services>;
   readonly tools: readonly Tool<Services>[];
   /** Makers of tools, by name. Absent: none. */
   readonly factories?: Readonly<Record<string, (args: Json) => Tool<Services>>>;
@@ -27,13 +30,6 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
 
 /** Any plugin, of any services: to be inspected, not run. */
 export type AnyPlugin = Plugin<never>;
-
-/** The context of a plugin's functions; the declared ones get the declaration's `config` besides. */
-export interface PluginContext<Services = UntypedServices> {
-  readonly services: Services;
-  /** Every line carries the plugin's id. */
-  readonly logger: Logger;
-}
 
 /** The context of `prepare`. */
 export interface PrepareContext<Services = UntypedServices> extends PluginContext<Services> {
@@ -100,6 +96,8 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   readonly prepare?: (ctx: PrepareContext<Services> & Configured<Config>) => void | Promise<void>;
   /** Runs when the worker has ended its work. An error is logged. */
   readonly dispose?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
+  /** Takes part in the calls of all tools of the agent. */
+  readonly calls?: CallHooks<Services>;
   /**
    * Tools that every agent with the plugin has. The function gets the plugin as the name of its state: a plugin whose
    * declaration names itself would have no type.

@@ -11,6 +11,7 @@ import type { Json } from '../../protocol/values/json.js';
 import type { ParsedOf, Schema } from '../schemas/schema.js';
 import type { Connection } from '../services/secrets.js';
 import type { AskSpec, Declined } from './ask.js';
+import type { PortAccess } from './ports.js';
 import type { StateAccess } from './state-access.js';
 
 /** The host's own `AbortSignal` where it has one (Node, browsers), so that it can be passed to `fetch` and the like. */
@@ -75,7 +76,7 @@ export interface StoredResults {
 export type UntypedServices = unknown;
 
 /** Identity and dependencies of one run of a tool's code. */
-export interface CallContext<Services = UntypedServices> extends StateAccess {
+export interface CallContext<Services = UntypedServices> extends StateAccess, PortAccess {
   readonly agent: string;
   readonly tenant: string;
   readonly conversationId: string;

@@ -72,6 +72,8 @@ export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 export const POLICY_TIMEOUT_MS = 10_000;
 /** `prepare` of one plugin: like a policy, it delays the model's answer. */
 export const PREPARE_TIMEOUT_MS = 10_000;
+/** A function of one plugin around a call, which delays the call. */
+export const CALL_HOOK_TIMEOUT_MS = 10_000;
 /** Texts of all plugins before one model call; they are sent again with each. */
 export const MAX_CONTEXT_ITEMS_BYTES = 64 * 1024;
 /** Bytes of plugin states that a worker remembers. */
@@ -283,3 +285,7 @@ export const MAX_SPACE_MESSAGE_METADATA_BYTES = 64 * 1024;
 export const MAX_SPACE_METADATA_DEPTH = 32;
 /** Messages, or changes, that one read of a space returns: with the bounds above, below 10 MB. */
 export const MAX_SPACE_PAGE = 100;
+/** Texts of agents in a space, with none of a person between them, that wake other agents. */
+export const MAX_AGENT_HOPS = 10;
+/** Texts of agents in a space within an hour that wake other agents. */
+export const MAX_AGENT_TEXTS_AN_HOUR = 600;

@@ -2,6 +2,7 @@
 import type { Agent, AnyAgent } from '../../define/define-agent.js';
 import type { SecretResolver } from '../../define/services/secrets.js';
 import { type Logger, SILENT_LOGGER } from '../../define/tool/context.js';
+import type { PortValues } from '../../define/tool/ports.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { MadeTool } from '../../protocol/calls/plan.js';
 import type { PluginStates } from '../../protocol/calls/plugin-state.js';
@@ -23,6 +24,7 @@ export interface LocalDeps<Services> {
   readonly model: Model;
   readonly services: Services;
   readonly scopes: Scopes;
+  readonly ports: PortValues;
   readonly logger: Logger;
   /** The states of plugins now. */
   states: () => PluginStates;
@@ -61,7 +63,7 @@ export async function localTool<Services>(
     readonly made?: MadeTool | undefined;
   },
 ): Promise<AnyTool | undefined> {
-  const { services, logger, states, added } = local;
+  const { services, logger, states, added, ports } = local;
   const agent = agentNamed(local, agentName);
   if (made === undefined) return agent.tools.find((tool) => tool.name === name);
   const { ref, at } = made;
@@ -70,7 +72,7 @@ export async function localTool<Services>(
   if (known !== undefined) return known;
   const { turnId, step, requester, results = [] } = at;
   const prepared = await prepareAgent({
-    ...{ agent, tenant, conversationId, turnId, step, requester, results, logger },
+    ...{ agent, tenant, conversationId, turnId, step, requester, results, logger, ports },
     services: services as never,
     states: states(),
     signal: new AbortController().signal,
@@ -84,6 +86,7 @@ export function localDeps<Services>(
   host: Omit<TriggerHost, 'idleCloseMs'>,
 ): LocalDeps<Services> {
   const { model = agent.model, services, secrets = {}, logger = SILENT_LOGGER } = options;
+  const { ports = {} } = options;
   const find = typeof secrets === 'function' ? secrets : ofRecord(secrets);
   const { idleCloseMs } = agent.settings;
   return {
@@ -92,6 +95,7 @@ export function localDeps<Services>(
     services: services as Services,
     scopes: new Scopes({ services, secrets: find, logger }),
     logger,
+    ports,
     states: () => ({}),
     added: new Map(),
     triggers: new LocalTriggers({ ...host, idleCloseMs: () => idleCloseMs }),

@@ -133,20 +133,20 @@ export class LocalModel<Services> {
   async #started(agent: AnyAgent): Promise<void> {
     if (this.#begun.has(agent)) return;
     this.#begun.add(agent);
-    const { services, logger } = this.#local;
-    await startPlugins([agent], { services: services as never, logger });
+    const { services, logger, ports } = this.#local;
+    await startPlugins([agent], { services: services as never, logger, ports });
   }
 
   /** @throws {ModelCallLost} for a failure of a plugin, which ends the turn */
   async #prepared(input: CallModelInput, signal: AbortSignal): Promise<Prepared> {
-    const { services, logger } = this.#local;
+    const { services, logger, ports } = this.#local;
     const agent = agentNamed(this.#local, input.agent);
     const { tenant, conversationId, turnId, step, requester, transcript } = input;
     const about = { tenant, conversationId, turnId, step, requester };
     try {
       await this.#started(agent);
       const prepared = await prepareAgent({
-        ...{ agent, ...about, signal, logger },
+        ...{ agent, ...about, signal, logger, ports },
         services: services as never,
         states: this.#local.states(),
         results: resultsOfTurn(transcript.append, turnId),

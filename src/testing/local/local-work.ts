@@ -1,5 +1,6 @@
 /** The activities of a test conversation: plans, runs and checks of its calls, and its requests to the model. */
 import type { InputOf, ResultOf } from '../../core/work/row.js';
+import { portAccess } from '../../define/tool/ports.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -10,9 +11,11 @@ import { checkCall, offerOf } from '../../tools/definition/check.js';
 import { checkEdit } from '../../tools/definition/edits.js';
 import { judgeInput } from '../../tools/definition/judge.js';
 import { goneCall, planCalls } from '../../tools/plan/plan.js';
+import { refused, SeenRun } from '../../tools/plugins/call-hooks.js';
+import { PluginFailed } from '../../tools/plugins/lifecycle.js';
 import { preflightToolCall } from '../../tools/run/preflight.js';
 import { reconcileToolCall } from '../../tools/run/reconcile.js';
-import { runToolCall } from '../../tools/run/run.js';
+import { runToolCall, type ToolRunEnd } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
 import type { CallScope } from '../../tools/scope/call-scope.js';
 import { rerunContext } from '../../tools/shared/entry.js';
@@ -79,16 +82,38 @@ export class LocalWork<Services> implements LocalActivities {
     }
     for (let attempt = 1; ; attempt += 1) {
       const end = await this.#inScope(input, (scope) =>
-        runToolCall({ ...this.#runOf(input, { attempt, scope }), tool, signal }),
+        this.#runSeen({ ...this.#runOf(input, { attempt, scope }), tool, signal }, input, attempt),
       );
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry, patches } = end;
       // The pauses that a tool requests are skipped, and no real milliseconds recorded, which would make logs differ
       // from run to run.
-      const { effects, maxAttempts } = call;
-      if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
+      if (retry === undefined || isLastAttempt(input, attempt))
         return { envelope, executionMs: 0, ...(patches === undefined ? {} : { patches }) };
     }
+  }
+
+  /** One attempt, which the plugins of the agent see. */
+  async #runSeen(
+    run: ToolRun,
+    { agent, call }: RunToolInput,
+    attempt: number,
+  ): Promise<ToolRunEnd> {
+    const { plugins } = agentNamed(this.#local, agent);
+    const seen = new SeenRun({ ...run, plugins });
+    try {
+      const refusal = await seen.begins();
+      if (refusal !== undefined) return { envelope: refused(refusal), executionMs: 0 };
+    } catch (error) {
+      if (!(error instanceof PluginFailed)) throw error;
+      const { message } = error;
+      return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
+    }
+    const end = await runToolCall(run);
+    if ('ask' in end) await seen.ends({ asked: true });
+    else if ('envelope' in end && (end.retry === undefined || isLastAttempt({ call }, attempt)))
+      await seen.ends(end);
+    return end;
   }
 
   /** A scope for one run of a tool's code, as workers give it. */
@@ -220,6 +245,7 @@ export class LocalWork<Services> implements LocalActivities {
         secret: scope.secret,
         connection: scope.connection,
         storedResults: this.#results,
+        ...portAccess(this.#local.ports),
         triggers: this.#local.triggers.by({
           madeBy: 'agent',
           createdBy: input.requester,
@@ -242,4 +268,8 @@ export class LocalWork<Services> implements LocalActivities {
     const { agent, made, tenant, conversationId } = input;
     return localTool(this.#local, { agent, name, made, tenant, conversationId });
   }
+}
+
+function isLastAttempt({ call }: Pick<RunToolInput, 'call'>, attempt: number): boolean {
+  return call.effects === 'once' || attempt >= call.maxAttempts;
 }

@@ -2,6 +2,7 @@
 import type { Refusal } from '../../core/judge/judged.js';
 import type { SecretResolver } from '../../define/services/secrets.js';
 import type { Logger } from '../../define/tool/context.js';
+import type { PortValues } from '../../define/tool/ports.js';
 import type { OutputGiven } from '../../json-schema/output-format.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import type { OnBusy } from '../../protocol/conversation/agents.js';
@@ -17,6 +18,8 @@ export interface TestConversationOptions<Services> {
   readonly services?: Services;
   /** The secrets by name, or a function that finds them. @defaultValue there are none */
   readonly secrets?: Readonly<Record<string, string>> | SecretResolver;
+  /** The values of ports that a worker would have, by their ids. @defaultValue none */
+  readonly ports?: PortValues;
   /** Gets the log lines of tools and policies. @defaultValue none does */
   readonly logger?: Logger;
   /** Start of the virtual clock. @defaultValue 2026-01-01T00:00:00Z */

@@ -21,6 +21,7 @@ import type { RequestedCall } from '../../protocol/model/model.js';
 import { isRecord, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
 import { definitionOf } from '../definition/digest.js';
+import { refusalOf } from '../plugins/call-hooks.js';
 import { argsDigest, parseArguments, rawOf, tooLarge, validInput } from '../shared/arguments.js';
 import { toJson } from '../shared/normalise.js';
 import { decidePolicies, type PolicyDeps } from '../shared/policy.js';
@@ -78,6 +79,8 @@ async function planCall(
   const plan = planOf(agent, tool, call.id);
   if (index >= MAX_CALLS_PER_STEP)
     return failed(plan, 'too_many_calls', TEXTS.tooManyCalls(MAX_CALLS_PER_STEP));
+  const refusal = refusalOf(agent, tool, deps.states);
+  if (refusal !== undefined) return failed(plan, 'tool_error', refusal);
   const parsed = parseArguments(call.argumentsJson);
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = await validInput(tool, parsed.value);

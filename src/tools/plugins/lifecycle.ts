@@ -1,7 +1,9 @@
 /** The life of plugins in one worker: `setup` of all, `ready` of all, and `dispose` at the end. Runs in the worker. */
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { AnyPlugin, PluginContext } from '../../define/plugin/types.js';
+import type { PluginContext } from '../../define/plugin/context.js';
+import type { AnyPlugin } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
+import { type PortValues, portAccess } from '../../define/tool/ports.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { messageOf } from '../shared/message-of.js';
@@ -21,6 +23,8 @@ export interface StartedPlugins {
 export interface PluginDeps {
   readonly services: never;
   readonly logger: Logger;
+  /** @defaultValue none */
+  readonly ports?: PortValues | undefined;
 }
 
 /**
@@ -71,5 +75,6 @@ async function disposed(plugin: AnyPlugin, deps: PluginDeps): Promise<void> {
 }
 
 export function contextFor({ id }: AnyPlugin, deps: PluginDeps): PluginContext<never> {
-  return { services: deps.services, logger: withFields(deps.logger, { plugin: id }) };
+  const { services, ports } = deps;
+  return { services, ...portAccess(ports), logger: withFields(deps.logger, { plugin: id }) };
 }

@@ -1,8 +1,10 @@
 /** Runs `prepare` of an agent's plugins before a model call. Runs in the worker, and in tests of users. */
 import { statesAfter } from '../../core/plugins/states.js';
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { AnyPlugin, PluginContext, PrepareContext } from '../../define/plugin/types.js';
+import type { PluginContext } from '../../define/plugin/context.js';
+import type { AnyPlugin, PrepareContext } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
+import type { PortValues } from '../../define/tool/ports.js';
 import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
 import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { Message } from '../../protocol/conversation/messages.js';
@@ -24,6 +26,7 @@ export interface Preparation {
   readonly states: PluginStates;
   readonly services: never;
   readonly logger: Logger;
+  readonly ports?: PortValues | undefined;
   readonly tenant: string;
   readonly conversationId: string;
   readonly turnId: string;

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CallContext, ToolLogger } from '../../../src/define/tool/context.js';
+import { portAccess } from '../../../src/define/tool/ports.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall, type ToolRunEnd } from '../../../src/tools/run/run.js';
@@ -137,5 +138,6 @@ const CONTEXT: Omit<CallContext<never>, 'signal' | 'logger'> = {
   services: undefined as never,
   ...NO_SECRETS,
   storedResults: { read: () => Promise.resolve(undefined) },
+  ...portAccess(),
   triggers: NO_TRIGGERS,
 };

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { CallContext, ToolContext } from '../../../src/define/tool/context.js';
+import { portAccess } from '../../../src/define/tool/ports.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineTool, jsonSchema, toolError } from '../../../src/index.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
@@ -34,6 +35,7 @@ const ctx: Omit<CallContext<never>, 'signal'> = {
   services: undefined as never,
   ...NO_SECRETS,
   storedResults: { read: () => Promise.resolve(undefined) },
+  ...portAccess(),
   triggers: NO_TRIGGERS,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },
 };
