@@ -28,7 +28,11 @@ export const IMPORTS = {
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   webhooks: { own: ['protocol', 'net', 'store'], packages: ['undici', 'node:'] },
-  spaces: { own: ['protocol', 'store', 'client', 'projection'], packages: ['node:'] },
+  spaces: {
+    own: ['protocol', 'core', 'define', 'store', 'client', 'projection'],
+    packages: ['node:'],
+    only: { plugin: ['zod'] },
+  },
   client: {
     own: ['protocol', 'json-schema'],
     packages: [
@@ -160,7 +164,7 @@ const FLOORS = {
     ['log', 'model', 'spaces', 'triggers'],
     ['workflow'],
   ],
-  spaces: [['stream']],
+  spaces: [['plugin', 'stream'], ['calls']],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
   'store/plans': [['service']],
   'store/ports': [['service', 'spaces']],

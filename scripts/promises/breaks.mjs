@@ -485,4 +485,18 @@ export const BREAKS = [
     to: 'last = this.#hub.head === GONE ? 0 : this.#hub.head.lastChange;',
     test: 'test/unit/spaces/streams.test.ts',
   },
+  {
+    promise: 'G369',
+    file: 'src/spaces/calls/showing-log.ts',
+    line: 'if (call !== undefined) await this.#show(batch, call);',
+    to: 'if (call?.status === "complete") await this.#show(batch, call);',
+    test: 'test/unit/spaces/plugin/waits.test.ts',
+  },
+  {
+    promise: 'G370',
+    file: 'src/spaces/loops.ts',
+    line: "if (hops > MAX_AGENT_HOPS) return { hops, stop: 'hops' };",
+    to: 'if (hops < 0) return { hops };',
+    test: 'test/unit/spaces/loops.test.ts',
+  },
 ];

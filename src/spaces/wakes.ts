@@ -10,8 +10,11 @@ import { Passes } from '../projection/source/passes.js';
 import type { SpaceMessage } from '../protocol/spaces/spaces.js';
 import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
 
-/** Wakes an agent for a text; resolves when the text cannot be lost any more. Safe to repeat. */
-export type DeliverText = (agent: ClaimedWake, text: SpaceMessage) => Promise<void>;
+/**
+ * Wakes an agent for a text; resolves when the text cannot be lost any more. Safe to repeat. `hops`: texts of agents since
+ * the last of a person, this one included.
+ */
+export type DeliverText = (agent: ClaimedWake, text: SpaceMessage, hops?: number) => Promise<void>;
 
 export interface SpaceWakerDeps {
   readonly store: Pick<SpaceStore, 'claimWakes' | 'isMember' | 'settleWake' | 'textsFor'>;
@@ -136,7 +139,11 @@ export class SpaceWaker {
 export const SPACE_EVENT_KIND = 'space.message';
 
 /** The event of the inbox that wakes an agent for a text. Its id makes repeats one event. */
-export function spaceEventOf({ spaceId }: Pick<ClaimedWake, 'spaceId'>, text: SpaceMessage) {
+export function spaceEventOf(
+  { spaceId }: Pick<ClaimedWake, 'spaceId'>,
+  text: SpaceMessage,
+  hops?: number,
+) {
   const { id, position, author, replyTo, createdAt } = text;
   return {
     eventId: `space:${spaceId}:${id}`,
@@ -144,6 +151,7 @@ export function spaceEventOf({ spaceId }: Pick<ClaimedWake, 'spaceId'>, text: Sp
     payload: {
       ...{ spaceId, messageId: id, position, author: { ...author }, text: text.text, createdAt },
       ...(replyTo === undefined ? {} : { replyTo }),
+      ...(hops === undefined ? {} : { hops }),
     },
   };
 }

@@ -52,7 +52,7 @@ import { createIsSettled } from './sdk-workarounds/settled.js';
 import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout.js';
 import { checkSettings } from './settings.js';
 import { workflowSinks } from './sinks.js';
-import { workerSpaces } from './spaces/worker-spaces.js';
+import { spacePorts, withShownCalls, workerSpaces } from './spaces/worker-spaces.js';
 import { workflowCode } from './temporal/bundle.js';
 import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
@@ -113,16 +113,16 @@ export async function createColloquyWorker<Services>(
     closers.push(() => connection.close());
     const { services, secrets } = options;
     const scopes = new Scopes({ services, secrets, logger });
-    const plugins = await startPlugins(options.agents, {
-      services: scopes.shared() as never,
-      logger,
-    });
+    const deps = { services: scopes.shared() as never, ports: spacePorts(opened), logger };
+    const plugins = await startPlugins(options.agents, deps);
     closers.push(() => plugins.dispose());
-    await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
+    const manifests = options.agents.map((agent) => manifestOf(agent));
+    await opened.log.publishAgents(manifests);
     const { namespace, address } = settings;
     const storeId = await opened.log.storeId();
     const parts = {
-      ...{ client, connection, opened, plugins, scopes, logger },
+      ...{ client, connection, plugins, scopes, logger },
+      opened: withShownCalls(opened, manifests, logger),
       ...{ namespace, codecs, storeId, address, health },
     };
     return await assemble(options, parts);
@@ -336,6 +336,7 @@ function activitiesOf<Services>(
       live.publish({ type: 'so_far', ...key, event });
     },
     onJoin: (key, listener) => live.onJoin(key, listener),
+    ports: spacePorts(opened),
     triggers: workerTriggers({ client, agents, taskQueue }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),

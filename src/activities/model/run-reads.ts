@@ -50,7 +50,7 @@ export interface Answered {
  * | it takes longer than all reads of an answer may | its signal fires, and it is left to an activity |
  * | it asks, or throws a `ToolRetry` | left to an activity, which carries that out |
  * | its result has to be stored beside the log | left to an activity: a result that the workflow did not take would stay in the store forever |
- * | a plugin sees the runs of calls | left to an activity, which tells the plugin |
+ * | a plugin sees the runs of calls | left to an activity, which calls the plugin |
  * | its tool is not defined here, or something other than its code fails | left to an activity |
  * | the turn is cancelled | its signal fires, and the model call ends as cancelled |
  * | the worker stops | its signal fires, and the answer goes back with the reads that have ended |

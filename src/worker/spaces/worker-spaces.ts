@@ -2,10 +2,35 @@
 import type { Client } from '@temporalio/client';
 import { ConversationClient } from '../../client/conversation-client.js';
 import type { Logger } from '../../define/tool/context.js';
+import type { PortValues } from '../../define/tool/ports.js';
 import { clientOptionsFrom } from '../../projection/client-options.js';
 import type { OpenLog } from '../../projection/source/open-log.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
+import { showingLog } from '../../spaces/calls/showing-log.js';
+import { withoutLoops } from '../../spaces/loops.js';
+import { SPACES } from '../../spaces/plugin/port.js';
+import { spacesFrom } from '../../spaces/service.js';
 import { type DeliverText, SpaceWaker, spaceEventOf } from '../../spaces/wakes.js';
+
+/** The spaces for tools of agents; none where the store has none. */
+export function spacePorts(opened: OpenLog): PortValues {
+  const spaces = spacesFrom(opened);
+  return spaces === undefined ? {} : { [SPACES.id]: spaces };
+}
+
+/** The same with a log that shows visible calls in their spaces as it stores the events of these. */
+export function withShownCalls(
+  opened: OpenLog,
+  agents: readonly AgentManifest[],
+  logger: Logger,
+): OpenLog {
+  const { log } = opened;
+  const spaces = spacesFrom(opened);
+  return spaces === undefined
+    ? opened
+    : { ...opened, log: showingLog({ log, spaces, agents, logger }) };
+}
 
 /** Returns none where the store has no spaces. */
 export function workerSpaces({
@@ -21,10 +46,11 @@ export function workerSpaces({
   readonly searchAttributes: boolean;
 }): readonly SpaceWaker[] {
   const { spaces: store } = opened;
-  if (store === undefined) return [];
+  const spaces = spacesFrom(opened);
+  if (store === undefined || spaces === undefined) return [];
   const fromLog = clientOptionsFrom(opened, temporal, logger);
   const client = new ConversationClient({ ...fromLog, ...options });
-  const deliver: DeliverText = async (wake, text) => {
+  const deliver: DeliverText = async (wake, text, hops) => {
     const { tenant, conversationId, agent } = wake;
     const { id, name } = text.author;
     // The space has checked that the author is a member, and nothing about the proof of its id.
@@ -33,7 +59,8 @@ export function workerSpaces({
       ...(name === undefined ? {} : { name }),
     };
     const conversation = client.conversation(conversationId, { tenant, agent });
-    await conversation.sendEvent(spaceEventOf(wake, text), { actor });
+    await conversation.sendEvent(spaceEventOf(wake, text, hops), { actor });
   };
-  return [new SpaceWaker({ store, deliver, logger })];
+  const guarded = withoutLoops(deliver, { store, spaces, logger });
+  return [new SpaceWaker({ store, deliver: guarded, logger })];
 }

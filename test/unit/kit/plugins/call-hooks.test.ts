@@ -8,10 +8,10 @@ import { calls, callsAll, says, script, testConversation } from '../../../../src
 
 const input = z.object({});
 
-/** A plugin with a door: its tool opens it, and other calls are refused while it is closed. */
-function doorWith(hooks: CallHooks = {}) {
+/** A plugin with a vault: its tool opens it, and other calls are refused while it is closed. */
+function vaultWith(hooks: CallHooks = {}) {
   return definePlugin({
-    id: 'door',
+    id: 'vault',
     state: z.object({ isOpen: z.boolean().default(false) }),
     calls: hooks,
     tools: (self) => [
@@ -28,8 +28,8 @@ function doorWith(hooks: CallHooks = {}) {
 
 const REFUSES_CLOSED: CallHooks = {
   refuse: ({ name }, state) =>
-    name !== 'open' && (state.getState('door') as { isOpen: boolean }).isOpen === false
-      ? 'The door is closed'
+    name !== 'open' && (state.getState('vault') as { isOpen: boolean }).isOpen === false
+      ? 'The vault is closed'
       : undefined,
 };
 
@@ -46,7 +46,7 @@ function agentOf(
     ]),
     says('ok'),
   );
-  const plugins = [doorWith(hooks)];
+  const plugins = [vaultWith(hooks)];
   return defineAgent({
     name: 'a',
     model,
@@ -78,7 +78,7 @@ describe('refuse', () => {
     await t.send('Go');
     expect(resultsOf(t)).toContainEqual({
       ok: false,
-      error: { code: 'tool_error', message: 'The door is closed' },
+      error: { code: 'tool_error', message: 'The vault is closed' },
     });
     expect(runs).toBe(0);
   });
@@ -90,7 +90,7 @@ describe('refuse', () => {
     const t = testConversation(agentOf({ refuse }, () => 'in'));
     await t.send('Go');
     expect(JSON.stringify(resultsOf(t))).toContain(
-      'Plugin \\"door\\" failed in calls.refuse: no idea',
+      'Plugin \\"vault\\" failed in calls.refuse: no idea',
     );
   });
 });
@@ -153,7 +153,7 @@ describe('begins and ends', () => {
         ok: false,
         error: {
           code: 'not_available',
-          message: 'Plugin "door" failed in calls.begins: no database',
+          message: 'Plugin "vault" failed in calls.begins: no database',
         },
       },
       { ok: false, error: { code: 'tool_error', message: 'not now' } },
@@ -165,8 +165,8 @@ describe('begins and ends', () => {
 });
 
 it('hooks that are no functions, and others than these, are errors of the definition', () => {
-  expect(() => doorWith({ before: () => undefined, ends: 7 } as never)).toThrow(
+  expect(() => vaultWith({ before: () => undefined, ends: 7 } as never)).toThrow(
     /calls\.before.*unknown field[\s\S]*calls\.ends.*must be a function/,
   );
-  expect(() => doorWith('x' as never)).toThrow(/calls.*must be an object/);
+  expect(() => vaultWith('x' as never)).toThrow(/calls.*must be an object/);
 });

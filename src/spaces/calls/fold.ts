@@ -1,0 +1,127 @@
+/**
+ * The messages of visible calls as they follow from the log of a conversation. Pure. Calls that a worker runs are shown
+ * by the worker while they run; their waits, and the ends that no worker sees, come from here, as do all other calls.
+ */
+import { withChanges } from '../../core/plugins/changes.js';
+import { isRunByWorker } from '../../protocol/calls/executors.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { ToolResult } from '../../protocol/calls/results.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { Metadata, SpaceMessageStatus } from '../../protocol/spaces/spaces.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { endOf, PLUGIN_ID, shownMetadata, showRequestId } from '../plugin/shown.js';
+
+/** One state of the message of a call. */
+export interface ShowCall {
+  readonly spaceId: string;
+  /** Name of the agent that made the call. */
+  readonly agent: string;
+  readonly requestId: string;
+  readonly status: SpaceMessageStatus;
+  readonly metadata: Metadata;
+}
+
+/** Whether calls of a tool of an agent are shown. */
+export type IsVisible = (agent: string, tool: string) => boolean;
+
+interface OpenCall extends Pick<ShowCall, 'spaceId' | 'agent' | 'requestId'> {
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly input: Json;
+  readonly isRunByWorker: boolean;
+}
+
+export class CallsFold {
+  /** Seq of the last event that was taken. */
+  seq = 0;
+  readonly #isVisible: IsVisible;
+  readonly #calls = new Map<string, OpenCall>();
+  #agent = '';
+  #state: Json | undefined;
+
+  constructor(isVisible: IsVisible) {
+    this.#isVisible = isVisible;
+  }
+
+  /** Events in the order of the log; those that were taken before change nothing. */
+  take(event: CanonicalEvent): ShowCall | undefined {
+    if (event.seq <= this.seq) return undefined;
+    this.seq = event.seq;
+    switch (event.type) {
+      case 'conversation_started':
+      case 'agent_changed':
+        this.#agent = event.agent;
+        return undefined;
+      case 'state_patch': {
+        if (event.plugin !== PLUGIN_ID || event.refused !== undefined) return undefined;
+        const changed = withChanges(this.#state, event.changes);
+        if ('value' in changed) this.#state = changed.value;
+        return undefined;
+      }
+      case 'tool_call':
+      case 'call_planned':
+        return this.#planned(event.call, event);
+      case 'suspension': {
+        const { toolCallId, ask } = event.suspension;
+        // The worker whose code asks shows that itself.
+        return ask === undefined ? this.#moved(toolCallId, 'requires_action') : undefined;
+      }
+      case 'resolution':
+        return event.resolution.type === 'approve' && event.late === undefined
+          ? this.#moved(event.toolCallId, 'running')
+          : undefined;
+      case 'input_edited': {
+        const call = this.#calls.get(event.toolCallId);
+        if (call !== undefined) this.#calls.set(event.toolCallId, { ...call, input: event.input });
+        return undefined;
+      }
+      case 'tool_result':
+        return this.#ended(event.toolCallId, event.result);
+      case 'inbox_event':
+        return this.#ended(event.toolCallId, event.result);
+      default:
+        return undefined;
+    }
+  }
+
+  /** A call that is an error from the start, as one outside of a space, is not shown. */
+  #planned(
+    { toolCallId, name, input = null, executor, error, unplanned }: PlannedCall,
+    at: { readonly turnId: string; readonly step: number },
+  ): ShowCall | undefined {
+    const active = isRecord(this.#state) ? this.#state['active'] : undefined;
+    const spaceId = isRecord(active) ? active['spaceId'] : undefined;
+    if (error !== undefined || unplanned !== undefined || typeof spaceId !== 'string')
+      return undefined;
+    if (!this.#isVisible(this.#agent, name)) return undefined;
+    const call: OpenCall = {
+      ...{ spaceId, agent: this.#agent, toolName: name, toolCallId, input },
+      requestId: showRequestId({ ...at, toolCallId }),
+      isRunByWorker: isRunByWorker(executor),
+    };
+    this.#calls.set(toolCallId, call);
+    return this.#moved(toolCallId, 'running');
+  }
+
+  /** A worker that runs a call says so itself, earlier and in the order of its other calls. */
+  #moved(toolCallId: string, status: 'running' | 'requires_action'): ShowCall | undefined {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined || (status === 'running' && call.isRunByWorker)) return undefined;
+    return shown(call, status, {});
+  }
+
+  #ended(toolCallId: string | undefined, result: ToolResult | undefined): ShowCall | undefined {
+    const call = this.#calls.get(toolCallId ?? '');
+    // The result of a call that is detached is to come.
+    if (call === undefined || result === undefined || result.status === 'detached')
+      return undefined;
+    this.#calls.delete(call.toolCallId);
+    const { status, metadata } = endOf(result.envelope);
+    return shown(call, status, metadata);
+  }
+}
+
+function shown(call: OpenCall, status: SpaceMessageStatus, more: Metadata): ShowCall {
+  const { spaceId, agent, requestId } = call;
+  return { spaceId, agent, requestId, status, metadata: { ...shownMetadata(call), ...more } };
+}

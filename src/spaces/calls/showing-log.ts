@@ -1,0 +1,144 @@
+/**
+ * An event log that shows the visible calls of what it stores. A call is shown before its event is stored, so that a
+ * process that dies between the two does both again; a repeat changes nothing.
+ */
+import { ConversationError } from '../../client/api/errors.js';
+import { wholeLog } from '../../projection/reading/whole-log.js';
+import type { ProjectionLogger } from '../../projection/source/outages.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import type { AppendBatch, AppendResult, EventLog } from '../../store/ports/log.js';
+import { callerOf, type SpacesOfAgents } from '../plugin/port.js';
+import { CallsFold, type IsVisible, type ShowCall } from './fold.js';
+
+export interface ShowingDeps {
+  readonly log: EventLog;
+  readonly spaces: Pick<SpacesOfAgents, 'show'>;
+  /** The agents that this worker serves; of others it reads what they have published. */
+  readonly agents: readonly AgentManifest[];
+  readonly logger: ProjectionLogger;
+  /** Clock of tests. */
+  readonly now?: () => number;
+}
+
+/** Conversations whose calls are remembered; of others the log is read again. */
+const MAX_FOLDS = 500;
+const AGENTS_FOR_MS = 30_000;
+
+/** The same log with another `append`. */
+export function showingLog(deps: ShowingDeps): EventLog {
+  const calls = new ShownCalls(deps);
+  const append: EventLog['append'] = (batch) => calls.append(batch);
+  return new Proxy(deps.log, {
+    get: (target, name) => {
+      if (name === 'append') return append;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+class ShownCalls {
+  readonly #deps: ShowingDeps;
+  readonly #folds = new Map<string, CallsFold>();
+  #visible: { readonly tools: Visible; readonly atMs: number } | undefined;
+
+  constructor(deps: ShowingDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws {StoreUnavailable} then nothing is stored, and the caller comes again */
+  async append(batch: AppendBatch): Promise<AppendResult> {
+    const { log } = this.#deps;
+    const tools = await this.#tools();
+    if (!batch.events.some((event) => tools.names.has(nameOf(event) ?? '')))
+      return await log.append(batch);
+    const name = conversationKey(batch);
+    const known = this.#folds.get(name) ?? new CallsFold((...of) => this.#isVisible(...of));
+    // Kept again once all is stored: a batch that is not must not count as taken.
+    this.#folds.delete(name);
+    const fold = await this.#caughtUp(known, batch);
+    for (const event of batch.events) {
+      const call = fold.take(event);
+      if (call !== undefined) await this.#show(batch, call);
+    }
+    const result = await log.append(batch);
+    if (result.outcome === 'appended') this.#remember(name, fold);
+    return result;
+  }
+
+  /** Takes what is stored before the batch. Events of the batch that are stored have been shown. */
+  async #caughtUp(fold: CallsFold, batch: AppendBatch): Promise<CallsFold> {
+    const first = batch.events[0]?.seq ?? 0;
+    if (fold.seq === first - 1) return fold;
+    const whole = new CallsFold((...of) => this.#isVisible(...of));
+    for await (const event of wholeLog(this.#deps.log, batch)) {
+      if (event.seq >= first) break;
+      whole.take(event);
+    }
+    return whole;
+  }
+
+  async #show(key: ConversationKey, { spaceId, agent, ...call }: ShowCall): Promise<void> {
+    const { tenant, conversationId } = key;
+    try {
+      await this.#deps.spaces.show(callerOf({ tenant, conversationId, agent }), spaceId, call);
+    } catch (error) {
+      // The space is gone, or the agent was removed before its call could be shown.
+      if (!ConversationError.isInstance(error)) throw error;
+      const reason = error.message;
+      this.#deps.logger.warn('A call is not shown', { tenant, conversationId, spaceId, reason });
+    }
+  }
+
+  #remember(name: string, fold: CallsFold): void {
+    this.#folds.set(name, fold);
+    const [oldest] = this.#folds.keys();
+    if (this.#folds.size > MAX_FOLDS && oldest !== undefined) this.#folds.delete(oldest);
+  }
+
+  readonly #isVisible: IsVisible = (agent, tool) =>
+    this.#visible?.tools.byAgent.get(agent)?.has(tool) === true;
+
+  async #tools(): Promise<Visible> {
+    const { log, agents, now = Date.now } = this.#deps;
+    const nowMs = now();
+    if (this.#visible === undefined || nowMs - this.#visible.atMs > AGENTS_FOR_MS)
+      // A worker's own definitions count, even while those of an older build are published.
+      this.#visible = { tools: visibleIn([...(await log.agents()), ...agents]), atMs: nowMs };
+    return this.#visible.tools;
+  }
+}
+
+interface Visible {
+  readonly byAgent: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly names: ReadonlySet<string>;
+}
+
+/** The visible tools of agents that can enter a space; a later definition of an agent counts. */
+function visibleIn(agents: readonly AgentManifest[]): Visible {
+  const byAgent = new Map<string, ReadonlySet<string>>();
+  for (const { name: agent, tools } of agents) {
+    const canEnter = tools.some(({ name }) => name === 'enter_space');
+    const visible = tools.filter(({ metadata }) => canEnter && metadata?.['visible'] === true);
+    byAgent.set(agent, new Set(visible.map(({ name }) => name)));
+  }
+  return { byAgent, names: new Set([...byAgent.values()].flatMap((tools) => [...tools])) };
+}
+
+/** The tool of an event that may change what is shown of a call. */
+function nameOf(event: CanonicalEvent): string | undefined {
+  switch (event.type) {
+    case 'tool_call':
+    case 'call_planned':
+      return event.call.name;
+    case 'suspension':
+      return event.suspension.name;
+    case 'tool_result':
+    case 'inbox_event':
+      return event.name;
+    default:
+      return undefined;
+  }
+}

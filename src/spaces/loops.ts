@@ -1,0 +1,124 @@
+/**
+ * Ends conversations of agents with each other. A text of a person always wakes; a text of an agent does not where
+ * agents have gone on among themselves for too long. The judgement depends on stored messages alone, so a repeat, and
+ * every process, comes to the same one.
+ */
+import { ConversationError } from '../client/api/errors.js';
+import type { ProjectionLogger } from '../projection/source/outages.js';
+import {
+  MAX_AGENT_HOPS,
+  MAX_AGENT_TEXTS_AN_HOUR,
+  MAX_SPACE_PAGE,
+} from '../protocol/limits/service-limits.js';
+import { isSameMember, type MemberRef, type SpaceMessage } from '../protocol/spaces/spaces.js';
+import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
+import type { Spaces } from './service.js';
+import type { DeliverText } from './wakes.js';
+
+/** `hops`: texts of agents without one of a person between them. `rate`: of agents, in an hour. `echo`: its own words. */
+export type LoopReason = 'hops' | 'rate' | 'echo';
+
+export interface LoopVerdict {
+  /** Texts of agents since the last text of a person, this one included; 0 for a text of a person. */
+  readonly hops: number;
+  /** Present when the text does not wake the agent. */
+  readonly stop?: LoopReason;
+}
+
+type Text = Pick<SpaceMessage, 'author' | 'text' | 'createdAt'>;
+
+const HOUR_MS = 3_600_000;
+/** With the page, more texts than both limits. */
+const MAX_PAGES = 8;
+
+/** Whether a text wakes an agent. `earlier`: the texts of the space before it, newest first. */
+export function judgeText(
+  text: Text,
+  earlier: readonly Text[],
+  { recipient }: { readonly recipient: MemberRef },
+): LoopVerdict {
+  if (text.author.kind === 'person') return { hops: 0 };
+  const people = earlier.findIndex(({ author }) => author.kind === 'person');
+  const hops = 1 + (people < 0 ? earlier.length : people);
+  if (hops > MAX_AGENT_HOPS) return { hops, stop: 'hops' };
+  const since = Date.parse(text.createdAt) - HOUR_MS;
+  const inHour = earlier.filter(
+    ({ author, createdAt }) => author.kind === 'agent' && Date.parse(createdAt) > since,
+  );
+  if (inHour.length >= MAX_AGENT_TEXTS_AN_HOUR) return { hops, stop: 'rate' };
+  const own = earlier.find(({ author }) => isSameMember(author, recipient));
+  return own?.text.trim() === text.text.trim() ? { hops, stop: 'echo' } : { hops };
+}
+
+export interface LoopDeps {
+  readonly store: Pick<SpaceStore, 'messages'>;
+  readonly spaces: Pick<Spaces, 'show'>;
+  readonly logger: ProjectionLogger;
+}
+
+/** Delivers the texts that `judgeText` lets pass; the space shows why the first of the others does not wake an agent. */
+export function withoutLoops(deliver: DeliverText, deps: LoopDeps): DeliverText {
+  return async (wake, text) => {
+    const earlier = text.author.kind === 'person' ? [] : await textsBefore(deps, wake, text);
+    const recipient = { kind: 'agent', id: wake.memberId } as const;
+    const { hops, stop } = judgeText(text, earlier, { recipient });
+    if (stop === undefined) await deliver(wake, text, hops);
+    else await stopped(deps, { wake, text, hops, stop });
+  };
+}
+
+/** As far back as a limit may reach. */
+async function textsBefore(
+  { store }: LoopDeps,
+  wake: ClaimedWake,
+  text: SpaceMessage,
+): Promise<readonly SpaceMessage[]> {
+  const since = Date.parse(text.createdAt) - HOUR_MS;
+  const texts: SpaceMessage[] = [];
+  let before = text.position;
+  for (let page = 0; page < MAX_PAGES && before > 1; page += 1) {
+    const found = (await store.messages(wake, { limit: MAX_SPACE_PAGE, before })).toReversed();
+    texts.push(...found.filter(({ kind }) => kind === 'text'));
+    const last = found.at(-1);
+    if (last === undefined) break;
+    before = last.position;
+    const hasPerson = texts.some(({ author }) => author.kind === 'person');
+    if (Date.parse(last.createdAt) <= since && (hasPerson || texts.length > MAX_AGENT_HOPS)) break;
+  }
+  return texts;
+}
+
+interface Stopped extends LoopVerdict {
+  readonly wake: ClaimedWake;
+  readonly text: SpaceMessage;
+  readonly stop: LoopReason;
+}
+
+async function stopped(
+  { spaces, logger }: LoopDeps,
+  { wake, text, hops, stop }: Stopped,
+): Promise<void> {
+  const { tenant, spaceId, memberId, conversationId, agent } = wake;
+  const about = { tenant, spaceId, conversationId, agent, message: text.id, hops, reason: stop };
+  logger.warn('An agent of a space is not woken for a text of another agent', about);
+  // One message says so, not one for each text that follows.
+  if (stop === 'hops' && hops > MAX_AGENT_HOPS + 1) return;
+  const hour = Math.floor(Date.parse(text.createdAt) / HOUR_MS);
+  try {
+    await spaces.show({ tenant, member: { kind: 'agent', id: memberId } }, spaceId, {
+      requestId: `loop:${stop}:${stop === 'rate' ? hour : text.id}`,
+      status: 'error',
+      text: TEXTS[stop],
+      metadata: { toolName: 'loop_protection', reason: stop, messageId: text.id, hops },
+    });
+  } catch (error) {
+    // The agent has left meanwhile.
+    if (!ConversationError.isInstance(error)) throw error;
+  }
+}
+
+const TEXTS: Readonly<Record<LoopReason, string>> = {
+  hops: `Not woken: ${MAX_AGENT_HOPS} texts of agents came without one of a person. A text of a person wakes all agents again.`,
+  rate: `Not woken: more than ${MAX_AGENT_TEXTS_AN_HOUR} texts of agents came within an hour. Texts of people still wake.`,
+  echo: 'Not woken: the text repeats the last one of this agent.',
+};

@@ -1,0 +1,43 @@
+/** `spacesPlugin`: an agent that is a member of spaces, with goals, memories and plans. */
+import { definePlugin } from '../../define/define-plugin.js';
+import type { Plugin, PrepareContext } from '../../define/plugin/types.js';
+import { noteTools } from './note-tools.js';
+import { PLAN_TOOLS } from './plan-tools.js';
+import { SPACES } from './port.js';
+import { PLUGIN_ID } from './shown.js';
+import { spaceTools } from './space-tools.js';
+import { type AgentState, AgentStateSchema, contextOf, STATE_VERSION } from './state.js';
+import { visibleCalls } from './visible.js';
+
+const SKIPPED =
+  'You have skipped this cycle. It ends with your next answer, which is sent to no space.';
+
+/**
+ * The twelve tools of an agent of spaces: `enter_space`, `leave_space`, `send_message`, `read_messages`, `skip`,
+ * `set_goals`, `delete_goals`, `set_memories`, `delete_memories`, `set_plans`, `delete_plans`, `get_plans`. A tool of
+ * the agent with such a name is an error of its definition. Calls of tools with `metadata: {visible: true}` are shown in
+ * the space that the agent is in. Needs a worker whose event log has spaces: another one does not start.
+ *
+ * A call sees the space that an earlier call of the same step has entered only where the agent's calls run one after
+ * the other (`settings: {toolExecution: 'sequential'}`).
+ */
+export function spacesPlugin(): Plugin<unknown, AgentState> {
+  return definePlugin({
+    id: PLUGIN_ID,
+    version: STATE_VERSION,
+    state: AgentStateSchema,
+    ready: (ctx) => {
+      ctx.port(SPACES);
+    },
+    prepare,
+    calls: visibleCalls({ id: PLUGIN_ID }),
+    tools: (self) => [...spaceTools(self), ...noteTools(self), ...PLAN_TOOLS],
+  });
+}
+
+function prepare({ state, context, tools, results }: PrepareContext): void {
+  // With no tool left, the model can only end the turn.
+  const isSkipped = results.some(({ name }) => name === 'skip');
+  if (isSkipped) for (const name of [...tools.names]) tools.hide(name);
+  context.add(isSkipped ? SKIPPED : contextOf(state.getState({ id: PLUGIN_ID }) as AgentState));
+}

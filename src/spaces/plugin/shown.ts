@@ -1,0 +1,53 @@
+/** The form in which a space shows a call: the same from the worker that runs it and from its log. Pure. */
+import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
+import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
+import type { Metadata } from '../../protocol/spaces/spaces.js';
+import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
+import { MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
+
+/** Names the state of the plugin in logs. */
+export const PLUGIN_ID = 'spaces';
+
+/** The request under which a call is shown, once. Turn ids are unique over all conversations. */
+export function showRequestId({
+  turnId,
+  step,
+  toolCallId,
+}: {
+  readonly turnId: string;
+  readonly step: number;
+  readonly toolCallId: string;
+}): string {
+  return `call:${turnId}.${step}:${toolCallId}`;
+}
+
+export function shownMetadata({
+  toolName,
+  toolCallId,
+  input,
+}: {
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly input: Json;
+}): Metadata {
+  return { toolName, toolCallId, input: cut(input) };
+}
+
+export function endOf(envelope: ToolResultEnvelope): {
+  readonly status: 'complete' | 'error';
+  readonly metadata: Metadata;
+} {
+  return envelope.ok
+    ? { status: 'complete', metadata: { output: cut(envelope.result) } }
+    : { status: 'error', metadata: { error: cut({ ...envelope.error }) } };
+}
+
+/** The value, or the beginning of its JSON where it is too large to be shown. */
+export function cut(value: Json): Json {
+  const json = JSON.stringify(value);
+  const bytes = utf8Bytes(json);
+  // Metadata has one level above it.
+  if (bytes <= MAX_SHOWN_BYTES && isBoundedJson(value, MAX_SPACE_METADATA_DEPTH - 1)) return value;
+  const beginning = json.slice(0, MAX_SHOWN_CHARS).replace(/[\ud800-\udbff]$/, '');
+  return { cut: true, bytes, beginning };
+}

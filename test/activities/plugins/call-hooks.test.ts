@@ -1,0 +1,72 @@
+/** Plugins that see the calls of a worker: in the activity that runs them, at each attempt. */
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { CallHooks } from '../../../src/define/plugin/call-hooks.js';
+import { ToolRetry } from '../../../src/define/tool/retry.js';
+import { definePlugin, defineTool } from '../../../src/index.js';
+import { environment, setUp, toolInput } from '../tools/fixtures.js';
+
+function watchedBy(calls: CallHooks, run: () => unknown = () => 'done') {
+  let runs = 0;
+  const work = defineTool({
+    ...{ name: 'work', description: 'Work', input: z.object({ a: z.number() }) },
+    run: () => {
+      runs += 1;
+      return run();
+    },
+  });
+  const { activities } = setUp({ tools: [work], plugins: [definePlugin({ id: 'watch', calls })] });
+  const attempt = (over: Parameters<typeof toolInput>[0] = {}, number = 1) =>
+    environment({ attempt: number }).run(activities.runTool, toolInput(over));
+  return { attempt, runs: () => runs };
+}
+
+it('a plugin sees the begin of each attempt, and the end of the one that counts', async () => {
+  const seen: string[] = [];
+  const input = toolInput();
+  const call = { ...input.call, maxAttempts: 2 };
+  const { attempt } = watchedBy(
+    {
+      begins: ({ tool }) => {
+        seen.push(`begins ${tool.name}`);
+        return undefined;
+      },
+      ends: (_call, end) => {
+        seen.push('envelope' in end ? `ends ${String(end.envelope.ok)}` : 'asked');
+      },
+    },
+    () => {
+      throw new ToolRetry({ message: 'busy' });
+    },
+  );
+  await expect(attempt({ call })).rejects.toThrow('busy');
+  expect(await attempt({ call }, 2)).toMatchObject({ envelope: { ok: false } });
+  expect(seen).toEqual(['begins work', 'begins work', 'ends false']);
+});
+
+it('a call does not run while a plugin cannot see it begin: it fails, to be tried again, or says so where it has one attempt', async () => {
+  const { attempt, runs } = watchedBy({
+    begins: () => {
+      throw new Error('no database');
+    },
+  });
+  const message = 'Plugin "watch" failed in calls.begins: no database';
+  await expect(attempt()).rejects.toMatchObject({
+    message,
+    type: 'plugin_failed',
+    nonRetryable: false,
+  });
+  expect(await attempt({ effects: 'once' })).toMatchObject({
+    envelope: { ok: false, error: { code: 'not_available', message } },
+  });
+  expect(runs()).toBe(0);
+});
+
+it('a call that a plugin refuses has the reason as its result', async () => {
+  const { attempt, runs } = watchedBy({ begins: () => 'not now' });
+  expect(await attempt()).toEqual({
+    envelope: { ok: false, error: { code: 'tool_error', message: 'not now' } },
+    executionMs: 0,
+  });
+  expect(runs()).toBe(0);
+});

@@ -1,0 +1,112 @@
+/** Agents that answer each other are stopped; a text of a person lets them go on. */
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  MAX_AGENT_HOPS,
+  MAX_AGENT_TEXTS_AN_HOUR,
+} from '../../../src/protocol/limits/service-limits.js';
+import { agentMemberId, type SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
+import { judgeText, withoutLoops } from '../../../src/spaces/loops.js';
+import { type SpaceCaller, Spaces } from '../../../src/spaces/service.js';
+import { SpaceWaker } from '../../../src/spaces/wakes.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { promise } from '../../support/promise.js';
+import { ANN, BOT } from '../../support/spaces/room-of-agent.js';
+
+const agentAs = (conversationId: string): SpaceCaller => ({
+  tenant: 'default',
+  member: { kind: 'agent', id: agentMemberId({ conversationId, agent: 'bot' }) },
+});
+
+/** Agents that answer every text; returns the texts by which each was woken. */
+async function talkers(answer: (count: number) => string = (count) => `answer ${count}`) {
+  const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  const clock = { nowMs: 1_000_000 };
+  const now = (): number => clock.nowMs;
+  const spaces = new Spaces({ store, now });
+  const { id } = await spaces.create(ANN, { name: 'Room' });
+  for (const conversationId of ['c-1', 'c-2'])
+    await spaces.join(ANN, id, agentAs(conversationId).member);
+  const woken: (readonly [string, number | undefined])[] = [];
+  const logger = { info: () => undefined, warn: () => undefined };
+  const deliver = withoutLoops(
+    async ({ conversationId }, text, hops) => {
+      woken.push([text.text, hops]);
+      clock.nowMs += 1_000;
+      await spaces.send(agentAs(conversationId), id, {
+        text: answer(woken.length),
+        requestId: `${conversationId}:${text.id}`,
+      });
+    },
+    { store, spaces, logger },
+  );
+  const waker = new SpaceWaker({ store, deliver, logger, now });
+  const messages = async () => (await spaces.messages(ANN, id, { limit: 100 })).messages;
+  const say = async (text: string): Promise<number> => {
+    woken.length = 0;
+    clock.nowMs += 1_000;
+    await spaces.send(ANN, id, { text });
+    await waker.pass();
+    return woken.length;
+  };
+  return { say, woken, messages, waker };
+}
+
+it(
+  'two agents that always answer stop at the limit of hops, and a text of a person resets it',
+  promise('G370'),
+  async () => {
+    const { say, woken, messages, waker } = await talkers();
+    // Both are woken by the person, and then each by the texts of the other until there are ten.
+    const count = await say('Discuss');
+    expect(count).toBe(2 + MAX_AGENT_HOPS);
+    expect(woken.map(([, hops]) => hops)).toEqual(
+      expect.arrayContaining([0, 0, 1, MAX_AGENT_HOPS]),
+    );
+    expect(Math.max(...woken.map(([, hops]) => hops ?? 0))).toBe(MAX_AGENT_HOPS);
+    const stops = (await messages()).filter(({ kind }) => kind === 'tool');
+    expect(stops).toHaveLength(1);
+    expect(stops[0]).toMatchObject({
+      status: 'error',
+      text: expect.stringContaining('A text of a person wakes all agents again'),
+      metadata: { toolName: 'loop_protection', reason: 'hops', hops: MAX_AGENT_HOPS + 1 },
+    });
+    expect(await waker.pass()).toBe(0);
+    expect(await say('Go on')).toBe(count);
+  },
+);
+
+it('an agent is not woken by its own words', promise('G370'), async () => {
+  const { say, messages } = await talkers(() => 'ping');
+  // Both answer the person, and one the first answer of the other: it had said nothing before that.
+  expect(await say('Say ping')).toBe(3);
+  const stops = (await messages()).filter(({ kind }) => kind === 'tool');
+  expect(stops.map(({ metadata }) => metadata?.['reason'])).toEqual(['echo', 'echo']);
+});
+
+const textOf = (kind: 'person' | 'agent', minute: number, id = 'x'): SpaceMessage => ({
+  ...{ id: `m${minute}`, position: minute, change: minute, kind: 'text', status: 'complete' },
+  ...{ author: { kind, id }, text: `t${minute}` },
+  createdAt: new Date(minute * 60_000).toISOString(),
+  changedAt: new Date(minute * 60_000).toISOString(),
+});
+
+it(
+  'texts of agents stop to wake at the limit of an hour, also where people write between them',
+  promise('G370'),
+  () => {
+    const recipient = { kind: 'agent', id: BOT } as const;
+    const perMinute = MAX_AGENT_TEXTS_AN_HOUR / 60;
+    const earlier = (minutes: number): readonly SpaceMessage[] =>
+      Array.from({ length: minutes }, (_, index) => 1_000 - index).flatMap((minute) => [
+        textOf('person', minute),
+        ...Array.from({ length: perMinute }, () => textOf('agent', minute)),
+      ]);
+    const text = textOf('agent', 1_000);
+    expect(judgeText(text, earlier(59), { recipient })).toEqual({ hops: 1 });
+    expect(judgeText(text, earlier(60), { recipient })).toEqual({ hops: 1, stop: 'rate' });
+    // Texts that are older than an hour do not count.
+    expect(judgeText(textOf('agent', 1_001), earlier(60), { recipient })).toEqual({ hops: 1 });
+    expect(judgeText(textOf('person', 1_000), earlier(60), { recipient })).toEqual({ hops: 0 });
+  },
+);

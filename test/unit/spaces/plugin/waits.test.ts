@@ -1,0 +1,190 @@
+/** Visible calls that wait, and calls that no worker runs, as the log of their conversation has a space show them. */
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { hsafaTools } from '../../../../src/compat/hsafa/index.js';
+import { defineTool, manifestOf, type Tool } from '../../../../src/index.js';
+import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import type { SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
+import { type ShowingDeps, showingLog } from '../../../../src/spaces/calls/showing-log.js';
+import { calls, callsAll, says, script } from '../../../../src/testing/index.js';
+import { openSqliteEventLog } from '../../../support/event-logs.js';
+import { promise } from '../../../support/promise.js';
+import { botWith, DESK, roomOf } from '../../../support/spaces/room-of-agent.js';
+
+const ENTER = { name: 'enter_space', input: { spaceId: DESK } };
+const input = z.object({ n: z.number().optional() });
+const metadata = { visible: true };
+const object = { type: 'object' };
+
+/** A room whose log is stored in batches, as a worker stores it. */
+async function storedRoom(tools: readonly Tool[], ...answers: readonly ScriptedAnswer[]) {
+  const room = await roomOf(script(...answers), tools);
+  const log = await openSqliteEventLog({ file: ':memory:' });
+  const deps: ShowingDeps = {
+    log,
+    spaces: room.port,
+    agents: [manifestOf(botWith(script(), tools))],
+    logger: { info: () => undefined, warn: () => undefined },
+  };
+  const storeWith = async (showing: ReturnType<typeof showingLog>): Promise<void> => {
+    const events: readonly CanonicalEvent[] = [...room.t.events];
+    const { lastSeq = 0 } = (await log.head({ tenant: 'default', conversationId: 'test' })) ?? {};
+    for (const event of events.filter(({ seq }) => seq > lastSeq))
+      await showing.append({
+        ...{ tenant: 'default', conversationId: 'test', runId: 'run', events: [event] },
+      });
+  };
+  const showing = showingLog(deps);
+  return { ...room, deps, storeWith, store: () => storeWith(showing) };
+}
+
+const statuses = (messages: readonly SpaceMessage[]): readonly string[] =>
+  messages.map(({ status }) => status);
+
+it(
+  'a call that waits for a person requires action until its result is there, also where it is async',
+  promise('H14', 'H31', 'H46', 'H53', 'S26', 'G369'),
+  async () => {
+    const { tools } = hsafaTools([
+      {
+        ...{ name: 'confirm', description: 'Ask', inputSchema: object },
+        executionType: 'space',
+        isAsync: true,
+      },
+    ]);
+    const { t, shown, messages, store } = await storedRoom(
+      tools,
+      callsAll([ENTER, { name: 'confirm', input: { order: 42 } }]),
+      says('asked'),
+      says('confirmed'),
+    );
+    await t.send('Go');
+    await store();
+    const call = { toolName: 'confirm', input: { order: 42 } };
+    expect(await messages()).toMatchObject([{ status: 'requires_action', metadata: call }]);
+    await t.answer('confirm', { confirmed: true });
+    await store();
+    expect(await messages()).toMatchObject([
+      { status: 'complete', metadata: { ...call, output: { confirmed: true } } },
+    ]);
+    expect(statuses(shown)).toEqual(['running', 'requires_action', 'complete']);
+  },
+);
+
+it('a call of another backend that is late is an error, which stays', promise('S26'), async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'fetchData', description: 'Get', executionType: 'external', inputSchema: object },
+    timeout: 10_000,
+  });
+  const { t, messages, store } = await storedRoom(
+    tools,
+    callsAll([ENTER, { name: 'fetchData', input: {} }]),
+    says('late'),
+    says('it came'),
+  );
+  await t.send('Go');
+  await t.advance('11 seconds');
+  await store();
+  expect(await messages()).toMatchObject([
+    { status: 'error', metadata: { error: { message: 'Tool timed out after 10000ms' } } },
+  ]);
+  await t.answer('fetchData', { late: true });
+  await store();
+  expect(statuses(await messages())).toEqual(['error']);
+});
+
+it(
+  'an internal call is complete at once, with its arguments',
+  promise('H14', 'H30', 'H31'),
+  async () => {
+    const { tools } = hsafaTools({
+      ...{ name: 'chart', description: 'Draw', executionType: 'internal', inputSchema: object },
+      visible: true,
+    });
+    const { t, messages, store } = await storedRoom(
+      tools,
+      callsAll([ENTER, { name: 'chart', input: { bars: [1, 2] } }]),
+      says('drawn'),
+    );
+    await t.send('Go');
+    await store();
+    expect(await messages()).toMatchObject([
+      {
+        status: 'complete',
+        metadata: { input: { bars: [1, 2] }, output: { success: true, args: { bars: [1, 2] } } },
+      },
+    ]);
+  },
+);
+
+it(
+  'a call that waits for an approval requires action, then runs; one message in all',
+  promise('S26'),
+  async () => {
+    const refund = defineTool({
+      ...{ name: 'refund', description: 'Pay', input, metadata, approval: 'required' },
+      run: () => ({ paid: true }),
+    });
+    const { t, messages, store } = await storedRoom(
+      [refund],
+      callsAll([ENTER, { name: 'refund', input: { n: 1 } }]),
+      says('paid'),
+      calls('refund', { n: 2 }),
+      says('denied'),
+    );
+    await t.send('Go');
+    await store();
+    expect(statuses(await messages())).toEqual(['requires_action']);
+    await t.approve('refund', { input: { n: 3 } });
+    await store();
+    expect(await messages()).toMatchObject([
+      { status: 'complete', metadata: { input: { n: 3 }, output: { paid: true } } },
+    ]);
+    await t.send('Again');
+    await t.deny('refund', 'no');
+    await store();
+    expect(statuses(await messages())).toEqual(['complete', 'error']);
+  },
+);
+
+it(
+  'a worker that dies before it has stored an event shows the call once',
+  promise('G369'),
+  async () => {
+    const { tools } = hsafaTools({
+      ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+    });
+    const { t, messages, store, storeWith, deps } = await storedRoom(
+      tools,
+      callsAll([ENTER, { name: 'confirm', input: {} }]),
+      says('done'),
+    );
+    await t.send('Go');
+    let left = 3;
+    const dying = showingLog({
+      ...deps,
+      log: new Proxy(deps.log, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name, target);
+          if (typeof value !== 'function') return value;
+          if (name !== 'append') return value.bind(target) as unknown;
+          return (batch: Parameters<typeof target.append>[0]) => {
+            const isCall = batch.events.some(({ type }) => type === 'suspension');
+            if (isCall && left > 0) {
+              left -= 1;
+              return Promise.reject(new Error('killed'));
+            }
+            return target.append(batch);
+          };
+        },
+      }),
+    });
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      await expect(storeWith(dying)).rejects.toThrow('killed');
+    await store();
+    await t.answer('confirm', { ok: true });
+    await store();
+    expect(statuses(await messages())).toEqual(['complete']);
+  },
+);
