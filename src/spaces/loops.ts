@@ -11,6 +11,7 @@ import {
   MAX_SPACE_PAGE,
 } from '../protocol/limits/service-limits.js';
 import { isSameMember, type MemberRef, type SpaceMessage } from '../protocol/spaces/spaces.js';
+import { fingerprint } from '../protocol/values/json.js';
 import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
 import type { Spaces } from './service.js';
 import type { DeliverText } from './wakes.js';
@@ -25,16 +26,29 @@ export interface LoopVerdict {
   readonly stop?: LoopReason;
 }
 
-type Text = Pick<SpaceMessage, 'author' | 'text' | 'createdAt'>;
+/** A text without its words, of which a fingerprint is enough. */
+export interface EarlierText extends Pick<SpaceMessage, 'author' | 'createdAt'> {
+  readonly words: string;
+}
+
+export function earlierText({
+  author,
+  createdAt,
+  text,
+}: Pick<SpaceMessage, 'author' | 'createdAt' | 'text'>): EarlierText {
+  return { author, createdAt, words: fingerprint(text.trim()) };
+}
 
 const HOUR_MS = 3_600_000;
 /** With the page, more texts than both limits. */
 const MAX_PAGES = 8;
+/** Texts that are being delivered. */
+const MAX_KNOWN = 100;
 
 /** Whether a text wakes an agent. `earlier`: the texts of the space before it, newest first. */
 export function judgeText(
-  text: Text,
-  earlier: readonly Text[],
+  text: EarlierText,
+  earlier: readonly EarlierText[],
   { recipient }: { readonly recipient: MemberRef },
 ): LoopVerdict {
   if (text.author.kind === 'person') return { hops: 0 };
@@ -47,7 +61,7 @@ export function judgeText(
   );
   if (inHour.length >= MAX_AGENT_TEXTS_AN_HOUR) return { hops, stop: 'rate' };
   const own = earlier.find(({ author }) => isSameMember(author, recipient));
-  return own?.text.trim() === text.text.trim() ? { hops, stop: 'echo' } : { hops };
+  return own?.words === text.words ? { hops, stop: 'echo' } : { hops };
 }
 
 export interface LoopDeps {
@@ -58,13 +72,37 @@ export interface LoopDeps {
 
 /** Delivers the texts that `judgeText` lets pass; the space shows why the first of the others does not wake an agent. */
 export function withoutLoops(deliver: DeliverText, deps: LoopDeps): DeliverText {
+  const known = new Map<string, Promise<readonly EarlierText[]>>();
   return async (wake, text) => {
-    const earlier = text.author.kind === 'person' ? [] : await textsBefore(deps, wake, text);
+    const earlier =
+      text.author.kind === 'person' ? [] : await textsOnce({ known, deps }, wake, text);
     const recipient = { kind: 'agent', id: wake.memberId } as const;
-    const { hops, stop } = judgeText(text, earlier, { recipient });
+    const { hops, stop } = judgeText(earlierText(text), earlier, { recipient });
     if (stop === undefined) await deliver(wake, text, hops);
     else await stopped(deps, { wake, text, hops, stop });
   };
+}
+
+/** A text is delivered to many agents: all of them share one read. */
+async function textsOnce(
+  {
+    known,
+    deps,
+  }: { readonly known: Map<string, Promise<readonly EarlierText[]>>; readonly deps: LoopDeps },
+  wake: ClaimedWake,
+  text: SpaceMessage,
+): Promise<readonly EarlierText[]> {
+  const name = `${wake.tenant}/${wake.spaceId}/${text.id}`;
+  const reading = known.get(name) ?? textsBefore(deps, wake, text);
+  known.set(name, reading);
+  const [oldest = name] = known.keys();
+  if (known.size > MAX_KNOWN) known.delete(oldest);
+  try {
+    return await reading;
+  } catch (error) {
+    known.delete(name);
+    throw error;
+  }
 }
 
 /** As far back as a limit may reach. */
@@ -72,13 +110,13 @@ async function textsBefore(
   { store }: LoopDeps,
   wake: ClaimedWake,
   text: SpaceMessage,
-): Promise<readonly SpaceMessage[]> {
+): Promise<readonly EarlierText[]> {
   const since = Date.parse(text.createdAt) - HOUR_MS;
-  const texts: SpaceMessage[] = [];
+  const texts: EarlierText[] = [];
   let before = text.position;
   for (let page = 0; page < MAX_PAGES && before > 1; page += 1) {
     const found = (await store.messages(wake, { limit: MAX_SPACE_PAGE, before })).toReversed();
-    texts.push(...found.filter(({ kind }) => kind === 'text'));
+    texts.push(...found.filter(({ kind }) => kind === 'text').map(earlierText));
     const last = found.at(-1);
     if (last === undefined) break;
     before = last.position;

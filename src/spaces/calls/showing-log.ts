@@ -2,13 +2,17 @@
  * An event log that shows the visible calls of what it stores. A call is shown before its event is stored, so that a
  * process that dies between the two does both again; a repeat changes nothing.
  */
-import { ConversationError } from '../../client/api/errors.js';
 import { wholeLog } from '../../projection/reading/whole-log.js';
 import type { ProjectionLogger } from '../../projection/source/outages.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
-import type { AppendBatch, AppendResult, EventLog } from '../../store/ports/log.js';
+import {
+  type AppendBatch,
+  type AppendResult,
+  type EventLog,
+  StoreUnavailable,
+} from '../../store/ports/log.js';
 import { callerOf, type SpacesOfAgents } from '../plugin/port.js';
 import { CallsFold, type IsVisible, type ShowCall } from './fold.js';
 
@@ -85,9 +89,9 @@ class ShownCalls {
     try {
       await this.#deps.spaces.show(callerOf({ tenant, conversationId, agent }), spaceId, call);
     } catch (error) {
-      // The space is gone, or the agent was removed before its call could be shown.
-      if (!ConversationError.isInstance(error)) throw error;
-      const reason = error.message;
+      if (error instanceof StoreUnavailable) throw error;
+      // The space is gone, or the agent was removed; no other fault may keep events from being stored either.
+      const reason = error instanceof Error ? error.message : String(error);
       this.#deps.logger.warn('A call is not shown', { tenant, conversationId, spaceId, reason });
     }
   }

@@ -54,6 +54,8 @@ export const PLAN_TOOLS: readonly Tool[] = [
     run: ({ plans }, { triggers, idempotencyKey }) =>
       withRefusals(async () => {
         const wanted = plans.map((plan, index) => wantedOf(plan, `${idempotencyKey}/${index}`));
+        if (new Set(wanted.map(({ id }) => id)).size < wanted.length)
+          throw toolError('Each plan needs an id of its own');
         const known = await ownPlans(triggers);
         const others = known.filter(({ id }) => wanted.every((plan) => plan.id !== planIdOf(id)));
         const count = new Set([...others, ...wanted].map(({ id }) => id)).size;

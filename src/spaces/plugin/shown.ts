@@ -3,6 +3,7 @@ import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
 import type { Metadata } from '../../protocol/spaces/spaces.js';
 import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
+import { cutText, wellFormedJson } from '../../protocol/values/well-formed.js';
 import { MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
 
 /** Names the state of the plugin in logs. */
@@ -42,12 +43,12 @@ export function endOf(envelope: ToolResultEnvelope): {
     : { status: 'error', metadata: { error: cut({ ...envelope.error }) } };
 }
 
-/** The value, or the beginning of its JSON where it is too large to be shown. */
-export function cut(value: Json): Json {
+/** The value, well-formed, or the beginning of its JSON where it is too large to be shown. */
+export function cut(given: Json): Json {
+  const value = wellFormedJson(given);
   const json = JSON.stringify(value);
   const bytes = utf8Bytes(json);
   // Metadata has one level above it.
   if (bytes <= MAX_SHOWN_BYTES && isBoundedJson(value, MAX_SPACE_METADATA_DEPTH - 1)) return value;
-  const beginning = json.slice(0, MAX_SHOWN_CHARS).replace(/[\ud800-\udbff]$/, '');
-  return { cut: true, bytes, beginning };
+  return { cut: true, bytes, beginning: cutText(json, MAX_SHOWN_CHARS) };
 }

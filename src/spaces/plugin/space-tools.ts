@@ -38,6 +38,8 @@ function enterSpace(self: PluginRef<AgentState>): Tool {
       'Enter a space before you call send_message, or a tool whose calls are shown in the space: outside of a space these fail. You are in one space at a time, until you leave it or enter another.',
     input: z.object({ spaceId: z.string(), limit }),
     effects: 'idempotent',
+    // Anyone who is a member may have written the messages.
+    provenance: 'untrusted',
     metadata: HIDDEN,
     run: async ({ spaceId, limit: count }, ctx) => {
       const spaces = ctx.port(SPACES);
@@ -104,6 +106,7 @@ function readMessages(self: PluginRef<AgentState>): Tool {
       offset: z.int().min(0).default(0).describe('Leaves out so many of the newest messages'),
     }),
     effects: 'none',
+    provenance: 'untrusted',
     metadata: HIDDEN,
     run: async ({ spaceId: given, limit: count, offset }, ctx) => {
       const spaceId = given ?? ctx.getState(self).active?.spaceId;

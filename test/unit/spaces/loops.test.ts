@@ -4,8 +4,8 @@ import {
   MAX_AGENT_HOPS,
   MAX_AGENT_TEXTS_AN_HOUR,
 } from '../../../src/protocol/limits/service-limits.js';
-import { agentMemberId, type SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
-import { judgeText, withoutLoops } from '../../../src/spaces/loops.js';
+import { agentMemberId } from '../../../src/protocol/spaces/spaces.js';
+import { type EarlierText, judgeText, withoutLoops } from '../../../src/spaces/loops.js';
 import { type SpaceCaller, Spaces } from '../../../src/spaces/service.js';
 import { SpaceWaker } from '../../../src/spaces/wakes.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
@@ -84,11 +84,10 @@ it('an agent is not woken by its own words', promise('G370'), async () => {
   expect(stops.map(({ metadata }) => metadata?.['reason'])).toEqual(['echo', 'echo']);
 });
 
-const textOf = (kind: 'person' | 'agent', minute: number, id = 'x'): SpaceMessage => ({
-  ...{ id: `m${minute}`, position: minute, change: minute, kind: 'text', status: 'complete' },
-  ...{ author: { kind, id }, text: `t${minute}` },
+const textOf = (kind: 'person' | 'agent', minute: number): EarlierText => ({
+  author: { kind, id: 'x' },
+  words: `t${minute}`,
   createdAt: new Date(minute * 60_000).toISOString(),
-  changedAt: new Date(minute * 60_000).toISOString(),
 });
 
 it(
@@ -97,7 +96,7 @@ it(
   () => {
     const recipient = { kind: 'agent', id: BOT } as const;
     const perMinute = MAX_AGENT_TEXTS_AN_HOUR / 60;
-    const earlier = (minutes: number): readonly SpaceMessage[] =>
+    const earlier = (minutes: number): readonly EarlierText[] =>
       Array.from({ length: minutes }, (_, index) => 1_000 - index).flatMap((minute) => [
         textOf('person', minute),
         ...Array.from({ length: perMinute }, () => textOf('agent', minute)),
