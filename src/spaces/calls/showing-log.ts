@@ -2,7 +2,6 @@
  * An event log that shows the visible calls of what it stores. A call is shown before its event is stored, so that a
  * process that dies between the two does both again; a repeat changes nothing.
  */
-import { wholeLog } from '../../projection/reading/whole-log.js';
 import type { ProjectionLogger } from '../../projection/source/outages.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -27,7 +26,7 @@ export interface ShowingDeps {
 }
 
 /** Conversations whose calls are remembered; of others the log is read again. */
-const MAX_FOLDS = 500;
+const MAX_KEPT = 500;
 const AGENTS_FOR_MS = 30_000;
 
 /** The same log with another `append`. */
@@ -43,9 +42,15 @@ export function showingLog(deps: ShowingDeps): EventLog {
   });
 }
 
+interface Kept {
+  readonly fold: CallsFold;
+  /** The generation of the log that was read; undefined while none was. */
+  readonly generation: number | undefined;
+}
+
 class ShownCalls {
   readonly #deps: ShowingDeps;
-  readonly #folds = new Map<string, CallsFold>();
+  readonly #kept = new Map<string, Kept>();
   #visible: { readonly tools: Visible; readonly atMs: number } | undefined;
 
   constructor(deps: ShowingDeps) {
@@ -59,29 +64,47 @@ class ShownCalls {
     if (!batch.events.some((event) => tools.names.has(nameOf(event) ?? '')))
       return await log.append(batch);
     const name = conversationKey(batch);
-    const known = this.#folds.get(name) ?? new CallsFold((...of) => this.#isVisible(...of));
+    const known = this.#kept.get(name);
     // Kept again once all is stored: a batch that is not must not count as taken.
-    this.#folds.delete(name);
-    const fold = await this.#caughtUp(known, batch);
+    this.#kept.delete(name);
+    const kept = await this.#caughtUp(known, batch);
+    if (kept === undefined) return await log.append(batch);
     for (const event of batch.events) {
-      const call = fold.take(event);
+      const call = kept.fold.take(event);
       if (call !== undefined) await this.#show(batch, call);
     }
     const result = await log.append(batch);
-    if (result.outcome === 'appended') this.#remember(name, fold);
+    if (result.outcome === 'appended') this.#keep(name, kept);
     return result;
   }
 
-  /** Takes what is stored before the batch. Events of the batch that are stored have been shown. */
-  async #caughtUp(fold: CallsFold, batch: AppendBatch): Promise<CallsFold> {
-    const first = batch.events[0]?.seq ?? 0;
-    if (fold.seq === first - 1) return fold;
-    const whole = new CallsFold((...of) => this.#isVisible(...of));
-    for await (const event of wholeLog(this.#deps.log, batch)) {
-      if (event.seq >= first) break;
-      whole.take(event);
+  /**
+   * Takes what is stored before the batch. Events of the batch that are stored have been shown. Undefined where events
+   * between the two are missing: the store will refuse the batch.
+   */
+  async #caughtUp(known: Kept | undefined, batch: AppendBatch): Promise<Kept | undefined> {
+    const before = (batch.events[0]?.seq ?? 0) - 1;
+    if (known?.fold.seq === before) return known;
+    const isBehind = known !== undefined && known.fold.seq < before;
+    let kept = isBehind ? known : this.#fresh();
+    for (let more = true; more && kept.fold.seq < before; ) {
+      const afterSeq = kept.fold.seq;
+      const read = await this.#deps.log.read(batch, { afterSeq });
+      if (read === undefined) break;
+      const isOther = kept.generation !== undefined && kept.generation !== read.generation;
+      if (isOther) {
+        kept = this.#fresh();
+        continue;
+      }
+      kept = { ...kept, generation: read.generation };
+      for (const event of read.events) if (event.seq <= before) kept.fold.take(event);
+      more = read.more && kept.fold.seq > afterSeq;
     }
-    return whole;
+    return kept.fold.seq === before ? kept : undefined;
+  }
+
+  #fresh(): Kept {
+    return { fold: new CallsFold(this.#isVisible), generation: undefined };
   }
 
   async #show(key: ConversationKey, { spaceId, agent, ...call }: ShowCall): Promise<void> {
@@ -96,10 +119,10 @@ class ShownCalls {
     }
   }
 
-  #remember(name: string, fold: CallsFold): void {
-    this.#folds.set(name, fold);
-    const [oldest] = this.#folds.keys();
-    if (this.#folds.size > MAX_FOLDS && oldest !== undefined) this.#folds.delete(oldest);
+  #keep(name: string, kept: Kept): void {
+    this.#kept.set(name, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   readonly #isVisible: IsVisible = (agent, tool) =>

@@ -13,8 +13,10 @@ import type { AnyTool } from '../../define/tool/types.js';
 import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { CALL_HOOK_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import type { Json } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { timed } from '../run/timed.js';
 import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
@@ -36,7 +38,7 @@ export function refusalOf(
     const getState: CallHookContext['getState'] = (plugin: never) => view.getState(plugin);
     try {
       const refusal = calls.refuse(calledTool(tool), { getState });
-      if (refusal !== undefined) return refusal;
+      if (typeof refusal === 'string') return bounded(refusal);
     } catch (error) {
       return TEXTS.pluginFailed(id, 'calls.refuse', messageOf(error));
     }
@@ -46,7 +48,11 @@ export function refusalOf(
 
 /** The result of a call that a plugin has refused. */
 export function refused(message: string): ToolResultEnvelope {
-  return { ok: false, error: { code: 'tool_error', message } };
+  return { ok: false, error: { code: 'tool_error', message: bounded(message) } };
+}
+
+function bounded(message: string): string {
+  return cutText(message, MAX_REASON_CHARS);
 }
 
 /** Whether plugins take part in the runs of calls, which then have to begin as activities of their own. */

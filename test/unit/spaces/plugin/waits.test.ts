@@ -188,3 +188,28 @@ it(
     expect(statuses(await messages())).toEqual(['complete']);
   },
 );
+
+it('a worker that begins in the middle reads the log up to there, and shows nothing across a gap', async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+  });
+  const { t, messages, storeWith, deps } = await storedRoom(
+    tools,
+    callsAll([ENTER, { name: 'confirm', input: {} }]),
+    says('done'),
+  );
+  await t.send('Go');
+  const key = { tenant: 'default', conversationId: 'test', runId: 'run' };
+  const asked = t.events.filter(({ type }) => type === 'suspension');
+  expect(await showingLog(deps).append({ ...key, events: asked })).toMatchObject({
+    outcome: 'gap',
+  });
+  expect(await messages()).toEqual([]);
+  await storeWith(showingLog(deps));
+  await t.answer('confirm', { ok: true });
+  // Another worker, which has seen none of the events before.
+  await storeWith(showingLog(deps));
+  expect(await messages()).toMatchObject([
+    { status: 'complete', metadata: { output: { ok: true } } },
+  ]);
+});
