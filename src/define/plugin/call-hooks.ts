@@ -43,10 +43,13 @@ export interface CallHooks<Services = UntypedServices> {
   readonly refuse?: (tool: CalledTool, state: Pick<StateAccess, 'getState'>) => Refusal;
   /**
    * A text is the call's result, as that of `refuse`. After an error that it throws the tool does not run: the call is
-   * tried again where its effects allow it, else its result is `not_available`. Has ten seconds. Safe to repeat.
+   * tried again where its effects allow it, else its result is `not_available`. Has two seconds. Safe to repeat.
    */
   readonly begins?: (call: SeenCall, ctx: CallHookContext<Services>) => Refusal | Promise<Refusal>;
-  /** Has ten seconds. Safe to repeat: three attempts, then the error is logged, and the call's result stays. */
+  /**
+   * Safe to repeat: three attempts within two seconds, then the error is logged, and the call's result stays. Does not
+   * run where the run was cancelled, or its worker was lost.
+   */
   readonly ends?: (
     call: SeenCall,
     end: SeenEnd,

@@ -72,8 +72,8 @@ export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 export const POLICY_TIMEOUT_MS = 10_000;
 /** `prepare` of one plugin: like a policy, it delays the model's answer. */
 export const PREPARE_TIMEOUT_MS = 10_000;
-/** A function of one plugin around a call, which delays the call. */
-export const CALL_HOOK_TIMEOUT_MS = 10_000;
+/** A function of one plugin around a call. The call's activity has 5 s beyond the time of the tool for all it does. */
+export const CALL_HOOK_TIMEOUT_MS = 2_000;
 /** Texts of all plugins before one model call; they are sent again with each. */
 export const MAX_CONTEXT_ITEMS_BYTES = 64 * 1024;
 /** Bytes of plugin states that a worker remembers. */

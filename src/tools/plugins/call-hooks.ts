@@ -70,7 +70,7 @@ interface Seen {
   readonly input: Json;
   readonly ctx: Omit<CallContext<never>, 'signal'>;
   readonly signal: AbortSignal;
-  /** @defaultValue CALL_HOOK_TIMEOUT_MS for each function */
+  /** For `begins` of each plugin, and for `ends` of all. @defaultValue CALL_HOOK_TIMEOUT_MS */
   readonly timeoutMs?: number;
 }
 
@@ -97,22 +97,25 @@ export class SeenRun {
     return undefined;
   }
 
-  /** Throws nothing but the reason of the signal once that fires. */
+  /** Never throws: the call has its result, or its question. */
   async ends(end: SeenEnd): Promise<void> {
+    const until = performance.now() + (this.#seen.timeoutMs ?? CALL_HOOK_TIMEOUT_MS);
     for (const plugin of this.#seen.plugins ?? []) {
       const { ends } = plugin.calls ?? {};
       if (ends === undefined) continue;
-      for (let attempt = 1; attempt <= END_ATTEMPTS; attempt += 1)
+      for (let attempt = 1; ; attempt += 1)
         try {
-          await this.#run(plugin, 'ends', (ctx) => ends(this.#call, end, ctx));
+          const timeoutMs = Math.max(1, until - performance.now());
+          await this.#run(plugin, 'ends', (ctx) => ends(this.#call, end, ctx), timeoutMs);
           break;
         } catch (error) {
-          if (!(error instanceof PluginFailed)) throw error;
-          if (attempt < END_ATTEMPTS) await delay(END_PAUSE_MS);
-          else
-            this.#seen.ctx.logger.error('plugin missed the end of a call', {
-              reason: error.message,
-            });
+          const isOver = attempt === END_ATTEMPTS || performance.now() + END_PAUSE_MS > until;
+          if (!isOver && error instanceof PluginFailed) await delay(END_PAUSE_MS);
+          else {
+            const reason = messageOf(error);
+            this.#seen.ctx.logger.error('plugin missed the end of a call', { reason });
+            break;
+          }
         }
     }
   }
@@ -121,14 +124,16 @@ export class SeenRun {
     { id }: AnyPlugin,
     hook: 'begins' | 'ends',
     run: (ctx: CallHookContext<never>) => unknown,
+    timeoutMs = this.#seen.timeoutMs ?? CALL_HOOK_TIMEOUT_MS,
   ): Promise<unknown> {
-    const { ctx, signal, timeoutMs = CALL_HOOK_TIMEOUT_MS } = this.#seen;
+    const { ctx, signal } = this.#seen;
     const { agent, tenant, conversationId, services, logger, getState, port } = ctx;
     const about = { agent, tenant, conversationId, services, getState, port };
     const given = { ...about, logger: withFields(logger, { plugin: id }) };
     const end = await timed({ signal, timeoutMs }, () => run(given));
     if (end.end === 'returned') return end.value;
-    const problem = end.end === 'timeout' ? `no end within ${timeoutMs} ms` : messageOf(end.error);
+    const problem =
+      end.end === 'timeout' ? `no end within ${Math.round(timeoutMs)} ms` : messageOf(end.error);
     throw new PluginFailed(TEXTS.pluginFailed(id, `calls.${hook}`, problem));
   }
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { CallHooks } from '../../../src/define/plugin/call-hooks.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { definePlugin, defineTool } from '../../../src/index.js';
+import { until } from '../../support/until.js';
 import { environment, setUp, toolInput } from '../tools/fixtures.js';
 
 function watchedBy(calls: CallHooks, run: () => unknown = () => 'done') {
@@ -69,4 +70,30 @@ it('a call that a plugin refuses has the reason as its result', async () => {
     executionMs: 0,
   });
   expect(runs()).toBe(0);
+});
+
+it('a plugin that hangs at the end, or a worker that stops meanwhile, does not cost the call its result', async () => {
+  let ends = 0;
+  const hangs: CallHooks = {
+    ends: async () => {
+      ends += 1;
+      await new Promise(() => undefined);
+    },
+  };
+  const { activities } = setUp({
+    tools: [
+      defineTool({
+        ...{ name: 'work', description: 'Work', input: z.object({ a: z.number() }) },
+        run: () => 'done',
+      }),
+    ],
+    plugins: [definePlugin({ id: 'watch', calls: hangs })],
+  });
+  const result = { envelope: { ok: true, result: 'done' } };
+  expect(await environment().run(activities.runTool, toolInput())).toMatchObject(result);
+  const stopped = environment();
+  const running = stopped.run(activities.runTool, toolInput({ effects: 'once' }));
+  await until('it hangs again', () => ends === 2);
+  stopped.cancel();
+  expect(await running).toMatchObject(result);
 });

@@ -1,7 +1,9 @@
 /** The twelve built-in tools of an agent of spaces, over a store in memory. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { hsafaAgents } from '../../../../src/compat/hsafa/index.js';
 import { DefinitionError, defineTool, manifestOf } from '../../../../src/index.js';
+import { spacesPlugin } from '../../../../src/spaces/index.js';
 import {
   calls,
   callsAll,
@@ -52,6 +54,22 @@ describe('the built-in tools', () => {
       expect(() => botWith(script(), [own])).toThrow(`duplicate name "${name}"`);
     },
   );
+
+  it('are those of agents in JSON form, too, whose documents cannot replace them', () => {
+    const options = { model: () => script(), plugins: [spacesPlugin()] };
+    const document = { name: 'clerk', model: 'any', instructions: 'Help.' };
+    const [agent] = hsafaAgents(document, options).agents;
+    expect(agent?.tools.map(({ name }) => name).sort()).toEqual([...TWELVE].sort());
+    const tools = [
+      {
+        name: 'skip',
+        description: 'Mine',
+        executionType: 'internal',
+        inputSchema: { type: 'object' },
+      },
+    ];
+    expect(() => hsafaAgents({ ...document, tools }, options)).toThrow('duplicate name "skip"');
+  });
 
   it('fail the start of a worker whose event log has no spaces', async () => {
     const t = testConversation(botWith(script(says('hello'))));
