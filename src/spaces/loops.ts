@@ -136,27 +136,27 @@ async function stopped(
   { spaces, logger }: LoopDeps,
   { wake, text, hops, stop }: Stopped,
 ): Promise<void> {
-  const { tenant, spaceId, memberId, conversationId, agent } = wake;
+  const { tenant, spaceId, conversationId, agent } = wake;
   const about = { tenant, spaceId, conversationId, agent, message: text.id, hops, reason: stop };
   logger.warn('An agent of a space is not woken for a text of another agent', about);
-  // One message says so, not one for each text that follows.
+  // One message of its author says so: not one for each text that follows, nor for each agent.
   if (stop === 'hops' && hops > MAX_AGENT_HOPS + 1) return;
   const hour = Math.floor(Date.parse(text.createdAt) / HOUR_MS);
   try {
-    await spaces.show({ tenant, member: { kind: 'agent', id: memberId } }, spaceId, {
+    await spaces.show({ tenant, member: text.author }, spaceId, {
       requestId: `loop:${stop}:${stop === 'rate' ? hour : text.id}`,
       status: 'error',
       text: TEXTS[stop],
       metadata: { toolName: 'loop_protection', reason: stop, messageId: text.id, hops },
     });
   } catch (error) {
-    // The agent has left meanwhile.
+    // The author has left meanwhile.
     if (!ConversationError.isInstance(error)) throw error;
   }
 }
 
 const TEXTS: Readonly<Record<LoopReason, string>> = {
-  hops: `Not woken: ${MAX_AGENT_HOPS} texts of agents came without one of a person. A text of a person wakes all agents again.`,
-  rate: `Not woken: more than ${MAX_AGENT_TEXTS_AN_HOUR} texts of agents came within an hour. Texts of people still wake.`,
-  echo: 'Not woken: the text repeats the last one of this agent.',
+  hops: `Wakes no agent: ${MAX_AGENT_HOPS} texts of agents came without one of a person. A text of a person wakes all agents again.`,
+  rate: `Wakes no agent: more than ${MAX_AGENT_TEXTS_AN_HOUR} texts of agents came within an hour. Texts of people still wake.`,
+  echo: 'Does not wake an agent whose own last text it repeats.',
 };

@@ -18,15 +18,17 @@ const agentAs = (conversationId: string): SpaceCaller => ({
 });
 
 /** Agents that answer every text; returns the texts by which each was woken. */
-async function talkers(answer: (count: number) => string = (count) => `answer ${count}`) {
+async function talkers(
+  answer: (count: number) => string = (count) => `answer ${count}`,
+  agents: readonly string[] = ['c-1', 'c-2'],
+) {
   const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   const clock = { nowMs: 1_000_000 };
   const now = (): number => clock.nowMs;
   const spaces = new Spaces({ store, now });
   const { id } = await spaces.create(ANN, { name: 'Room' });
-  for (const conversationId of ['c-1', 'c-2'])
-    await spaces.join(ANN, id, agentAs(conversationId).member);
+  for (const conversationId of agents) await spaces.join(ANN, id, agentAs(conversationId).member);
   const woken: (readonly [string, number | undefined])[] = [];
   const logger = { info: () => undefined, warn: () => undefined };
   const deliver = withoutLoops(
@@ -75,6 +77,18 @@ it(
     expect(await say('Go on')).toBe(count);
   },
 );
+
+it('one message says so, however many agents are stopped', promise('G370'), async () => {
+  const agents = ['c-1', 'c-2', 'c-3', 'c-4'];
+  const { say, messages } = await talkers(undefined, agents);
+  // Each text of an agent wakes the three others, up to the tenth.
+  expect(await say('Discuss')).toBe(agents.length + MAX_AGENT_HOPS * (agents.length - 1));
+  const all = await messages();
+  const stops = all.filter(({ kind }) => kind === 'tool');
+  expect(stops).toHaveLength(1);
+  const stopped = all.find(({ id }) => id === stops[0]?.metadata?.['messageId']);
+  expect(stops[0]?.author).toEqual(stopped?.author);
+});
 
 it('an agent is not woken by its own words', promise('G370'), async () => {
   const { say, messages } = await talkers(() => 'ping');
