@@ -39,5 +39,5 @@ function prepare({ state, context, tools, results }: PrepareContext): void {
   // With no tool left, the model can only end the turn.
   const isSkipped = results.some(({ name }) => name === 'skip');
   if (isSkipped) for (const name of [...tools.names]) tools.hide(name);
-  context.add(isSkipped ? SKIPPED : contextOf(state.getState({ id: PLUGIN_ID }) as AgentState));
+  context.add(isSkipped ? SKIPPED : contextOf(state.getState<AgentState>({ id: PLUGIN_ID })));
 }

@@ -91,7 +91,9 @@ export class SeenRun {
     for (const plugin of this.#seen.plugins ?? []) {
       const { begins } = plugin.calls ?? {};
       if (begins === undefined) continue;
-      const refusal = await this.#run(plugin, 'begins', (ctx) => begins(this.#call, ctx));
+      const refusal = await this.#run(plugin, 'begins', {
+        run: (ctx) => begins(this.#call, ctx),
+      });
       if (typeof refusal === 'string') return refusal;
     }
     return undefined;
@@ -106,7 +108,10 @@ export class SeenRun {
       for (let attempt = 1; ; attempt += 1)
         try {
           const timeoutMs = Math.max(1, until - performance.now());
-          await this.#run(plugin, 'ends', (ctx) => ends(this.#call, end, ctx), timeoutMs);
+          await this.#run(plugin, 'ends', {
+            run: (ctx) => ends(this.#call, end, ctx),
+            timeoutMs,
+          });
           break;
         } catch (error) {
           const isOver = attempt === END_ATTEMPTS || performance.now() + END_PAUSE_MS > until;
@@ -123,8 +128,13 @@ export class SeenRun {
   async #run(
     { id }: AnyPlugin,
     hook: 'begins' | 'ends',
-    run: (ctx: CallHookContext<never>) => unknown,
-    timeoutMs = this.#seen.timeoutMs ?? CALL_HOOK_TIMEOUT_MS,
+    {
+      run,
+      timeoutMs = this.#seen.timeoutMs ?? CALL_HOOK_TIMEOUT_MS,
+    }: {
+      readonly run: (ctx: CallHookContext<never>) => unknown;
+      readonly timeoutMs?: number;
+    },
   ): Promise<unknown> {
     const { ctx, signal } = this.#seen;
     const { agent, tenant, conversationId, services, logger, getState, port } = ctx;

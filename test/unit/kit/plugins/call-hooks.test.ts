@@ -28,7 +28,7 @@ function vaultWith(hooks: CallHooks = {}) {
 
 const REFUSES_CLOSED: CallHooks = {
   refuse: ({ name }, state) =>
-    name !== 'open' && (state.getState('vault') as { isOpen: boolean }).isOpen === false
+    name !== 'open' && !(state.getState('vault') as { isOpen: boolean }).isOpen
       ? 'The vault is closed'
       : undefined,
 };

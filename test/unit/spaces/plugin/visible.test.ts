@@ -148,9 +148,9 @@ describe('a visible call in a space', () => {
       ]);
       const stop = new AbortController();
       const frames = await spaces.watch(ANN, DESK, { after: 0, signal: stop.signal });
-      const { value: frame } = await frames[Symbol.asyncIterator]().next();
+      const first = await frames[Symbol.asyncIterator]().next();
       stop.abort();
-      expect(frame).toMatchObject({ type: 'message', message: { status: 'complete' } });
+      expect(first.value).toMatchObject({ type: 'message', message: { status: 'complete' } });
       expect(await messages()).toHaveLength(1);
       expect(await messages()).toMatchObject([
         { kind: 'tool', author: { kind: 'agent', id: BOT }, status: 'complete' },
