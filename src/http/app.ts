@@ -9,6 +9,7 @@ import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
 import { type CallerLimits, DEFAULT_STREAMS } from './limits/options.js';
 import { refuseRunning } from './limits/running.js';
+import { isAnswer } from './openapi/operation.js';
 import { OPERATIONS } from './openapi/operations.js';
 import { isAnyOf } from './openapi/places.js';
 import { allowCors, allowOrigins } from './request/cors.js';
@@ -133,18 +134,10 @@ function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
 const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };
 
 /** An answer to a call is never refused because it is sent twice: its repeat waits for the same verdict. */
-const isRefusable = isAnyOf(
-  OPERATIONS.filter(
-    ({ idempotent, right }) => idempotent === true && right !== 'answer' && right !== 'extend',
-  ),
-);
+const isRefusable = isAnyOf(OPERATIONS.filter((row) => row.idempotent === true && !isAnswer(row)));
 
 const isUnlimitedPlace = isAnyOf(
-  OPERATIONS.filter(
-    ({ id, method, right }) =>
-      ['isAlive', 'isReady'].includes(id) ||
-      (method === 'post' && (right === 'answer' || right === 'extend')),
-  ),
+  OPERATIONS.filter((row) => ['isAlive', 'isReady'].includes(row.id) || isAnswer(row)),
 );
 
 /** Answers to calls, and probes. */

@@ -32,6 +32,7 @@ import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem, REUSED } from '../protocol/values/ids.js';
 import { type LiveChannel, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
+import { type ShownCall, shownCall } from './calls/answerable.js';
 import { SpaceStreams, type StreamsDeps } from './stream/streams.js';
 
 export interface SpacesDeps extends Omit<StreamsDeps, 'store' | 'live'> {
@@ -218,6 +219,22 @@ export class Spaces {
       ...{ key: keyOf(caller, spaceId), requestId },
       ...{ kind: 'tool', status, text, replyTo: undefined, metadata },
     });
+  }
+
+  /**
+   * The call that a message shows, for a member that answers it; undefined where the message does not exist or shows
+   * none. @throws {ConversationError} unknown_space, forbidden (an admin who is no member)
+   */
+  async call(
+    caller: SpaceCaller,
+    spaceId: string,
+    messageId: string,
+  ): Promise<ShownCall | undefined> {
+    const key = await this.#keyFor(caller, spaceId);
+    if (!(await this.#store.isMember(key, caller.member)))
+      throw new ConversationError('forbidden', 'Only members answer calls: join the space first');
+    const message = await this.#store.message(key, messageId);
+    return message === undefined ? undefined : shownCall(key.tenant, message);
   }
 
   /** @throws {ConversationError} unknown_space */

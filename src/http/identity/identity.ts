@@ -10,7 +10,7 @@ import { idProblem } from '../../protocol/values/ids.js';
  * | right | what it allows |
  * |---|---|
  * | `read` | lists, states, logs and streams, stored values, agents |
- * | `send` | messages, events, files, triggers; they may begin conversations; spaces and their members |
+ * | `send` | messages, events, files, triggers; they may begin conversations; spaces, their members, and calls that a space shows to the caller |
  * | `answer` | decisions, answers, results, claims and progress of calls, and taking back remembered decisions |
  * | `extend` | later deadlines of calls that wait |
  * | `cancel` | to stop turns, and to close conversations |

@@ -1,6 +1,7 @@
 /** The row of an operation in the description of the API. */
 import type { z } from 'zod';
 import type { RouteRight } from '../identity/identity.js';
+import { Verdict } from './shapes.js';
 
 export interface Operation {
   readonly method: 'get' | 'post' | 'delete';
@@ -15,6 +16,8 @@ export interface Operation {
    * refuses all others.
    */
   readonly bound?: true;
+  /** Answers a call under another right than `answer`: never limited, and a repeat waits for the same verdict. */
+  readonly answersCall?: true;
   readonly summary: string;
   readonly query?: z.ZodObject;
   /** Several: one of them. */
@@ -32,4 +35,14 @@ export interface Operation {
   readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none' | 'stream'>>;
   /** The other form of the answer, for `Accept: text/event-stream`. */
   readonly streams?: true;
+}
+
+/** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is invalid. */
+export const VERDICTS: Operation['answers'] = Object.fromEntries(
+  [200, 202, 403, 404, 409, 410, 422].map((status) => [status, Verdict]),
+);
+
+/** Whether a request is the answer to a call, or moves its deadline. */
+export function isAnswer({ method, right, answersCall }: Operation): boolean {
+  return method === 'post' && (right === 'answer' || right === 'extend' || answersCall === true);
 }

@@ -1,7 +1,7 @@
 /** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
 import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
-import type { Operation } from './operation.js';
+import { type Operation, VERDICTS } from './operation.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
 import { SPACE_OPERATIONS } from './space-operations.js';
@@ -13,11 +13,6 @@ const ONE = '/v1/conversations/:id';
 const CALL = `${ONE}/tool-calls/:callId`;
 const TRIGGER = `${ONE}/triggers/:triggerId`;
 const OF_ONE = { query: queries.ConversationQuerySchema } as const;
-
-/** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is invalid. */
-const VERDICTS: Operation['answers'] = Object.fromEntries(
-  [200, 202, 403, 404, 409, 410, 422].map((status) => [status, shapes.Verdict]),
-);
 
 export const OPERATIONS: readonly Operation[] = [
   {

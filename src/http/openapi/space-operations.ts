@@ -1,8 +1,8 @@
 /** The operations of spaces. */
-import { NoBodySchema } from '../schemas/bodies.js';
+import { NoBodySchema, ResolutionSchema, ResolveSchema } from '../schemas/bodies.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 import * as spaces from '../schemas/spaces.js';
-import type { Operation } from './operation.js';
+import { type Operation, VERDICTS } from './operation.js';
 
 const LIST = '/v1/spaces';
 const ONE = `${LIST}/:spaceId`;
@@ -63,6 +63,13 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
     summary: 'Sends a text to a space',
     bodies: [spaces.SendToSpaceSchema],
     answers: { 201: spaces.SpaceMessage },
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/messages/:messageId/resolution`, id: 'resolveSpaceCall' },
+    ...{ idempotent: true, answersCall: true, right: 'send', ...OF_TENANT },
+    summary: 'A member of a space answers the call that a message shows',
+    bodies: [ResolveSchema, ResolutionSchema],
+    answers: VERDICTS,
   },
   {
     ...{ method: 'get', path: `${ONE}/stream`, id: 'watchSpace', right: 'read' },

@@ -42,7 +42,7 @@ async function extend(deps: AppDeps, request: Request): Promise<Answered> {
 }
 
 async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
-  const { requestId, ...body } = bodyOf(request);
+  const { requestId, ...body } = resolutionIn(request);
   const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
   const actor = actorOf(request, body.actor);
   return await resolveAt(deps, target, {
@@ -73,7 +73,7 @@ export async function resolveAt(
 }
 
 /** Accepts `{resolution, ...}`, or the resolution itself. */
-function bodyOf(request: Request): ReturnType<typeof parseBody<typeof ResolveSchema>> {
+export function resolutionIn(request: Request): ReturnType<typeof parseBody<typeof ResolveSchema>> {
   const body: unknown = request.body;
   const bare = isRecord(body) && 'type' in body && !('resolution' in body);
   return bare

@@ -9,6 +9,7 @@ import { NoBodySchema } from '../schemas/bodies.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 import { CreateSpaceSchema, JoinSpaceSchema, SpacesQuerySchema } from '../schemas/spaces.js';
 import { callerIn, spaceIdOf, spacesOf, unknownMember } from './caller.js';
+import { addCallRoutes } from './calls.js';
 import { addMessageRoutes } from './messages.js';
 
 const LIST = '/v1/spaces';
@@ -45,6 +46,7 @@ export function addSpaceRoutes(router: Router, deps: AppDeps, streams: OpenStrea
   });
   addMemberRoutes(router, deps);
   addMessageRoutes(router, deps, streams);
+  addCallRoutes(router, deps);
 }
 
 function addMemberRoutes(router: Router, deps: AppDeps): void {

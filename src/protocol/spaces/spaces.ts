@@ -103,7 +103,7 @@ export interface SpaceMessage {
   readonly text: string;
   /** Id of the message that a text answers. */
   readonly replyTo?: string;
-  /** `toolName`, `toolCallId`, `input`, `output`, `error` of a call. */
+  /** `toolName`, `toolCallId`, `executor`, `input`, `waitsFor`, `output`, `error` of a call. */
   readonly metadata?: Metadata;
   /** ISO 8601 */
   readonly createdAt: string;

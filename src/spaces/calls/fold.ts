@@ -3,7 +3,7 @@
  * by the worker while they run; their waits, and the ends that no worker sees, come from here, as do all other calls.
  */
 import { withChanges } from '../../core/plugins/changes.js';
-import { isRunByWorker } from '../../protocol/calls/executors.js';
+import { type Executor, isRunByWorker } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -28,7 +28,7 @@ interface OpenCall extends Pick<ShowCall, 'spaceId' | 'agent' | 'requestId'> {
   readonly toolName: string;
   readonly toolCallId: string;
   readonly input: Json;
-  readonly isRunByWorker: boolean;
+  readonly executor: Executor;
 }
 
 export class CallsFold {
@@ -62,9 +62,11 @@ export class CallsFold {
       case 'call_planned':
         return this.#planned(event.call, event);
       case 'suspension': {
-        const { toolCallId, ask } = event.suspension;
+        const { toolCallId, ask, kind } = event.suspension;
         // The worker whose code asks shows that itself.
-        return ask === undefined ? this.#moved(toolCallId, 'requires_action') : undefined;
+        return ask === undefined
+          ? this.#moved(toolCallId, 'requires_action', { waitsFor: kind })
+          : undefined;
       }
       case 'resolution':
         return event.resolution.type === 'approve' && event.late === undefined
@@ -95,19 +97,23 @@ export class CallsFold {
       return undefined;
     if (!this.#isVisible(this.#agent, name)) return undefined;
     const call: OpenCall = {
-      ...{ spaceId, agent: this.#agent, toolName: name, toolCallId, input },
+      ...{ spaceId, agent: this.#agent, toolName: name, toolCallId, executor, input },
       requestId: showRequestId({ ...at, toolCallId }),
-      isRunByWorker: isRunByWorker(executor),
     };
     this.#calls.set(toolCallId, call);
     return this.#moved(toolCallId, 'running');
   }
 
   /** A worker that runs a call says so itself, earlier and in the order of its other calls. */
-  #moved(toolCallId: string, status: 'running' | 'requires_action'): ShowCall | undefined {
+  #moved(
+    toolCallId: string,
+    status: 'running' | 'requires_action',
+    more: Metadata = {},
+  ): ShowCall | undefined {
     const call = this.#calls.get(toolCallId);
-    if (call === undefined || (status === 'running' && call.isRunByWorker)) return undefined;
-    return shown(call, status, {});
+    if (call === undefined || (status === 'running' && isRunByWorker(call.executor)))
+      return undefined;
+    return shown(call, status, more);
   }
 
   #ended(toolCallId: string | undefined, result: ToolResult | undefined): ShowCall | undefined {

@@ -1,4 +1,5 @@
 /** The form in which a space shows a call: the same from the worker that runs it and from its log. Pure. */
+import type { Executor } from '../../protocol/calls/executors.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
 import type { Metadata } from '../../protocol/spaces/spaces.js';
@@ -22,16 +23,19 @@ export function showRequestId({
   return `call:${turnId}.${step}:${toolCallId}`;
 }
 
+/** `executor` decides who may submit the call's result: see `shownCall`. */
 export function shownMetadata({
   toolName,
   toolCallId,
+  executor,
   input,
 }: {
   readonly toolName: string;
   readonly toolCallId: string;
+  readonly executor: Executor;
   readonly input: Json;
 }): Metadata {
-  return { toolName, toolCallId, input: cut(input) };
+  return { toolName, toolCallId, executor, input: cut(input) };
 }
 
 export function endOf(envelope: ToolResultEnvelope): {

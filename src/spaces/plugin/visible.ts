@@ -56,7 +56,9 @@ interface Shown {
 }
 
 function shownEnd(end: SeenEnd): Shown {
-  return 'asked' in end ? { status: 'requires_action', metadata: {} } : endOf(end.envelope);
+  return 'asked' in end
+    ? { status: 'requires_action', metadata: { waitsFor: 'elicitation' } }
+    : endOf(end.envelope);
 }
 
 /** False when the agent is in no space. */
@@ -71,7 +73,10 @@ async function show(
   await ctx.port(SPACES).show(callerOf(ctx), active.spaceId, {
     requestId: showRequestId(call),
     status,
-    metadata: { ...shownMetadata({ toolName: tool.name, toolCallId, input }), ...metadata },
+    metadata: {
+      ...shownMetadata({ toolName: tool.name, toolCallId, executor: tool.executor, input }),
+      ...metadata,
+    },
   });
   return true;
 }

@@ -193,6 +193,6 @@ it('refuses agents that no worker serves', async () => {
 });
 
 it('an API without a store of spaces has none', async () => {
-  const { as } = await spacesApp({}, 'none');
+  const { as } = await spacesApp({}, { kind: 'none' });
   expect((await as('ann').request('/v1/spaces')).status).toBe(404);
 });

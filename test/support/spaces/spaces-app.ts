@@ -6,6 +6,7 @@ import type { Space } from '../../../src/protocol/spaces/spaces.js';
 import { Spaces } from '../../../src/spaces/service.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import type { Script } from '../fakes/fake-temporal.js';
 import { TESTING } from '../networks/test-identity.js';
 import { SUPPORT } from '../samples/sample-log.js';
 import { startHttpApp } from '../servers/http-app.js';
@@ -24,19 +25,22 @@ const CALLERS: Readonly<Record<string, Identity>> = {
   'other-admin': { ...TESTING, tenants: ['beta'], actor: { id: 'ann' } },
 };
 
-export async function spacesApp(deps: Partial<AppDeps> = {}, kind: 'sqlite' | 'none' = 'sqlite') {
+export async function spacesApp(
+  deps: Partial<AppDeps> = {},
+  {
+    kind = 'sqlite',
+    script = {},
+  }: { readonly kind?: 'sqlite' | 'none'; readonly script?: Script } = {},
+) {
   const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   const agents = (): Promise<readonly (typeof SUPPORT)[]> => Promise.resolve([SUPPORT]);
   const spaces = new Spaces({ store, live: createLocalLiveChannel(), agents });
-  const app = await startHttpApp(
-    {},
-    {
-      ...(kind === 'none' ? {} : { spaces }),
-      identify: (request) => CALLERS[request.get('authorization')?.replace('Bearer ', '') ?? ''],
-      ...deps,
-    },
-  );
+  const app = await startHttpApp(script, {
+    ...(kind === 'none' ? {} : { spaces }),
+    identify: (request) => CALLERS[request.get('authorization')?.replace('Bearer ', '') ?? ''],
+    ...deps,
+  });
   const as = (name: string) => {
     const request = async (path: string, init: RequestInit = {}): Promise<Response> => {
       const headers = new Headers(init.headers);

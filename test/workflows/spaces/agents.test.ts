@@ -24,7 +24,7 @@ function agentOf(name: string, model: ReturnType<typeof script>, tools: readonly
 }
 
 test('an agent enters a space and writes, which wakes the other agent; its visible calls are shown and wake none', {
-  ...promise('H33', 'H51', 'S26', 'S27'),
+  ...promise('H17', 'H29', 'H33', 'H46', 'H51', 'H53', 'S26', 'S27', 'G371'),
   timeout: patient(90_000),
 }, async () => {
   const colloquy = await openColloquy({
@@ -92,8 +92,9 @@ test('an agent enters a space and writes, which wakes the other agent; its visib
   ] as const)
     await request(`/v1/spaces/${id}/members`, { member: { kind: 'agent', conversationId, agent } });
 
-  const conversation = colloquy.client.conversation(writes, { agent: 'writer' });
-  await conversation.send('Look at order 42', { actor: { id: 'ann' } });
+  await colloquy.client
+    .conversation(writes, { agent: 'writer' })
+    .send('Look at order 42', { actor: { id: 'ann' } });
   const messages = async (): Promise<readonly SpaceMessage[]> =>
     (await request<{ readonly messages: readonly SpaceMessage[] }>(`/v1/spaces/${id}/messages`))
       .messages;
@@ -113,11 +114,10 @@ test('an agent enters a space and writes, which wakes the other agent; its visib
     { kind: 'space.message', payload: { text: 'Please check order 42.', hops: 1 } },
   ]);
 
-  const { pending } = await conversation.snapshot();
-  await conversation.resolve(pending[0]?.toolCallId ?? '', {
-    type: 'answer',
-    value: { confirmed: true },
-  });
+  const asked = (await messages()).find(({ status }) => status === 'requires_action');
+  const yes = { type: 'answer', value: { confirmed: true } };
+  const path = `/v1/spaces/${id}/messages/${asked?.id ?? ''}/resolution`;
+  expect(await request(path, yes)).toMatchObject({ verdict: 'accepted' });
   await until('the call is complete', async () => (await status('confirmAction')) === 'complete');
   expect(
     (await messages()).map(({ kind, metadata }) => metadata?.['toolName'] ?? kind).sort(),
