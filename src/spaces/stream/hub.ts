@@ -29,6 +29,8 @@ export class SpaceHub {
   /** Reads of the head that have begun, and the latest of them that is over. */
   #begun = 0;
   #taken = 0;
+  /** Reads of the head that had begun when a page had a later change than the head. */
+  #begunAtPage = 0;
   #members: { readonly version: number; readonly names: Promise<ReadonlySet<string>> } | undefined;
 
   /** @param ended Called once, when no reader is left and none may come any more. */
@@ -73,7 +75,8 @@ export class SpaceHub {
     return (head) => {
       if (number < this.#taken) return;
       this.#taken = number;
-      this.#take(head);
+      // The read of the head may be older than the page.
+      this.#take(number <= this.#begunAtPage ? withChange(head, lastChangeOf(this.#head)) : head);
     };
   }
 
@@ -82,6 +85,14 @@ export class SpaceHub {
     this.#head = head ?? GONE;
     if (isSame(before, this.#head)) return;
     for (const changed of this.#readers) changed();
+  }
+
+  /** A page has this change, of which the head need not have: readers that have the page are not ahead of the store. */
+  #raise(lastChange: number): void {
+    if (this.#head === undefined || this.#head === GONE || lastChange <= this.#head.lastChange)
+      return;
+    this.#begunAtPage = this.#begun;
+    this.#take(withChange(this.#head, lastChange));
   }
 
   /** The first changes after one; a reader that gets fewer than there are asks again. @throws {StoreUnavailable} */
@@ -95,6 +106,7 @@ export class SpaceHub {
     try {
       const messages = await read;
       if (messages.length === 0) this.#reads.delete(change);
+      this.#raise(messages.at(-1)?.change ?? 0);
       return messages;
     } catch (error) {
       this.#reads.delete(change);
@@ -121,6 +133,15 @@ export class SpaceHub {
 
 function nameOf({ kind, id }: MemberRef): string {
   return `${kind} ${id}`;
+}
+
+function lastChangeOf(head: SpaceHead | typeof GONE | undefined): number {
+  return head === undefined || head === GONE ? 0 : head.lastChange;
+}
+
+/** The head with this change, where its own is older. */
+function withChange(head: SpaceHead | undefined, lastChange: number): SpaceHead | undefined {
+  return head === undefined || head.lastChange >= lastChange ? head : { ...head, lastChange };
 }
 
 function isSame(one: SpaceHead | typeof GONE | undefined, other: SpaceHead | typeof GONE): boolean {

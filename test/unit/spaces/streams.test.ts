@@ -16,7 +16,7 @@ const BOB: SpaceCaller = { tenant: 'default', member: { kind: 'person', id: 'bob
 /** A store whose reads are counted, and fail while `isAway`. */
 function watched(store: SpaceStore) {
   const reads: string[] = [];
-  const state = { isAway: false };
+  const state: { isAway: boolean; beforeChanges?: () => Promise<unknown> } = { isAway: false };
   const proxy = new Proxy(store, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
@@ -24,6 +24,7 @@ function watched(store: SpaceStore) {
       return async (...given: unknown[]): Promise<unknown> => {
         reads.push(String(name));
         if (state.isAway) throw new StoreUnavailable('away');
+        if (name === 'changes') await state.beforeChanges?.();
         return await (Reflect.apply(member, target, given) as Promise<unknown>);
       };
     },
@@ -159,6 +160,7 @@ it(
           await until('it has the last change', () => changesOf(frames).at(-1) === lastChange);
         end.abort();
         await over;
+        expect(frames.filter(({ type }) => type === 'reset')).toEqual([]);
         for (const frame of frames)
           if (frame.type === 'message') seen[index]?.set(frame.change, frame.message.id);
         places[index] = changesOf(frames).at(-1) ?? places[index] ?? 0;
@@ -205,6 +207,20 @@ it('is not reset when the reader has seen more than the hub has heard of', async
   await until('the first has it by the read of the second', () => first.frames.length === 2);
   expect(frames).toEqual([]);
   expect(await inner.heads([])).toEqual([]);
+});
+
+it('is not reset when a page has more than the hub has heard of', promise('G368'), async () => {
+  const { send, follow, state } = await room({ live: undefined, pollMs: 60_000 });
+  await send();
+  state.beforeChanges = async () => {
+    delete state.beforeChanges;
+    await send();
+  };
+  const { frames } = await follow(0);
+  await until('both texts', () => frames.length >= 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(frames.map(({ type }) => type)).toEqual(['message', 'message']);
+  expect(changesOf(frames)).toEqual([1, 2]);
 });
 
 it('is refused while the store is away, and for strangers', promise('G365'), async () => {
