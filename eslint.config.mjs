@@ -101,7 +101,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  browser: [['forms', 'net'], ['view'], ['tools']],
+  browser: [['forms', 'net'], ['view', 'spaces'], ['tools']],
   cli: [
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],

@@ -1,6 +1,8 @@
 /** Entry of pages: one client for each API and user, one conversation object for each conversation. */
 import { BrowserConversation } from './conversation.js';
 import { Api, type ApiOptions } from './net/api.js';
+import { BrowserSpace } from './spaces/space.js';
+import { BrowserSpaces } from './spaces/spaces.js';
 import { ToolRegistry } from './tools/registry.js';
 import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
 import type { Me } from './view/types.js';
@@ -18,6 +20,10 @@ export interface BrowserClient {
    * @param id Letters, digits, `_`, `.` and `-`.
    */
   conversation(id: string, options?: { readonly agent?: string }): BrowserConversation;
+  /** Lists and creates spaces. */
+  readonly spaces: BrowserSpaces;
+  /** One space, which need not exist. */
+  space(id: string): BrowserSpace;
   /**
    * Adds a function, also for calls that wait since a few seconds (`graceMs`). Returns how to take it away again.
    * @throws {TypeError} for a name that is taken
@@ -36,6 +42,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
   return {
     conversation: (id, { agent } = {}) =>
       new BrowserConversation(id, { api, registry, settings, agent, me }),
+    spaces: new BrowserSpaces(api),
+    space: (id) => new BrowserSpace(id, { api, me: me?.id }),
     registerTool: (name, tool) => registry.add(name, tool),
   };
 }

@@ -8,8 +8,9 @@ import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { FilePart, ImagePart } from '../protocol/values/attachments.js';
 import { formatCursor } from '../protocol/values/cursor.js';
 import type { JsonSchema } from '../protocol/values/json.js';
-import { follow } from './follower.js';
+import { followedConversation } from './follower.js';
 import type { Api } from './net/api.js';
+import { follow } from './net/following.js';
 import { ApiError, type Problem } from './net/problem.js';
 import { newId } from './net/waiting.js';
 import type { ToolRegistry } from './tools/registry.js';
@@ -242,10 +243,10 @@ export class BrowserConversation {
     };
     const read = new Promise<void>((resolve) => {
       this.#model.connection = { state: 'connecting' };
-      const followed = {
+      const followed = followedConversation({
         ...{ api, path: this.#path, model: this.#model, pageSize: PAGE_EVENTS, changed },
         mayBegin: agent !== undefined,
-      };
+      });
       void follow(followed, { signal, onRead: resolve }).then(() => {
         resolve();
         if (this.#session?.leaving === leaving) this.#session = undefined;

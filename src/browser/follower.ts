@@ -1,12 +1,12 @@
-/** Keeps the view of a conversation up to date: reads its end, follows its stream, and begins again when that is lost. */
-import { BackOff, isAborted, pause } from '../net/retries.js';
+/** Keeps the view of a conversation up to date: its state, the end of its log, and its stream. */
+import { isAborted } from '../net/retries.js';
 import type { ConversationSnapshot } from '../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import { formatCursor } from '../protocol/values/cursor.js';
 import type { Api } from './net/api.js';
-import { ApiError, type Problem, unreachable } from './net/problem.js';
-import { type Frame, readFrames } from './net/stream.js';
-import { onWake } from './net/waiting.js';
+import type { Followed } from './net/following.js';
+import { ApiError } from './net/problem.js';
+import { type Frame, frameOf, readFrames } from './net/stream.js';
 import type { ViewModel } from './view/model.js';
 
 interface Page {
@@ -15,7 +15,7 @@ interface Page {
   readonly more: boolean;
 }
 
-export interface Followed {
+export interface FollowedConversation {
   readonly api: Api;
   /** Path of the conversation. */
   readonly path: string;
@@ -31,53 +31,24 @@ export interface Followed {
 /** Reads of snapshot and log that may meet while the log is rewritten. */
 const MAX_READS = 3;
 
-/** Follows until the signal aborts or the API refuses; never throws. Resolves when it is over. */
-export async function follow(
-  followed: Followed,
-  options: { readonly signal: AbortSignal; readonly onRead: () => void },
-): Promise<void> {
-  const { api, model, changed } = followed;
-  const { signal, onRead } = options;
-  const backOff = new BackOff(api.timing);
-  let isDue = true;
-  while (!signal.aborted) {
-    try {
-      if (isDue) await read(followed, signal);
-      if (isAborted(signal)) return;
-      isDue = false;
-      onRead();
-      isDue = !(await stream(followed, { signal, reset: () => backOff.reset() }));
-      if (!isDue) throw unreachable('the stream has ended');
-      await pause(backOff.next(), signal);
-    } catch (error) {
-      if (isAborted(signal)) return;
-      const failure = error instanceof ApiError ? error : unreachable(error);
-      const { problem } = failure;
-      if (!failure.isPassing) {
-        model.connection = { state: 'refused', problem };
-        changed();
-        return;
-      }
-      await wait(followed, { signal, problem, ms: backOff.next(failure.retryAfterMs) });
-    }
-  }
-}
-
-async function wait(
-  { model, changed }: Followed,
-  { signal, problem, ms }: { signal: AbortSignal; problem: Problem; ms: number },
-): Promise<void> {
-  model.connection = { state: 'waiting', retryAt: Date.now() + ms, problem };
-  changed();
-  await pause(ms, signal, onWake);
-  if (isAborted(signal)) return;
-  model.connection = { state: 'connecting' };
-  changed();
+/** A conversation as `follow` keeps it up to date. */
+export function followedConversation(conversation: FollowedConversation): Followed {
+  const { api, model, changed } = conversation;
+  const show: Followed['show'] = (connection) => {
+    model.connection = connection;
+    changed();
+  };
+  return {
+    timing: api.timing,
+    read: (signal) => read(conversation, signal),
+    stream: (options) => stream(conversation, { ...options, show }),
+    show,
+  };
 }
 
 /** Snapshot and end of the log, of one generation; nothing where the conversation may begin later. */
-async function read(followed: Followed, signal: AbortSignal): Promise<void> {
-  const { api, path, model, pageSize, mayBegin } = followed;
+async function read(conversation: FollowedConversation, signal: AbortSignal): Promise<void> {
+  const { api, path, model, pageSize, mayBegin } = conversation;
   const query = { before: 'end', limit: String(pageSize) };
   for (let tries = 1; ; tries += 1) {
     let snapshot: ConversationSnapshot;
@@ -94,7 +65,7 @@ async function read(followed: Followed, signal: AbortSignal): Promise<void> {
     if (isAborted(signal)) return;
     const events = page.events.toReversed();
     model.open({ snapshot, events, generation: page.generation, more: page.more });
-    followed.changed();
+    conversation.changed();
     return;
   }
 }
@@ -103,10 +74,9 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && error.problem.code === 'unknown_conversation';
 }
 
-/** Follows one connection to its end; `false` when the log has to be read anew. @throws {ApiError} */
 async function stream(
-  { api, path, model, mayBegin, changed }: Followed,
-  { signal, reset }: { readonly signal: AbortSignal; readonly reset: () => void },
+  { api, path, model, mayBegin, changed }: FollowedConversation,
+  { signal, heard, show }: Parameters<Followed['stream']>[0] & Pick<Followed, 'show'>,
 ): Promise<boolean> {
   const { cursor } = model;
   const response = await api.request(`${path}/events`, {
@@ -117,28 +87,17 @@ async function stream(
     },
     signal,
   });
-  if (!isAborted(signal)) model.connection = { state: 'live' };
-  changed();
-  const leave = new AbortController();
-  const abort = (): void => leave.abort();
-  signal.addEventListener('abort', abort);
-  let follows = true;
-  try {
-    await readFrames(response, {
-      silenceMs: api.timing.silenceMs,
-      signal: leave.signal,
-      onWake,
-      take: (frames) => {
-        reset();
-        follows = takeFrames(model, frames);
-        if (!follows) leave.abort();
-        changed();
-      },
-    });
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-  return follows;
+  if (isAborted(signal)) return true;
+  show({ state: 'live' });
+  return await readFrames(response, {
+    ...{ silenceMs: api.timing.silenceMs, signal, frameOf },
+    take: (frames) => {
+      heard();
+      const follows = takeFrames(model, frames);
+      changed();
+      return follows;
+    },
+  });
 }
 
 /** Runs of log events are folded together: each fold copies the transcript once. */

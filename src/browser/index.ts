@@ -16,6 +16,7 @@ export type {
   SendMessageOptions,
   SentMessage,
 } from './conversation.js';
+export type { Connection } from './net/following.js';
 export { ApiError, type Problem } from './net/problem.js';
 export type { Timing } from './net/waiting.js';
 
@@ -25,7 +26,6 @@ export type {
   AssistantMessageView,
   CallState,
   CallView,
-  Connection,
   ConversationView,
   EndedTurn,
   EventView,
@@ -34,6 +34,32 @@ export type {
   PendingView,
   UserMessageView,
 } from './view/types.js';
+
+// Spaces.
+
+export type {
+  Member,
+  MemberRef,
+  Space,
+  SpaceMessage,
+  SpaceMessageStatus,
+} from '../protocol/spaces/spaces.js';
+export {
+  type RenderedCall,
+  type RendererRegistry,
+  type ToolRenderer,
+  type ToolRenderers,
+  toolRenderers,
+} from './spaces/renderers.js';
+export type { BrowserSpace } from './spaces/space.js';
+export type { BrowserSpaces } from './spaces/spaces.js';
+export type {
+  NamedMember,
+  NewSpace,
+  OutgoingText,
+  SpacesPage,
+  SpaceView,
+} from './spaces/types.js';
 
 // Functions of pages.
 

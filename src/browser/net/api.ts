@@ -25,8 +25,8 @@ export interface ApiOptions {
 }
 
 export interface Sending {
-  readonly method?: 'GET' | 'POST';
-  readonly body?: object;
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -63,13 +63,17 @@ export class Api {
    * changes nothing. Verdicts are answers, at any status.
    * @throws {ApiError}
    */
-  async change<Value>(path: string, body: object, signal?: AbortSignal): Promise<Value> {
+  async change<Value>(
+    path: string,
+    body: object | undefined,
+    { method = 'POST', signal }: Pick<Sending, 'method' | 'signal'> = {},
+  ): Promise<Value> {
     const { timing } = this;
     const backOff = new BackOff(timing);
     const end = Date.now() + timing.giveUpMs;
     for (;;) {
       try {
-        return await this.#changeOnce<Value>(path, body, signal);
+        return await this.#changeOnce<Value>(path, { method, body, signal });
       } catch (error) {
         if (!(error instanceof ApiError) || !error.isPassing || signal?.aborted === true)
           throw error;
@@ -80,8 +84,8 @@ export class Api {
     }
   }
 
-  async #changeOnce<Value>(path: string, body: object, signal?: AbortSignal): Promise<Value> {
-    const response = await this.#answer(path, { method: 'POST', body, signal });
+  async #changeOnce<Value>(path: string, sending: Sending): Promise<Value> {
+    const response = await this.#answer(path, sending);
     const answer = await bodyOf(response);
     const isVerdict = isRecord(answer) && typeof answer['verdict'] === 'string';
     if (response.ok || isVerdict) return answer as Value;

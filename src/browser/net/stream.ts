@@ -1,29 +1,36 @@
-/** One connection to the event stream of a conversation. */
+/** One connection to an event stream. */
 import { createParser } from 'eventsource-parser';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import { type LogCursor, parseCursor } from '../../protocol/values/cursor.js';
 import { unreachable } from './problem.js';
+import { onWake } from './waiting.js';
 
 export type Frame =
   | { readonly type: 'event'; readonly cursor: LogCursor; readonly event: CanonicalEvent }
   | { readonly type: 'live'; readonly event: LiveEvent };
 
+export interface StreamMessage {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: string;
+}
+
 /**
- * Passes on the frames of a stream, those that came together at once, until it ends.
- * @throws {ApiError} when the connection breaks, or is silent for `silenceMs`
+ * Passes on the frames of a stream, those that came together at once, until it ends, or `take` returns false; then
+ * resolves to false. Messages without a frame are left out.
+ * @throws {ApiError} when the connection breaks, or is silent for `silenceMs`; what `take` throws
  */
-export async function readFrames(
+export async function readFrames<Taken>(
   response: Response,
   options: {
     readonly silenceMs: number;
     readonly signal: AbortSignal;
-    readonly take: (frames: readonly Frame[]) => void;
-    /** Called when the page is shown again or the network is back; the silence is measured then. */
-    readonly onWake: (listener: () => void) => () => void;
+    readonly frameOf: (message: StreamMessage) => Taken | undefined;
+    readonly take: (frames: readonly Taken[]) => boolean;
   },
-): Promise<void> {
-  const { silenceMs, signal, take } = options;
+): Promise<boolean> {
+  const { silenceMs, signal, frameOf, take } = options;
   const reader = response.body?.getReader();
   if (reader === undefined) throw unreachable('the stream has no body');
   const silence = new AbortController();
@@ -33,9 +40,9 @@ export async function readFrames(
     if (Date.now() - heardAt >= silenceMs) silence.abort();
   };
   const timer = setInterval(check, Math.min(1_000, silenceMs / 4));
-  const stopWaking = options.onWake(check);
+  const stopWaking = onWake(check);
   const decoder = new TextDecoder();
-  let frames: Frame[] = [];
+  let frames: Taken[] = [];
   const parser = createParser({
     onEvent: (message) => {
       const frame = frameOf(message);
@@ -46,16 +53,16 @@ export async function readFrames(
     for (;;) {
       const read = await until(reader.read(), [signal, silence.signal]);
       if (read === undefined) {
-        if (signal.aborted) return;
+        if (signal.aborted) return true;
         throw unreachable(`nothing came for ${silenceMs} ms`);
       }
-      if (read.done) return;
+      if (read.done) return true;
       heardAt = Date.now();
       parser.feed(decoder.decode(read.value, { stream: true }));
       const came = frames;
       frames = [];
-      if (came.length > 0) take(came);
-      if (signal.aborted) return;
+      if (came.length > 0 && !take(came)) return false;
+      if (signal.aborted) return true;
     }
   } finally {
     clearInterval(timer);
@@ -85,12 +92,7 @@ async function until<Value>(
 }
 
 /** Undefined for frames of no use here: those of sub-agents, and those of a later version without an id. */
-function frameOf(message: {
-  readonly id?: string | undefined;
-  readonly event?: string | undefined;
-  readonly data: string;
-}): Frame | undefined {
-  const { id = '', event = '', data } = message;
+export function frameOf({ id = '', event = '', data }: StreamMessage): Frame | undefined {
   if (event.startsWith('live.')) return { type: 'live', event: JSON.parse(data) as LiveEvent };
   const cursor = event.includes('.') ? undefined : parseCursor(id);
   return cursor === undefined

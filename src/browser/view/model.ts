@@ -11,12 +11,12 @@ import type { LiveEvent } from '../../protocol/log/live-events.js';
 import { LiveView, type StreamedAnswer } from '../../protocol/log/live-view.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { Json } from '../../protocol/values/json.js';
+import type { Connection } from '../net/following.js';
 import { type Settled, Settler } from './settled.js';
 import { EMPTY, extendTranscript, type Transcript } from './transcript.js';
 import type {
   AssistantMessageView,
   CallView,
-  Connection,
   ConversationView,
   EndedTurn,
   Me,

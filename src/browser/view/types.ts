@@ -9,6 +9,7 @@ import type { StreamedAnswer } from '../../protocol/log/live-view.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { Form } from '../forms/form.js';
+import type { Connection } from '../net/following.js';
 import type { Problem } from '../net/problem.js';
 
 export interface ConversationView {
@@ -29,16 +30,6 @@ export interface ConversationView {
   readonly hasOlder: boolean;
   readonly usage: Usage;
 }
-
-export type Connection =
-  /** Not opened, or left. */
-  | { readonly state: 'off' }
-  | { readonly state: 'connecting' }
-  | { readonly state: 'live' }
-  /** Lost; the next try is at `retryAt` (milliseconds since 1970). The view keeps what it has. */
-  | { readonly state: 'waiting'; readonly retryAt: number; readonly problem: Problem }
-  /** The API refuses, and trying again does not help: `open` tries once more. */
-  | { readonly state: 'refused'; readonly problem: Problem };
 
 export interface EndedTurn {
   readonly turnId: string;

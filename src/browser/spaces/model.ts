@@ -1,0 +1,107 @@
+/** What a page knows of a space. Pure. */
+import type { Member, Space, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { Connection } from '../net/following.js';
+import type { OutgoingText, SpaceView } from './types.js';
+
+export interface SpaceMessagesPage {
+  readonly messages: readonly SpaceMessage[];
+  readonly lastPosition: number;
+  readonly lastChange: number;
+}
+
+export class SpaceModel {
+  /** The last change that was taken from the stream, or read; undefined before the first read. */
+  change: number | undefined;
+  /** Differs after each `open`. */
+  reads = 0;
+  readonly #spaceId: string;
+  #connection: Connection = { state: 'off' };
+  #space: SpaceView['space'];
+  #members: readonly Member[] = [];
+  #messages: ReadonlyMap<string, SpaceMessage> = new Map();
+  /** Position of the first message of the view: all from there on are in it, and none before. */
+  #first = 1;
+  /** Changes of older messages that came while a page of these is read. */
+  #changedOlder: SpaceMessage[] | undefined;
+  #outgoing: ReadonlyMap<string, OutgoingText> = new Map();
+  #view: SpaceView | undefined;
+
+  constructor(spaceId: string) {
+    this.#spaceId = spaceId;
+  }
+
+  /** The same object until something changes. */
+  get view(): SpaceView {
+    this.#view ??= {
+      spaceId: this.#spaceId,
+      connection: this.#connection,
+      ...(this.#space === undefined ? {} : { space: this.#space }),
+      members: this.#members,
+      messages: [...this.#messages.values()].sort((one, other) => one.position - other.position),
+      outgoing: [...this.#outgoing.values()],
+      hasOlder: this.#first > 1,
+    };
+    return this.#view;
+  }
+
+  /** The position before which `loadOlder` reads. */
+  get first(): number {
+    return this.#first;
+  }
+
+  set connection(connection: Connection) {
+    this.#connection = connection;
+    this.#view = undefined;
+  }
+
+  set members(members: readonly Member[]) {
+    this.#members = members;
+    this.#view = undefined;
+  }
+
+  /** Begins with the newest messages, in place of all that was known. */
+  open({ lastPosition: _position, lastChange: _change, ...space }: Space, page: SpaceMessagesPage) {
+    this.#space = space;
+    this.reads += 1;
+    this.change = page.lastChange;
+    this.#first = page.messages[0]?.position ?? page.lastPosition + 1;
+    this.#messages = new Map();
+    this.#put(page.messages);
+  }
+
+  /** A message in its newest state; one that is older than the view has no place in it yet. */
+  take(message: SpaceMessage): void {
+    if (message.position >= this.#first) this.#put([message]);
+    else this.#changedOlder?.push(message);
+  }
+
+  /** Begins, or ends, to keep changes of older messages, which the page that is read may not have. */
+  set readsOlder(reads: boolean) {
+    this.#changedOlder = reads ? [] : undefined;
+  }
+
+  addOlder({ messages }: SpaceMessagesPage): void {
+    // Without an older message there is none.
+    this.#first = messages[0]?.position ?? 1;
+    const first = this.#first;
+    const changed = this.#changedOlder?.filter(({ position }) => position >= first) ?? [];
+    this.#put([...messages, ...changed]);
+  }
+
+  sent(requestId: string, text: OutgoingText | undefined): void {
+    const outgoing = new Map(this.#outgoing);
+    if (text === undefined) outgoing.delete(requestId);
+    else outgoing.set(requestId, text);
+    this.#outgoing = outgoing;
+    this.#view = undefined;
+  }
+
+  #put(messages: readonly SpaceMessage[]): void {
+    const known = new Map(this.#messages);
+    // A repeat, or an older state that came late, changes nothing.
+    for (const message of messages)
+      if ((known.get(message.id)?.change ?? 0) < message.change) known.set(message.id, message);
+    this.#messages = known;
+    this.#view = undefined;
+  }
+}
