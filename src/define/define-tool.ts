@@ -143,6 +143,7 @@ function behaviourOf(
   | 'lateResult'
   | 'warnBeforeMs'
   | 'streaming'
+  | 'endsTurn'
   | 'executesFully'
   | 'onOutcomeUnknown'
   | 'provenance'
@@ -164,6 +165,7 @@ function behaviourOf(
     lateResult: lateResultOf(spec['lateResult'], executor, mode),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     streaming: spec['streaming'] === true,
+    ...(spec['endsTurn'] === true ? { endsTurn: true } : {}),
     onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
     ...(spec['provenance'] === 'untrusted' ? { provenance: 'untrusted' } : {}),
     executesFully: !waitsOutside(executor),

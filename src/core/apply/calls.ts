@@ -28,12 +28,12 @@ import type { AttendedCall, CallState, DetachedCall, WaitingCall } from '../stat
 import { hasEnded, isAttended } from '../state/calls.js';
 import { callKey, keptArgsDigest, keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
-import { callOf, isSequential, stepCalls } from '../state/state.js';
+import { callOf, isSequential, stepCalls, type TurnState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withCall, withTurn } from '../state/update.js';
 import { withPatchesDue, withStepPatchesDue } from './plugins.js';
 import { withTombstone } from './tombstones.js';
-import { nextStep } from './turns.js';
+import { nextStep, stepSkipped } from './turns.js';
 
 const AWAITING: Readonly<Record<Exclude<SuspensionKind, 'outcome'>, WaitingCall['status']>> = {
   approval: 'awaiting_approval',
@@ -270,7 +270,26 @@ function stepEnded(state: ConversationState): ConversationState {
       });
   }
   const patched = withStepPatchesDue(state);
-  return nextStep(withResults({ ...patched, calls: keptInBackground(state) }, turn, parts));
+  const settled = { ...patched, calls: keptInBackground(state) };
+  const isEnd = endsTurn(state, turn);
+  if (!isEnd) return nextStep(withResults(settled, turn, parts));
+  const skipped =
+    parts.length === 1 && !hasProviderResults(state) ? { skipped: true as const } : {};
+  return stepSkipped(withResults(settled, { ...turn, ...skipped }, parts));
+}
+
+/** Whether a call of the step ends the turn: all have succeeded, and the turn needs no answer in a form. */
+function endsTurn(state: ConversationState, { outputSchema }: TurnState): boolean {
+  const calls = stepCalls(state);
+  const isWanted = calls.some(({ plan }) => plan.endsTurn === true);
+  if (!isWanted || (outputSchema !== undefined && outputSchema !== false)) return false;
+  return calls.every(({ ack, result }) => (ack ?? result)?.envelope.ok === true);
+}
+
+/** Results of the provider's own calls are in the message itself, which then stays. */
+function hasProviderResults({ transcript }: ConversationState): boolean {
+  const last = transcript.at(-1);
+  return last?.role === 'assistant' && last.providerResults !== undefined;
 }
 
 /** Counts a call that may run, where a limit needs the count. */

@@ -196,6 +196,14 @@ function withSteering(state: ConversationState): ConversationState {
   return next;
 }
 
+/** Ends the turn after a step that the model has ended it with, unless input that came meanwhile waits for it. */
+export function stepSkipped(state: ConversationState): ConversationState {
+  const isSteered = (state.turn?.steering?.length ?? 0) > 0 || isInboxDue(state);
+  return isSteered
+    ? nextStep(state)
+    : withTurn(state, (turn) => ({ ...turn, phase: 'ending', callIds: [] }));
+}
+
 /** Continues the turn with another model call, which reads everything that has arrived until now. */
 export function nextStep(state: ConversationState): ConversationState {
   const steered = withSteering(state);

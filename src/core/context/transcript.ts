@@ -38,15 +38,29 @@ export function bytesOf<Item extends TranscriptItem>(
 /** Adds the results of a step: in one message, or in several where they are too large for one. */
 export function withResults(
   state: ConversationState,
-  { turnId, step }: Pick<ToolMessage, 'turnId' | 'step'>,
+  { turnId, step, skipped }: Pick<ToolMessage, 'turnId' | 'step' | 'skipped'>,
   parts: readonly ToolResultPart[],
 ): ConversationState {
+  const mark = skipped === undefined ? {} : { skipped };
   let next = state;
   for (const [index, group] of groupsOf(parts).entries()) {
     const id = `${turnId}.${step}.results${index === 0 ? '' : `.${index + 1}`}`;
-    next = withMessage(next, { role: 'tool', id, turnId, step, parts: group });
+    next = withMessage(next, { role: 'tool', id, turnId, step, parts: group, ...mark });
   }
   return next;
+}
+
+/** The messages that model calls read: without the steps whose only call has ended their turn. */
+export function withoutSkipped(messages: readonly Message[]): readonly Message[] {
+  const skipped = new Set<string>();
+  for (const message of messages)
+    if (message.role === 'tool' && message.skipped === true) skipped.add(stepOf(message));
+  if (skipped.size === 0) return messages;
+  return messages.filter((message) => message.role === 'user' || !skipped.has(stepOf(message)));
+}
+
+function stepOf({ turnId, step }: Pick<ToolMessage, 'turnId' | 'step'>): string {
+  return `${turnId}.${step}`;
 }
 
 function groupsOf(parts: readonly ToolResultPart[]): readonly (readonly ToolResultPart[])[] {

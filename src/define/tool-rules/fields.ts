@@ -45,6 +45,7 @@ export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'timeouts',
     'onExpire',
     'streaming',
+    'endsTurn',
     'run',
     'migrate',
     'reconcile',
@@ -56,7 +57,7 @@ export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
   client: [...OUTSIDE, 'approval', 'preflight', 'streaming', 'migrate'],
   external: [...OUTSIDE, 'approval', 'streaming', 'migrate'],
   provider: [...SHARED, 'provider'],
-  internal: [...COMMON, 'approval', 'timeouts', 'onExpire', 'migrate'],
+  internal: [...COMMON, 'approval', 'timeouts', 'onExpire', 'endsTurn', 'migrate'],
 };
 const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
 
@@ -79,7 +80,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   provenance: ['trusted', 'untrusted'],
   risk: RISKS,
 };
-const BOOLEANS: readonly string[] = ['inline', 'streaming', 'executesFully', 'strict'];
+const BOOLEANS: readonly string[] = ['inline', 'streaming', 'endsTurn', 'executesFully', 'strict'];
 
 /** The executor that a definition names, or `server`; undefined when there is no such executor. */
 export function executorOf(spec: Untyped): Executor | undefined {

@@ -194,6 +194,13 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   /** Whether `ctx.progress` reaches watchers. */
   readonly streaming?: boolean;
   /**
+   * A step that calls this tool ends the turn once all of its calls have succeeded: no model call reads their results
+   * in this turn. Where it is the only call of the step, no later model call reads the step either; the log keeps it.
+   * Input that has come meanwhile is answered first. Has no effect in a turn that must answer in a form of its own.
+   * @defaultValue false
+   */
+  readonly endsTurn?: boolean;
+  /**
    * Does the work. A thrown error is a result that the model reads, never a failure; the call runs again only when its
    * worker was lost (see `effects`), or when the code throws a `ToolRetry`.
    */
@@ -313,6 +320,13 @@ export interface InternalToolSpec<Services, Input extends Schema>
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'total'>;
   /** Concerns the approval, which never has a default. */
   readonly onExpire?: 'error';
+  /**
+   * A step that calls this tool ends the turn once all of its calls have succeeded: no model call reads their results
+   * in this turn. Where it is the only call of the step, no later model call reads the step either; the log keeps it.
+   * Input that has come meanwhile is answered first. Has no effect in a turn that must answer in a form of its own.
+   * @defaultValue false
+   */
+  readonly endsTurn?: boolean;
 }
 
 /** All specs that `defineTool` takes, by executor. */

@@ -79,6 +79,8 @@ export interface Tool<
   /** The result in place of an error when no answer comes in time. */
   readonly onExpireDefault?: ExpireDefault;
   readonly streaming: boolean;
+  /** A step that calls it ends its turn. Absent: the model reads the result. */
+  readonly endsTurn?: true;
   /** How long the model sees its results; absent: as the agent sets it. */
   readonly retention?: Retention;
   readonly executesFully: boolean;

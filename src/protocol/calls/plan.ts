@@ -64,6 +64,8 @@ export interface PlannedCall extends ToolLabels {
   readonly preflight?: true;
   /** The client or backend that runs the call may report progress. */
   readonly streaming?: true;
+  /** A step with this call ends its turn, where all of its calls have succeeded. Absent: the model reads the result. */
+  readonly endsTurn?: true;
   /** The tool can report what a lost run did. */
   readonly reconcile?: true;
   /** A short read: may run inside the model activity that asked for it. */

@@ -94,6 +94,8 @@ export interface ToolMessage {
   readonly turnId: TurnId;
   readonly step: number;
   readonly parts: readonly ToolResultPart[];
+  /** No model call reads the step: its only call has ended the turn. Absent: later model calls read it. */
+  readonly skipped?: true;
 }
 
 export type Message = UserMessage | AssistantMessage | ToolMessage;

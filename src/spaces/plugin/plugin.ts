@@ -9,9 +9,6 @@ import { spaceTools } from './space-tools.js';
 import { type AgentState, AgentStateSchema, contextOf, STATE_VERSION } from './state.js';
 import { visibleCalls } from './visible.js';
 
-const SKIPPED =
-  'You have skipped this cycle. It ends with your next answer, which is sent to no space.';
-
 /**
  * The twelve tools of an agent of spaces: `enter_space`, `leave_space`, `send_message`, `read_messages`, `skip`,
  * `set_goals`, `delete_goals`, `set_memories`, `delete_memories`, `set_plans`, `delete_plans`, `get_plans`. A tool of
@@ -35,9 +32,6 @@ export function spacesPlugin(): Plugin<unknown, AgentState> {
   });
 }
 
-function prepare({ state, context, tools, results }: PrepareContext): void {
-  // With no tool left, the model can only end the turn.
-  const isSkipped = results.some(({ name }) => name === 'skip');
-  if (isSkipped) for (const name of [...tools.names]) tools.hide(name);
-  context.add(isSkipped ? SKIPPED : contextOf(state.getState<AgentState>({ id: PLUGIN_ID })));
+function prepare({ state, context }: PrepareContext): void {
+  context.add(contextOf(state.getState<AgentState>({ id: PLUGIN_ID })));
 }

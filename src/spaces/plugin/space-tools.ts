@@ -122,8 +122,9 @@ function readMessages(self: PluginRef<AgentState>): Tool {
 
 const SKIP = defineTool({
   name: 'skip',
-  description: 'End this cycle: there is nothing to do',
+  description: 'End this cycle at once: there is nothing to do',
   input: z.object({}),
+  endsTurn: true,
   effects: 'none',
   metadata: HIDDEN,
   run: () => ({ success: true, skipped: true }),

@@ -7,7 +7,7 @@ import {
   assembleContext,
   type ContextParts,
 } from '../../core/context/assemble.js';
-import { messageBytes } from '../../core/context/transcript.js';
+import { messageBytes, withoutSkipped } from '../../core/context/transcript.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
 import type {
@@ -105,7 +105,8 @@ function givenBy({ messages, stable, context }: AssembledContext): GivenContext 
 }
 
 async function partsOf(question: ModelQuestion): Promise<ContextParts> {
-  const { agent, messages, mark, heldBytes, counting } = question;
+  const { agent, mark, heldBytes, counting } = question;
+  const messages = withoutSkipped(question.messages);
   const { context, tools } = agent;
   const fixed = promptOf(agent).whole;
   const retentions = new Map(tools.map(({ name, retention }) => [name, retention]));

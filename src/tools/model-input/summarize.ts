@@ -2,6 +2,7 @@
  * Has a model summarise the oldest turns of a conversation: as a text to read, not as a conversation to continue, so
  * that no tool can be called and no message counts as an instruction. Runs in the worker, and in tests of users.
  */
+import { withoutSkipped } from '../../core/context/transcript.js';
 import { headLength, summaryOf, turnSpans } from '../../core/context/turn-spans.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type {
@@ -114,7 +115,7 @@ function readable(
   let tokens = count(transcript) + count(TEXTS.summaryInstructions);
   let to = head.length;
   for (const span of turnSpans(messages)) {
-    const text = messages.slice(span.from, span.to).map(summaryTextOf).join('\n');
+    const text = withoutSkipped(messages.slice(span.from, span.to)).map(summaryTextOf).join('\n');
     tokens += count(text);
     const isFirst = to === head.length;
     if (tokens > maxTokens && !isFirst) break;

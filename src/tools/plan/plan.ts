@@ -150,6 +150,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     maxAttempts: tool.maxAttempts,
     ...(tool.preflight === undefined ? {} : { preflight: true }),
     ...(tool.streaming && waitsOutside(tool.executor) ? { streaming: true } : {}),
+    ...(tool.endsTurn === undefined ? {} : { endsTurn: true }),
     ...(tool.reconcile === undefined ? {} : { reconcile: true }),
     ...(tool.inline ? { inline: true } : {}),
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),

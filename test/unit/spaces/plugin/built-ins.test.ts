@@ -289,12 +289,18 @@ describe('plans', () => {
 });
 
 describe('skip', () => {
-  it('leaves the model no tool: the cycle ends with its next answer', async () => {
-    const { model, requests } = watched(calls('skip', {}), says(''));
-    const { t } = await roomOf(model);
-    await t.send('Nothing for you');
-    expect(resultsOf(t)).toEqual([{ success: true, skipped: true }]);
-    expect(requests[1]?.tools).toEqual([]);
-    expect(t.snapshot.turn).toBeUndefined();
-  });
+  it(
+    'ends the cycle at once, without a trace in what the model reads later',
+    promise('H34'),
+    async () => {
+      const { model, requests } = watched(calls('skip', {}), says('Hello.'));
+      const { t } = await roomOf(model);
+      await t.send('Nothing for you');
+      expect(resultsOf(t)).toEqual([{ success: true, skipped: true }]);
+      expect(t.snapshot.turn).toBeUndefined();
+      expect(requests).toHaveLength(1);
+      await t.send('Now');
+      expect(JSON.stringify(requests[1]?.messages)).not.toContain('skip');
+    },
+  );
 });
