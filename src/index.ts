@@ -30,7 +30,14 @@ export type { Model } from './protocol/model/model.js';
 // Plugins: tools with a state that the conversation keeps, and code that runs before each model call.
 
 export { definePlugin } from './define/define-plugin.js';
-export type { CallHooks, SeenCall, SeenEnd } from './define/plugin/call-hooks.js';
+export type {
+  CallHooks,
+  CallWriter,
+  SeenCall,
+  SeenEnd,
+  WrittenPiece,
+  WrittenStep,
+} from './define/plugin/call-hooks.js';
 export type { AnyPlugin, Plugin, PluginSpec, PrepareContext } from './define/plugin/types.js';
 export type { Port } from './define/tool/ports.js';
 export type { StateAccess } from './define/tool/state-access.js';

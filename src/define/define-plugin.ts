@@ -10,7 +10,7 @@ import type { UntypedServices } from './tool/context.js';
 import type { Tool } from './tool/types.js';
 
 const HOOKS = ['migrate', 'setup', 'ready', 'prepare', 'dispose'] as const;
-const CALL_HOOKS = ['refuse', 'begins', 'ends'];
+const CALL_HOOKS = ['writes', 'refuse', 'begins', 'ends'];
 const FIELDS = ['id', 'config', 'state', 'version', 'tools', 'factories', 'calls', ...HOOKS];
 
 /**

@@ -30,7 +30,7 @@ import {
 } from '../protocol/spaces/spaces.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem, REUSED } from '../protocol/values/ids.js';
-import { type LiveChannel, spaceLiveKey } from '../store/ports/live.js';
+import { type LiveChannel, type SpaceWriting, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
 import { type ShownCall, shownCall } from './calls/answerable.js';
 import { SpaceStreams, type StreamsDeps } from './stream/streams.js';
@@ -219,6 +219,11 @@ export class Spaces {
       ...{ key: keyOf(caller, spaceId), requestId },
       ...{ kind: 'tool', status, text, replyTo: undefined, metadata },
     });
+  }
+
+  /** Shows to present readers what the caller's model writes. Readers leave out that of an agent that is no member. */
+  writes({ tenant }: SpaceCaller, spaceId: string, writing: SpaceWriting): void {
+    this.#deps.live?.publish({ type: 'writing', ...spaceLiveKey({ tenant, spaceId }), writing });
   }
 
   /**

@@ -38,6 +38,7 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
+import { CallWriters } from '../../tools/plugins/call-writers.js';
 import { contextMessages, type Prepared } from '../../tools/plugins/prepare.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { policyDeps, type ScopedTools } from '../shared/deps.js';
@@ -99,7 +100,7 @@ export async function callModel(
   stream.begin(defined.model.name);
   try {
     const { agent, messages, states, patches, ...answer } = await withHeartbeat(
-      () => asked(tools, input, { stream, spending }),
+      () => asked(tools, input, { shown, spending }),
       () => spending.details(),
     );
     if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
@@ -179,8 +180,9 @@ function unprepared(agent: AnyAgent): Prepared {
 async function asked(
   tools: ScopedTools,
   input: CallModelInput,
-  { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
+  { shown, spending }: { readonly shown: LiveOutputFields; readonly spending: Spending },
 ): Promise<FormAnswer & Asked> {
+  const { stream } = shown;
   const unusable = unusableForm(input.output);
   if (unusable !== undefined) throw failureOf('invalid_request', unusable);
   const listed = await withListedTools(tools, agentOf(tools, input.agent));
@@ -193,6 +195,7 @@ async function asked(
           ...input,
           results: resultsOfTurn(messages, input.turnId),
         });
+  passArguments(tools, input, { agent, states, shown, attempt: spending.attempts.number });
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);
   const added = contextMessages(context, input.turnId);
@@ -222,6 +225,27 @@ async function asked(
     isTooLong: isContextTooLong,
   });
   return { ...answer, agent, messages, states, patches };
+}
+
+/** Lets the agent's plugins see the arguments of calls as the model writes them. */
+function passArguments(
+  tools: ScopedTools,
+  key: CallModelInput,
+  {
+    agent,
+    states,
+    shown,
+    attempt,
+  }: Pick<Asked, 'agent' | 'states'> & {
+    readonly shown: LiveOutputFields;
+    readonly attempt: number;
+  },
+): void {
+  if (agent.plugins === undefined) return;
+  const { services, ports, logger } = tools;
+  const step = { turnId: key.turnId, step: key.step, attempt };
+  const writers = new CallWriters({ agent, states, step, key, services, ports, logger });
+  if (!writers.isEmpty) shown.passTo(writers);
 }
 
 /**

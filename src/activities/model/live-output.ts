@@ -3,12 +3,15 @@
 import type { FailedAttempt } from '../../protocol/conversation/attempts.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { CallWriters } from '../../tools/plugins/call-writers.js';
 import { type ActivityTools, publishLive, repeatLive } from '../shared/deps.js';
 import { ModelStream, type StreamOrigin } from './model-stream.js';
 
 /** The live output of one attempt: its stream, which late watchers receive from the beginning, and its failure. */
 export interface LiveOutputFields {
   readonly stream: ModelStream;
+  /** Passes the arguments of calls to plugins, in the same pieces, until the end. */
+  readonly passTo: (writers: CallWriters) => void;
   readonly fail: (failed: FailedAttempt) => void;
   readonly end: () => void;
 }
@@ -29,12 +32,21 @@ export function liveOutputFields(
   const stop = tools.onJoin?.({ tenant, conversationId }, () => {
     stream.joined();
   });
+  let written: CallWriters | undefined;
   const end = (): void => {
     stop?.();
     stream.close();
+    written?.end();
+    written = undefined;
   };
   return {
     stream,
+    passTo: (writers) => {
+      written = writers;
+      stream.onArguments((delta) => {
+        written?.piece(delta);
+      });
+    },
     fail: ({ model: _, ...failure }) => {
       // Streamed output goes out first.
       end();

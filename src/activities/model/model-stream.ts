@@ -9,7 +9,7 @@
  *    its offset.
  */
 
-import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { LiveEvent, ToolArgumentsDelta } from '../../protocol/log/live-events.js';
 import type { ModelStreamEvent } from '../../protocol/model/model.js';
 import { wellFormed } from '../../protocol/values/well-formed.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
@@ -48,6 +48,7 @@ export class ModelStream {
   /** Sent texts, whole, by the key whose offsets they count; and sent events without offsets. */
   readonly #sent = new Map<string, Run>();
   readonly #published: LiveEvent[] = [];
+  #onArguments: ((delta: ToolArgumentsDelta) => void) | undefined;
   readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
   #waiting: Run[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -68,6 +69,11 @@ export class ModelStream {
 
   begin(model: string): void {
     this.#emit({ type: 'model_call_started', ...this.#origin, model });
+  }
+
+  /** Passes the arguments of calls to one more listener, in the same pieces. It must not throw. */
+  onArguments(listener: (delta: ToolArgumentsDelta) => void): void {
+    this.#onArguments = listener;
   }
 
   /** Called when a watcher joins. Watchers who join at about the same time receive one repeat together. */
@@ -168,7 +174,9 @@ export class ModelStream {
     this.#waiting = [];
     this.#lastFlushAt = performance.now();
     for (const run of runs) {
-      this.#publish(liveEventOf(this.#origin, run));
+      const event = liveEventOf(this.#origin, run);
+      this.#publish(event);
+      if (event.type === 'tool_arguments_delta') this.#onArguments?.(event);
       const key = keyOf(run.event);
       const sent = this.#sent.get(key);
       if (sent === undefined) this.#sent.set(key, run);
@@ -193,12 +201,13 @@ function liveEventOf(origin: StreamOrigin, { event, offset, text }: Run): LiveEv
       return { type: event.type, ...origin, providerCallId, name, status, offset, text };
     }
     case 'tool_arguments': {
-      const { index, name } = event;
+      const { index, name, id } = event;
       return {
         type: 'tool_arguments_delta',
         ...origin,
         index,
         ...(name === undefined ? {} : { name }),
+        ...(id === undefined || id === '' ? {} : { toolCallId: id }),
         offset,
         text,
       };

@@ -75,7 +75,7 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: `${ONE}/stream`, id: 'watchSpace', right: 'read' },
     query: spaces.SpaceStreamQuerySchema,
     summary:
-      'New messages of a space, and changes of them, as a stream: ready, message, members, reset, deleted',
+      'New messages of a space, and changes of them, as a stream: ready, message, tool.started, tool.streaming, tool.done, tool.error, members, reset, deleted',
     answers: { 200: 'stream' },
   },
 ];

@@ -2,6 +2,7 @@
 import type { Router } from 'express';
 import { invalidField } from '../../client/api/errors.js';
 import type { SpaceFrame, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import { toolEventOf } from '../../protocol/spaces/tool-events.js';
 import type { AppDeps } from '../request/deps.js';
 import { lastEventIdOf, parseBody, parseQuery, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
@@ -56,18 +57,22 @@ export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStr
 }
 
 function formatSpaceFrame(frame: SpaceFrame): string {
+  if (frame.type === 'message') return textOf(frame);
   const id = 'change' in frame ? `id: ${frame.change}\n` : '';
-  const data = frame.type === 'message' ? textOf(frame.message) : '{}';
+  const data = frame.type === 'tool.streaming' ? JSON.stringify(frame.piece) : '{}';
   return `${id}event: ${frame.type}\ndata: ${data}\n\n`;
 }
 
 /** Texts of messages that several readers get. */
 const texts = new WeakMap<SpaceMessage, string>();
 
-function textOf(message: SpaceMessage): string {
+/** The event of a call has no id: a reader that is cut off behind it gets it again, with the message. */
+function textOf({ change, message }: Extract<SpaceFrame, { type: 'message' }>): string {
   const known = texts.get(message);
   if (known !== undefined) return known;
-  const text = JSON.stringify(message);
+  const { type, ...data } = toolEventOf(message) ?? {};
+  const event = type === undefined ? '' : `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const text = `${event}id: ${change}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`;
   texts.set(message, text);
   return text;
 }

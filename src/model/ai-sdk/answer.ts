@@ -228,7 +228,7 @@ export class AiSdkAnswer {
     const call: HalfCall = { type: 'call', index, id, name, input: '' };
     this.#entries.push(call);
     this.#openCalls.set(id, call);
-    this.#origin.onEvent({ type: 'tool_arguments', index, name, text: '' });
+    this.#origin.onEvent({ type: 'tool_arguments', index, name, id, text: '' });
     return call;
   }
 

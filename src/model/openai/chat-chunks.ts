@@ -130,6 +130,7 @@ export class ChatAnswer {
       type: 'tool_arguments',
       index: call.position,
       ...(named ? { name: fromWireName(call.wireName) } : {}),
+      ...(named && call.id !== '' ? { id: call.id } : {}),
       text,
     });
   }

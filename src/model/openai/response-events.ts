@@ -165,7 +165,7 @@ export class ResponsesAnswer {
       const index = this.#calls.size;
       this.#calls.set(place, { index, text: '' });
       const name = fromWireName(item.name);
-      this.#onEvent({ type: 'tool_arguments', index, name, text: '' });
+      this.#onEvent({ type: 'tool_arguments', index, name, id: item.call_id, text: '' });
       this.#addArguments(place, item.arguments);
     } else if (isHostedCall(item.type)) {
       const id = item.id ?? '';

@@ -32,8 +32,8 @@ export async function played(
     }
   }
   const requested = requestedCalls(answer.calls ?? [], request);
-  for (const [index, { name, argumentsJson }] of requested.entries())
-    onEvent({ type: 'tool_arguments', index, name, text: argumentsJson });
+  for (const [index, { id, name, argumentsJson }] of requested.entries())
+    onEvent({ type: 'tool_arguments', index, name, id, text: argumentsJson });
   return {
     parts: [
       ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),

@@ -91,7 +91,7 @@ export async function* watchLog(
       for (let message = waiter.take(); message !== undefined; message = waiter.take()) {
         isReadDue = isAhead(message, cursor);
         if (isReadDue) break;
-        if (message.type === 'appended') continue;
+        if (message.type !== 'live' && message.type !== 'so_far') continue;
         for (const event of tail.take(message)) {
           yield { type: 'live', event };
           if (isAborted(signal)) return;

@@ -33,6 +33,8 @@ export interface ToolArgumentsDelta extends OfStep {
   /** Position of the call in the model's answer. */
   readonly index: number;
   readonly name?: string;
+  /** The provider's id. The call is recorded under it, unless it is taken. */
+  readonly toolCallId?: ToolCallId;
   readonly offset: number;
   readonly text: string;
 }

@@ -96,6 +96,8 @@ export type ModelStreamEvent =
       readonly type: 'tool_arguments';
       readonly index: number;
       readonly name?: string;
+      /** The provider's id of the call, once it is known. */
+      readonly id?: string;
       readonly text: string;
     }
   /** The provider has begun to run a tool of its own. */

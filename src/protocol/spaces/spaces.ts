@@ -110,6 +110,22 @@ export interface SpaceMessage {
   readonly changedAt: string;
 }
 
+/** A piece of the arguments that an agent's model writes for a visible call; may be lost, and no call need follow. */
+export interface StreamedArguments {
+  /** Names the call while it is written; the pieces of one call have the same. */
+  readonly id: string;
+  readonly author: MemberRef;
+  readonly toolName: string;
+  /** The provider's id, where it is known. The call has it, unless it is taken. */
+  readonly toolCallId?: string;
+  /** From 1. A higher attempt makes the text of lower ones void. */
+  readonly attempt: number;
+  /** Characters of the arguments before this piece. */
+  readonly offset: number;
+  /** A part of the JSON text; it may end anywhere. */
+  readonly text: string;
+}
+
 /**
  * One frame of the stream of a space.
  *
@@ -117,6 +133,7 @@ export interface SpaceMessage {
  * |---|---|
  * | `ready` | first, for a reader that named no place: later messages follow |
  * | `message` | a new message, or one that has changed |
+ * | `tool.streaming` | a piece of the arguments of a visible call that is being written; has no place and may be lost |
  * | `members` | the members have changed; has no place |
  * | `reset` | the store has less than the reader has seen, such as a restored one: the messages are to be read again |
  * | `deleted` | last: the space was deleted, or the reader is no member any more |
@@ -124,4 +141,5 @@ export interface SpaceMessage {
 export type SpaceFrame =
   | { readonly type: 'ready' | 'reset'; readonly change: number }
   | { readonly type: 'message'; readonly change: number; readonly message: SpaceMessage }
+  | { readonly type: 'tool.streaming'; readonly piece: StreamedArguments }
   | { readonly type: 'members' | 'deleted' };

@@ -9,6 +9,7 @@ import {
   type SpaceMessage,
   type SpaceMessageStatus,
 } from '../../protocol/spaces/spaces.js';
+import type { SpaceWriting } from '../../store/ports/live.js';
 
 export interface AgentCaller {
   readonly tenant: string;
@@ -38,6 +39,8 @@ export interface SpacesOfAgents {
       readonly metadata: Metadata;
     },
   ): Promise<SpaceMessage>;
+  /** Shows to present readers what the agent's model writes. Never throws; what it shows may be lost. */
+  writes(caller: AgentCaller, spaceId: string, writing: SpaceWriting): void;
 }
 
 /** Workers have it where their event log has spaces. */

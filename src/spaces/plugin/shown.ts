@@ -1,4 +1,5 @@
 /** The form in which a space shows a call: the same from the worker that runs it and from its log. Pure. */
+import type { CalledTool } from '../../define/plugin/call-hooks.js';
 import type { Executor } from '../../protocol/calls/executors.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
@@ -9,6 +10,10 @@ import { MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
 
 /** Names the state of the plugin in logs. */
 export const PLUGIN_ID = 'spaces';
+
+export function isVisible({ metadata }: CalledTool): boolean {
+  return metadata?.['visible'] === true;
+}
 
 /** The request under which a call is shown, once. Turn ids are unique over all conversations. */
 export function showRequestId({

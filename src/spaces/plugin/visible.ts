@@ -10,8 +10,9 @@ import type {
 import type { PluginRef } from '../../define/tool/state-access.js';
 import type { Metadata, SpaceMessageStatus } from '../../protocol/spaces/spaces.js';
 import { callerOf, SPACES } from './port.js';
-import { endOf, shownMetadata, showRequestId } from './shown.js';
+import { endOf, isVisible, shownMetadata, showRequestId } from './shown.js';
 import type { AgentState } from './state.js';
+import { writerOf } from './writing.js';
 
 /**
  * | the agent | a call of a visible tool |
@@ -22,6 +23,7 @@ import type { AgentState } from './state.js';
  */
 export function visibleCalls(self: PluginRef<AgentState>): CallHooks {
   return {
+    writes: (step, ctx) => writerOf(self, step, ctx),
     refuse: (tool, state) =>
       isVisible(tool) && state.getState(self).active === undefined ? outside(tool) : undefined,
     begins: async (call, ctx) => {
@@ -39,10 +41,6 @@ export function visibleCalls(self: PluginRef<AgentState>): CallHooks {
       if (isVisible(call.tool)) await show(self, ctx, { call, ...shownEnd(end) });
     },
   };
-}
-
-export function isVisible({ metadata }: CalledTool): boolean {
-  return metadata?.['visible'] === true;
 }
 
 function outside({ name }: CalledTool): string {

@@ -9,6 +9,7 @@ import type { Outages } from '../../projection/source/outages.js';
 import type { MemberRef, SpaceFrame } from '../../protocol/spaces/spaces.js';
 import type { SpaceHead } from '../../store/ports/spaces/spaces.js';
 import { GONE, type SpaceHub } from './hub.js';
+import { WrittenPlace } from './written.js';
 
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -26,6 +27,7 @@ export class SpaceFollower {
   readonly #options: FollowOptions;
   readonly #outages: Outages;
   readonly #leave: () => void;
+  readonly #place = new WrittenPlace();
   #hasChanged = false;
   #wake: (() => void) | undefined;
 
@@ -80,7 +82,19 @@ export class SpaceFollower {
         yield { type, change: place };
       }
       if (place < lastChange) place = yield* this.#page(place);
-      else await this.#changed();
+      else {
+        yield* this.#written(head);
+        await this.#changed();
+      }
+    }
+  }
+
+  /** More of the calls that members are writing; nothing of an agent that is no member any more. */
+  async *#written({ membersVersion }: SpaceHead): AsyncGenerator<SpaceFrame, void, undefined> {
+    for (const piece of this.#place.news(this.#hub.written.all())) {
+      const isMember = await this.#read(() => this.#hub.hasMember(piece.author, membersVersion));
+      if (isAborted(this.#options.signal)) return;
+      if (isMember === true) yield { type: 'tool.streaming', piece };
     }
   }
 

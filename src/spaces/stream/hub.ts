@@ -6,10 +6,14 @@
  */
 import { Readers } from '../../projection/changes/tenant.js';
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { SpaceWriting } from '../../store/ports/live.js';
 import type { SpaceHead, SpaceStore } from '../../store/ports/spaces/spaces.js';
+import { WrittenTexts } from './written.js';
 
 /** Messages of one read: a slow reader holds so many. */
 const PAGE = 20;
+/** Milliseconds between two pieces of a call that is being written, for each reader. */
+const WRITTEN_GAP_MS = 100;
 /** Reads that are kept, for readers at so many different places. */
 const MAX_READS = 4;
 
@@ -29,6 +33,9 @@ export class SpaceHub {
   /** Reads of the head that have begun, and the latest of them that is over. */
   #begun = 0;
   #taken = 0;
+  readonly #written = new WrittenTexts();
+  #tellTimer: NodeJS.Timeout | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
   /** Reads of the head that had begun when a page had a later change than the head. */
   #begunAtPage = 0;
   #members: { readonly version: number; readonly names: Promise<ReadonlySet<string>> } | undefined;
@@ -38,6 +45,22 @@ export class SpaceHub {
     this.#store = store;
     this.key = key;
     this.#readers = new Readers(ended);
+  }
+
+  /** Calls that are being written; the listeners hear of more of them some times a second. */
+  get written(): WrittenTexts {
+    return this.#written;
+  }
+
+  write(writing: SpaceWriting): void {
+    if (!this.#written.take(writing)) return;
+    // The first piece after a pause goes out at once.
+    const waitMs = Math.max(0, this.#toldAt + WRITTEN_GAP_MS - performance.now());
+    this.#tellTimer ??= setTimeout(() => {
+      this.#tellTimer = undefined;
+      this.#toldAt = performance.now();
+      this.#tell();
+    }, waitMs).unref();
   }
 
   /** Once the hub is ready. */
@@ -84,6 +107,10 @@ export class SpaceHub {
     const before = this.#head;
     this.#head = head ?? GONE;
     if (isSame(before, this.#head)) return;
+    this.#tell();
+  }
+
+  #tell(): void {
     for (const changed of this.#readers) changed();
   }
 

@@ -62,7 +62,11 @@ export class SpaceStreams {
     const name = nameOf(key);
     const known = this.#hubs.get(name);
     if (known !== undefined) return known;
-    const unsubscribe = this.#deps.live?.subscribe(spaceLiveKey(key), { live: false }, () => {
+    const unsubscribe = this.#deps.live?.subscribe(spaceLiveKey(key), { live: true }, (message) => {
+      if (message.type === 'writing') {
+        hub.write(message.writing);
+        return;
+      }
       this.#hinted.add(hub);
       this.#wake?.();
     });

@@ -5,7 +5,7 @@
  */
 
 import type { LiveEvent } from '../../protocol/log/live-events.js';
-import type { SpaceKey } from '../../protocol/spaces/spaces.js';
+import type { SpaceKey, StreamedArguments } from '../../protocol/spaces/spaces.js';
 import type { ConversationId, ConversationKey } from '../../protocol/values/ids.js';
 
 export type LiveMessage =
@@ -19,7 +19,15 @@ export type LiveMessage =
       readonly lastSeq: number;
       /** Under the key of a tenant: the conversation that has more. */
       readonly moved?: ConversationId;
-    } & ConversationKey);
+    } & ConversationKey)
+  /** Under the key of a space: a visible call that is being written. */
+  | ({ readonly type: 'writing'; readonly writing: SpaceWriting } & ConversationKey);
+
+/** A piece of a call's arguments, or the end of the model call that has written it. */
+export type SpaceWriting = {
+  /** Names the model call in all of its attempts. */
+  readonly answer: string;
+} & ({ readonly piece: StreamedArguments } | { readonly attempt: number });
 
 /** The key under which the appends to all conversations of a tenant are published. No conversation has this id. */
 export function tenantKey(tenant: string): ConversationKey {

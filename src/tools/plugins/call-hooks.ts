@@ -60,7 +60,8 @@ export function seesRuns({ plugins = [] }: Pick<AnyAgent, 'plugins'>): boolean {
   return plugins.some(({ calls }) => calls?.begins !== undefined || calls?.ends !== undefined);
 }
 
-function calledTool({ name, executor, metadata }: AnyTool): CalledTool {
+/** The part of a tool that plugins see. */
+export function calledTool({ name, executor, metadata }: AnyTool): CalledTool {
   return { name, executor, ...(metadata === undefined ? {} : { metadata }) };
 }
 

@@ -1,11 +1,12 @@
 /** Plugins that see the calls of a worker: in the activity that runs them, at each attempt. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { CallHooks } from '../../../src/define/plugin/call-hooks.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { definePlugin, defineTool } from '../../../src/index.js';
 import { until } from '../../support/until.js';
-import { environment, setUp, toolInput } from '../tools/fixtures.js';
+import { answer, environment, modelInput, modelOf, setUp, toolInput } from '../tools/fixtures.js';
 
 function watchedBy(calls: CallHooks, run: () => unknown = () => 'done') {
   let runs = 0;
@@ -97,3 +98,73 @@ it('a plugin that hangs at the end, or a worker that stops meanwhile, does not c
   stopped.cancel();
   expect(await running).toMatchObject(result);
 });
+
+function writtenBy(calls: CallHooks) {
+  const work = defineTool({
+    ...{ name: 'work', description: 'Work', input: z.object({ a: z.number() }) },
+    run: () => 'done',
+  });
+  const lines: string[] = [];
+  const model = modelOf(async (_request, { onEvent }) => {
+    onEvent({ type: 'text', text: 'Hm' });
+    onEvent({ type: 'tool_arguments', index: 0, name: 'work', id: 'call_w', text: '{"a"' });
+    onEvent({ type: 'tool_arguments', index: 1, name: 'unknown', text: '{' });
+    await delay(50);
+    onEvent({ type: 'tool_arguments', index: 0, text: ':1}' });
+    return answer({ calls: [{ id: 'call_w', name: 'work', argumentsJson: '{"a":1}' }] });
+  });
+  const { activities } = setUp({
+    ...{ model, tools: [work], plugins: [definePlugin({ id: 'watch', calls })] },
+    log: (line) => lines.push(line),
+  });
+  const run = () => environment({ attempt: 2 }).run(activities.callModel, modelInput());
+  return { run, lines };
+}
+
+it('a plugin sees the arguments of calls of known tools as the model writes them, and the end', async () => {
+  const seen: unknown[] = [];
+  const { run } = writtenBy({
+    writes: (step, { conversationId }) => {
+      seen.push([step.step, step.attempt, conversationId]);
+      return {
+        piece: (piece) => seen.push(piece),
+        end: () => seen.push('end'),
+      };
+    },
+  });
+  await run();
+  const tool = { name: 'work', executor: 'server' };
+  expect(seen).toEqual([
+    [2, 2, 'c-1'],
+    { tool, index: 0, toolCallId: 'call_w', offset: 0, text: '{"a"' },
+    { tool, index: 0, offset: 4, text: ':1}' },
+    'end',
+  ]);
+});
+
+it.each(['writes', 'piece', 'end'] as const)(
+  'a plugin that fails in %s misses the rest, and the model call goes on',
+  async (where) => {
+    let pieces = 0;
+    const fail = (place: string): void => {
+      if (place === where) throw new Error('broken');
+    };
+    const { run, lines } = writtenBy({
+      writes: () => {
+        fail('writes');
+        return {
+          piece: () => {
+            pieces += 1;
+            fail('piece');
+          },
+          end: () => {
+            fail('end');
+          },
+        };
+      },
+    });
+    expect(await run()).toMatchObject({ calls: [{ plan: { toolCallId: 'call_w' } }] });
+    expect(pieces).toBe({ writes: 0, piece: 1, end: 2 }[where]);
+    expect(lines.filter((line) => line.includes('calls.writes'))).toHaveLength(1);
+  },
+);

@@ -179,3 +179,75 @@ it.each(['x', '-1', '1-2', '9'.repeat(16)])('refuses the place %j of a stream', 
   });
   expect(await problemOf(byHeader)).toMatchObject({ errors: [{ path: 'Last-Event-ID' }] });
 });
+
+it(
+  'the stream names what happens to a call by the events of Hsafa, each before its message',
+  promise('H52'),
+  async () => {
+    const { spaces, id, stream } = await room();
+    const caller = { tenant: 'default', member: { kind: 'person', id: 'ann' } } as const;
+    const read = await stream('bob', '?after=0');
+    const call = { toolName: 'chart', toolCallId: 'call_c', input: { bars: [1] } };
+    const output = { success: true };
+    const steps = [
+      { status: 'running', metadata: call },
+      { status: 'requires_action', metadata: call },
+      { status: 'complete', metadata: { ...call, output } },
+    ] as const;
+    for (const [index, step] of steps.entries()) {
+      await spaces.show(caller, id, { requestId: 'c', ...step });
+      await until(`change ${index + 1}`, () => read.text.includes(`id: ${index + 1}\n`));
+    }
+    const error = { code: 'tool_error', message: 'no paper' };
+    await spaces.show(caller, id, {
+      ...{ requestId: 'd', status: 'error', metadata: { ...call, toolCallId: 'call_d', error } },
+    });
+    // A message of the engine that shows no call has no such event.
+    const plain = { toolName: 'loop_protection', reason: 'hops' };
+    await spaces.show(caller, id, { requestId: 'e', status: 'error', metadata: plain });
+    await until('the last', () => read.text.includes('id: 5\n'));
+    const blocks = read.text.split('\n\n').filter((block) => block.includes('event: '));
+    expect(blocks.map((block) => /^event: (.+)$/m.exec(block)?.[1])).toEqual([
+      ...['tool.started', 'message', 'tool.started', 'message', 'tool.done', 'message'],
+      ...['tool.error', 'message', 'message'],
+    ]);
+    const data = blocks.map((block) => JSON.parse(/^data: (.+)$/m.exec(block)?.[1] ?? '') as Json);
+    const author = { kind: 'person', id: 'ann', name: 'Ann' };
+    const of = { messageId: data[1]?.['id'], author, ...call };
+    expect([data[0], data[2], data[4]]).toEqual([
+      { ...of, status: 'running' },
+      { ...of, status: 'requires_action' },
+      { ...of, status: 'complete', output },
+    ]);
+    expect(data[6]).toMatchObject({ toolCallId: 'call_d', status: 'error', error });
+    expect(blocks.filter((block) => block.includes('tool.') && /^id: /m.test(block))).toEqual([]);
+    // A reader that was cut off between the two gets both.
+    const again = await stream('bob', '', '2');
+    await until('it has the end', () => again.text.includes('id: 5\n'));
+    expect(again.text.indexOf('event: tool.done')).toBeLessThan(again.text.indexOf('id: 3\n'));
+  },
+);
+
+it(
+  'the stream brings the arguments of a call as they are written, without an id',
+  promise('H52'),
+  async () => {
+    const { spaces, id, ann, path, stream } = await room();
+    await ann.posted(`${path}/members`, {
+      member: { kind: 'agent', conversationId: 'desk', agent: 'support' },
+    });
+    const member = { kind: 'agent', id: 'desk~support' } as const;
+    const read = await stream('bob', '?after=0');
+    const of = { id: 't1.1.0', author: member, toolName: 'chart', attempt: 1 };
+    await until('it is followed', () => {
+      spaces.writes({ tenant: 'default', member }, id, {
+        ...{ answer: 't1.1', piece: { ...of, offset: 0, text: '{"bars":' } },
+      });
+      return read.text.includes('tool.streaming');
+    });
+    expect(read.text).toContain(
+      `event: tool.streaming\ndata: ${JSON.stringify({ ...of, offset: 0, text: '{"bars":' })}\n\n`,
+    );
+    expect(read.text).not.toMatch(/^id: .*\nevent: tool/m);
+  },
+);

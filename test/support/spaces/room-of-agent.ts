@@ -48,6 +48,9 @@ export async function roomOf(model: Model, tools: readonly Tool[] = []) {
       shown.push(message);
       return message;
     },
+    writes: (...args) => {
+      spaces.writes(...args);
+    },
   };
   const t = testConversation(botWith(model, tools), { ports: { [SPACES.id]: port } });
   const messages = async () => (await spaces.messages(ANN, DESK, { limit: 100 })).messages;

@@ -163,7 +163,7 @@ describe('the calls of a streamed answer', () => {
       finish('tool_calls'),
     ]);
     expect(events).toEqual([
-      { type: 'tool_arguments', index: 0, name: 'notes.search', text: '' },
+      { type: 'tool_arguments', index: 0, name: 'notes.search', id: 'a', text: '' },
       { type: 'tool_arguments', index: 0, text: '{}' },
     ]);
   });
