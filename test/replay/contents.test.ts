@@ -38,6 +38,7 @@ const TIMERS: Readonly<Record<TimerEffect['type'], readonly RegExp[]>> = {
   await_deadline: SUSPENSION_KINDS.map((kind) => new RegExp(`^${kind} `)),
   await_warning: [/^warning of /],
   await_claim: [/^claim of /],
+  await_inbox_turn: [/^next turn of the inbox /],
   await_turn_limit: [/^time of the turn /],
 };
 const TIMERS_OF_THE_RUN = [

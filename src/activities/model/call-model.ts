@@ -198,7 +198,7 @@ async function asked(
   passArguments(tools, input, { agent, states, shown, attempt: spending.attempts.number });
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);
-  const added = contextMessages(context, input.turnId);
+  const added = contextMessages(context, input);
   const deps = { form, spending, cacheKey, added, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
   const about = {

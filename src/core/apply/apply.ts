@@ -109,6 +109,7 @@ const FOLDS: { readonly [Type in LaterEvent['type']]: FoldOf<Type> } = {
   }),
   rule_revoked: (state, event) => withoutRules(state, ({ ruleId }) => ruleId === event.ruleId),
   inbox_event: (state, event) => withInboxEvent(backgroundEnded(state, event), event),
+  inbox_paused: (state, { until }) => ({ ...state, inboxPausedUntil: until }),
   message_refused: withRefusal,
   cancel_requested: cancelRequested,
   turn_limit_reached: limitReached,

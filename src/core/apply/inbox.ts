@@ -36,7 +36,7 @@ function textOf({ eventId, kind, payload, toolCallId, name, result }: InboxEvent
 
 /** Moves all entries of the inbox into the transcript as messages of the turn, in order of arrival. */
 export function withInboxRead(state: ConversationState, turnId: string): ConversationState {
-  const { inbox, ...rest } = state;
+  const { inbox, inboxPausedUntil: _over, ...rest } = state;
   if (inbox === undefined) return state;
   let next: ConversationState = rest;
   for (const { eventId, text } of inbox) {

@@ -18,6 +18,7 @@ import { withMessage } from '../context/transcript.js';
 import { messageDigest } from '../input/attachments.js';
 import { atModelCall } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
+import { waitsForNextTurn, withInboxTurn } from '../state/inbox-turns.js';
 import { keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
@@ -105,7 +106,8 @@ export function turnStarted(
     ...(message?.output === undefined ? {} : { outputSchema: message.output }),
   };
   const begun = withInboxRead({ ...state, turn }, event.turnId);
-  if (message === undefined) return { ...begun, turnCount: state.turnCount + 1 };
+  if (message === undefined)
+    return withInboxTurn({ ...begun, turnCount: state.turnCount + 1 }, event.at);
   const queue = state.queue.filter((entry) => entry !== message);
   const { turnId, messageId: id, parts } = message;
   return withMessage({ ...begun, queue }, { role: 'user', id, turnId, parts });
@@ -149,8 +151,10 @@ export function assistantSaid(
  * Inbox entries that arrived in the meantime are read before the turn ends, unless that would exceed its limit of
  * steps.
  */
-function isInboxDue({ inbox, turn, settings }: ConversationState): boolean {
-  return inbox !== undefined && turn !== undefined && turn.step < settings.maxSteps;
+function isInboxDue(state: ConversationState): boolean {
+  const { inbox, turn, settings } = state;
+  if (inbox === undefined || waitsForNextTurn(state)) return false;
+  return turn !== undefined && turn.step < settings.maxSteps;
 }
 
 export function cancelRequested(
@@ -204,10 +208,13 @@ export function stepSkipped(state: ConversationState): ConversationState {
     : withTurn(state, (turn) => ({ ...turn, phase: 'ending', callIds: [] }));
 }
 
-/** Continues the turn with another model call, which reads everything that has arrived until now. */
+/** Continues the turn with another model call, which reads what has arrived for this turn until now. */
 export function nextStep(state: ConversationState): ConversationState {
   const steered = withSteering(state);
-  const read = steered.turn === undefined ? steered : withInboxRead(steered, steered.turn.turnId);
+  const read =
+    steered.turn === undefined || waitsForNextTurn(steered)
+      ? steered
+      : withInboxRead(steered, steered.turn.turnId);
   return withTurn(read, ({ output: _before, ...turn }) => ({
     ...turn,
     step: turn.step + 1,

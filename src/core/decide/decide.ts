@@ -26,6 +26,7 @@ import { isDone, orphans } from '../children/children.js';
 import { needsOffload } from '../context/request-window.js';
 import type { AttendedCall, CallState, SuspendedCall } from '../state/calls.js';
 import { hasEnded, isAttended } from '../state/calls.js';
+import { inboxTurnAfter } from '../state/inbox-turns.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import { isSequential, isStopping, stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
@@ -68,7 +69,7 @@ function decideAttended(state: ConversationState): readonly Effect[] {
   if (turn === undefined) {
     const [next] = state.queue;
     if (next !== undefined) return [{ type: 'start_turn', turnId: next.turnId }];
-    if (state.inbox !== undefined) return [{ type: 'start_inbox_turn' }];
+    if (state.inbox !== undefined) return [decideInbox(state)];
     return isDone(state) ? [{ type: 'close_child' }] : [];
   }
   const deadline = turnDeadline(state, turn);
@@ -76,6 +77,14 @@ function decideAttended(state: ConversationState): readonly Effect[] {
   return deadline === undefined
     ? effects
     : [...effects, { type: 'await_turn_limit', turnId: turn.turnId, deadline }];
+}
+
+function decideInbox(state: ConversationState): Effect {
+  const { inboxPausedUntil } = state;
+  if (inboxPausedUntil !== undefined)
+    return { type: 'await_inbox_turn', deadline: inboxPausedUntil };
+  const until = inboxTurnAfter(state);
+  return until === undefined ? { type: 'start_inbox_turn' } : { type: 'pause_inbox', until };
 }
 
 function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[] {

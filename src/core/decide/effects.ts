@@ -14,6 +14,8 @@ export type InternalEffect =
   | { readonly type: 'start_turn'; readonly turnId: TurnId }
   /** Starts a turn that answers the entries of the inbox. */
   | { readonly type: 'start_inbox_turn' }
+  /** As many of these turns as are allowed have started. */
+  | { readonly type: 'pause_inbox'; readonly until: string }
   | {
       readonly type: 'open_suspension';
       readonly toolCallId: ToolCallId;
@@ -79,6 +81,8 @@ export type ExternalEffect =
   /** Have the oldest turns summarised. No turn waits for the summary. */
   | { readonly type: 'summarize'; readonly ordinal: number }
   | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
+  /** Start the turn of the inbox that was held back. */
+  | { readonly type: 'await_inbox_turn'; readonly deadline: string }
   /** Announce the end of a wait; `deadline` is the time of the announcement, `ends` the end of the wait. */
   | {
       readonly type: 'await_warning';

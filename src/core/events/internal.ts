@@ -42,6 +42,10 @@ const EVENTS: { readonly [Type in InternalType]: EventsOf<Type> } = {
       : [{ type: 'turn_started', turnId, messageId: message.messageId }];
   },
   start_inbox_turn: (state, _, { turnToken }) => inboxTurnEvent(state, turnToken),
+  pause_inbox: ({ settings }, { until }) => {
+    const rate = settings.inbox?.rate;
+    return rate === undefined ? [] : [{ type: 'inbox_paused', until, rate }];
+  },
   open_suspension: (state, { toolCallId, kind }, { nowMs }) => {
     const call = state.calls[toolCallId];
     if (call === undefined) return [];

@@ -198,7 +198,7 @@ export class ConversationMachine {
   }
 
   get #at(): EffectAt {
-    return { state: this.state, nowMs: this.nowMs };
+    return { state: this.state, nowMs: this.nowMs, turnToken: this.#log.turnToken };
   }
 
   #expire(callId: string): void {

@@ -145,6 +145,10 @@ export interface ConversationState {
   readonly queue: readonly QueuedMessage[];
   /** In order of arrival; absent when no entry waits. */
   readonly inbox?: readonly InboxEntry[];
+  /** Starts of the newest turns that inbox events have started; kept only where a setting bounds them. */
+  readonly inboxTurns?: readonly string[];
+  /** No inbox event starts a turn until then (ISO 8601). Absent: one may start. */
+  readonly inboxPausedUntil?: string;
   readonly calls: Readonly<Record<ToolCallId, CallState>>;
   /**
    * Messages that may still go to a model call: the summary of the oldest turns, if any, and the turns since. The oldest

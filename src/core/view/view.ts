@@ -53,7 +53,36 @@ export function foldView(
 
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
 
+/** Events that change nothing that a snapshot shows. */
+const UNSHOWN = [
+  'assistant_message',
+  'state_patch',
+  'message_refused',
+  'resolution_refused',
+  'resolution_reverted',
+  'tool_lost',
+  'tool_reconciled',
+  'tool_asked',
+  'answer_checked',
+  'definition_changed',
+  'cancel_requested',
+  'turn_limit_reached',
+  'suspension_expiring',
+  'transcript_offloaded',
+  'rolled_over',
+  'events_lost',
+  'log_rewritten',
+  'inbox_paused',
+] as const satisfies readonly LaterEvent['type'][];
+
+type Unshown = Extract<LaterEvent, { readonly type: (typeof UNSHOWN)[number] }>;
+
+function isUnshown(event: LaterEvent): event is Unshown {
+  return UNSHOWN.some((type) => type === event.type);
+}
+
 function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSnapshot {
+  if (isUnshown(event)) return view;
   switch (event.type) {
     case 'user_message':
       return withQueued(view, event);
@@ -91,24 +120,6 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'conversation_closed':
     case 'run_ended':
       return closedView(view);
-    case 'assistant_message':
-    case 'state_patch':
-    case 'message_refused':
-    case 'resolution_refused':
-    case 'resolution_reverted':
-    case 'tool_lost':
-    case 'tool_reconciled':
-    case 'tool_asked':
-    case 'answer_checked':
-    case 'definition_changed':
-    case 'cancel_requested':
-    case 'turn_limit_reached':
-    case 'suspension_expiring':
-    case 'transcript_offloaded':
-    case 'rolled_over':
-    case 'events_lost':
-    case 'log_rewritten':
-      return view;
     default:
       return ignoreUnknown(event, view);
   }

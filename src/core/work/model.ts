@@ -1,4 +1,5 @@
 /** Requests to the model: rows of the table of effects. Pure. */
+import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import { heldBytesOf } from '../context/carry-over.js';
 import { markOf } from '../context/mark.js';
 import { summarizable } from '../context/summaries.js';
@@ -6,8 +7,15 @@ import { modelEndedEvents } from '../events/model-calls.js';
 import { summarizedEvents } from '../events/summaries.js';
 import { offeredReads } from '../events/tool-runs.js';
 import { statesRef } from '../plugins/states.js';
+import { inboxPreview } from '../state/inbox-turns.js';
+import type { ConversationState } from '../state/state.js';
 import { readBoundsOf } from './read-bounds.js';
 import type { WorkRow } from './row.js';
+
+function previewOf(state: ConversationState): Pick<CallModelInput, 'inboxPreview'> {
+  const preview = inboxPreview(state);
+  return preview === undefined ? {} : { inboxPreview: preview };
+}
 
 type ModelWorkType = 'call_model' | 'summarize';
 
@@ -32,6 +40,7 @@ export const MODEL_WORK: { readonly [Type in ModelWorkType]: WorkRow<Type> } = {
         ...markOf(state),
         ...heldBytesOf(state),
         ...readBoundsOf(state),
+        ...previewOf(state),
       };
     },
     completed: ({ state }, at, outcome) => modelEndedEvents(state, at, { outcome }),

@@ -45,6 +45,8 @@ export interface ModelLoss {
 export interface EffectAt {
   readonly state: ConversationState;
   readonly nowMs: number;
+  /** For the id of a turn that starts; see `MachineOptions.turnToken`. */
+  readonly turnToken?: (() => string) | undefined;
 }
 
 /** Gives requests to a model their part of the transcript. */

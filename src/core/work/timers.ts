@@ -2,6 +2,7 @@
 import type { EventBody } from '../../protocol/log/events.js';
 import type { TimerEffect } from '../decide/effects.js';
 import { expiryEvents } from '../events/resolutions.js';
+import { inboxTurnEvent } from '../events/turns.js';
 import { type ConversationState, callOf, isStopping } from '../state/state.js';
 import type { TimerRow } from './row.js';
 
@@ -33,6 +34,13 @@ export const TIMERS: { readonly [Type in TimerEffect['type']]: TimerRow<Type> } 
       if (nowMs >= Date.parse(deadline)) return overdueEvents(state, toolCallId, deadline);
       return [{ type: 'suspension_expiring', turnId, toolCallId, kind, deadline }];
     },
+  },
+  await_inbox_turn: {
+    key: ({ deadline }) => `inbox:${deadline}`,
+    fired: ({ state, turnToken }, { deadline }) =>
+      state.turn === undefined && !state.closed && state.inboxPausedUntil === deadline
+        ? inboxTurnEvent(state, turnToken)
+        : [],
   },
   await_turn_limit: {
     key: ({ turnId, deadline }) => `limit:${turnId}:${deadline}`,

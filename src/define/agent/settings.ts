@@ -4,7 +4,11 @@
  */
 import { type AgentSettings, ON_BUSY, type OnBusy } from '../../protocol/conversation/agents.js';
 import type { TurnBudgets } from '../../protocol/conversation/turns.js';
-import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
+import {
+  MAX_INBOX_RATE_MS,
+  MAX_INBOX_RATE_TURNS,
+  MAX_WAIT_MS,
+} from '../../protocol/limits/limits.js';
 import {
   DEFAULT_IDLE_CLOSE_MS,
   DEFAULT_MAX_STEPS,
@@ -82,6 +86,22 @@ export interface AgentSettingsSpec {
   readonly toolExecution?: 'parallel' | 'sequential';
   /** Bounds of the sub-agents of one conversation. */
   readonly subAgents?: SubAgentBoundsSpec;
+  /** Treatment of inbox events: results of detached calls, and events of other systems. */
+  readonly inbox?: InboxSpec;
+}
+
+export interface InboxSpec {
+  /**
+   * Events that come while a turn runs. `read`: the turn's next model call reads them, and the turn goes on for them.
+   * `next_turn`: together they are the input of the next turn, and model calls until then read a preview of them.
+   * @defaultValue 'read'
+   */
+  readonly whileBusy?: 'read' | 'next_turn';
+  /**
+   * The most turns that events may start within a time: 1 to 120 within up to 1 hour. Then events wait, and the log
+   * says so (`inbox_paused`). Turns of messages are not counted. @defaultValue no bound
+   */
+  readonly rate?: { readonly turns: number; readonly per: Duration };
 }
 
 export interface SubAgentBoundsSpec {
@@ -103,7 +123,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   onUnknownTool: TOOL_ERROR_RULES,
 };
 const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
-const FIELDS = [...COUNTS, 'timeouts', 'subAgents', ...Object.keys(VALUES)];
+const FIELDS = [...COUNTS, 'timeouts', 'subAgents', 'inbox', ...Object.keys(VALUES)];
+const INBOX = ['whileBusy', 'rate'];
 const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
 const MICROS_PER_UNIT = 1_000_000;
 /** A higher value would be no bound, and its millionths would not be exact. */
@@ -121,11 +142,22 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.subAgents === undefined ? {} : { subAgents: spec.subAgents }),
+    ...inboxOf(spec?.inbox),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
     coreRevision: CORE_REVISION,
   };
+}
+
+function inboxOf(spec: InboxSpec | undefined): Pick<AgentSettings, 'inbox'> {
+  const { whileBusy, rate } = spec ?? {};
+  const perMs = durationMs(rate?.per);
+  const inbox = {
+    ...(whileBusy === 'next_turn' ? { whileBusy } : {}),
+    ...(rate === undefined || perMs === undefined ? {} : { rate: { turns: rate.turns, perMs } }),
+  };
+  return Object.keys(inbox).length === 0 ? {} : { inbox };
 }
 
 function budgetsOf({ time, cost, ...counts }: TurnBudgetsSpec, currency: string): TurnBudgets {
@@ -163,7 +195,41 @@ export function checkSettings(
     );
   checkBudgets(budgets, isTool, problems);
   checkSubAgents(settings['subAgents'], problems);
+  checkInbox(settings['inbox'], problems);
   checkValues(settings, problems);
+}
+
+function checkInbox(inbox: unknown, problems: ProblemList): void {
+  if (inbox === undefined) return;
+  if (!isRecord(inbox)) {
+    problems.add('settings.inbox', `must be an object, got ${shown(inbox)}`);
+    return;
+  }
+  checkKeys(problems, inbox, { prefix: 'settings.inbox.', allowed: INBOX });
+  const { whileBusy, rate } = inbox;
+  if (whileBusy !== undefined && whileBusy !== 'read' && whileBusy !== 'next_turn')
+    problems.add(
+      'settings.inbox.whileBusy',
+      `must be one of read, next_turn, got ${shown(whileBusy)}`,
+    );
+  if (rate === undefined) return;
+  if (!isRecord(rate)) {
+    problems.add(
+      'settings.inbox.rate',
+      `must be an object such as {turns: 30, per: '1 minute'}, got ${shown(rate)}`,
+    );
+    return;
+  }
+  checkKeys(problems, rate, { prefix: 'settings.inbox.rate.', allowed: ['turns', 'per'] });
+  if (!isCount(rate['turns'], 1, MAX_INBOX_RATE_TURNS))
+    problems.add(
+      'settings.inbox.rate.turns',
+      `must be a whole number from 1 to ${MAX_INBOX_RATE_TURNS}`,
+    );
+  problems.addIf(
+    'settings.inbox.rate.per',
+    durationProblem(rate['per'], { minMs: 1, maxMs: MAX_INBOX_RATE_MS }),
+  );
 }
 
 function checkBudgets(

@@ -35,8 +35,22 @@ export interface AgentSettings {
   readonly onToolError?: 'abort_turn';
   /** A call of a tool that the agent does not have ends the turn. Absent: the model gets the error. */
   readonly onUnknownTool?: 'abort_turn';
+  /** Treatment of inbox events. Absent: the running turn reads them, and any number of turns is started for them. */
+  readonly inbox?: InboxSettings;
   /** Revision of the core's rules in this conversation; see `revisions.ts`. */
   readonly coreRevision: number;
+}
+
+export interface InboxSettings {
+  /** Events that come while a turn runs wait for the next one; its model calls read a preview. Absent: they read all. */
+  readonly whileBusy?: 'next_turn';
+  /** The most turns that events may start within a time; then they wait. Absent: not bounded. */
+  readonly rate?: InboxRate;
+}
+
+export interface InboxRate {
+  readonly turns: number;
+  readonly perMs: number;
 }
 
 export interface SubAgentBounds {

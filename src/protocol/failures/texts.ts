@@ -122,6 +122,12 @@ export const TEXTS = {
     `[Tool result: ${name}] (call ${toolCallId}) ${json}`,
   inboxEvent: (kind: string, eventId: string, json: string): string =>
     `[Event: ${kind}] (id ${eventId}) ${json}`,
+  inboxPreview: (waiting: number, beginnings: readonly string[]): string =>
+    [
+      `[New in your inbox: ${waiting}. They are your input in the next turn; what they begin with:]`,
+      ...beginnings,
+      ...(waiting > beginnings.length ? [`[and ${waiting - beginnings.length} more]`] : []),
+    ].join('\n'),
   answerTooLarge: (bytes: number, maxBytes: number): string =>
     `The model's answer has ${bytes} bytes; at most ${maxBytes} fit into a conversation`,
   repairOutput: (problem: string): string =>

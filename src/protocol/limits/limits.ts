@@ -84,6 +84,13 @@ export const MAX_OUTPUT_SCHEMA_BYTES = 16 * 1024;
 export const MAX_QUEUED_MESSAGES = 100;
 /** Inputs that may wait in the inbox; the next model call reads them, or they start a turn. */
 export const MAX_INBOX_EVENTS = 100;
+/** The highest bound on turns that events of the inbox start within a time: the state has the start of each. */
+export const MAX_INBOX_RATE_TURNS = 120;
+/** The longest such time. */
+export const MAX_INBOX_RATE_MS = 3_600_000;
+/** Waiting events, and characters of each, that a model call reads as a preview. */
+export const MAX_PREVIEWED_EVENTS = 5;
+export const MAX_PREVIEW_CHARS = 300;
 /** Detached calls that may be open in one conversation; every roll-over carries each. */
 export const MAX_DETACHED_CALLS = 100;
 /**

@@ -5,7 +5,7 @@
 
 import type { StatePatchEvent } from '../calls/plugin-state.js';
 import type { EarlierResult, ToolResult } from '../calls/results.js';
-import type { AgentSettings } from '../conversation/agents.js';
+import type { AgentSettings, InboxRate } from '../conversation/agents.js';
 import type { FailedAttempt } from '../conversation/attempts.js';
 import type { ChildChanged, ParentRef } from '../conversation/children.js';
 import type { ModelContext } from '../conversation/context.js';
@@ -174,6 +174,17 @@ export interface TurnLimitReached {
 }
 
 /**
+ * Events of the inbox have started as many turns within a time as the agent's settings allow. Those that wait are the
+ * input of one turn, which starts at `until`, or of a message's turn before.
+ */
+export interface InboxPaused {
+  readonly type: 'inbox_paused';
+  /** ISO 8601 */
+  readonly until: string;
+  readonly rate: InboxRate;
+}
+
+/**
  * New input that is no message of a user: the result of a detached or late call (`tr:<callId>`), or an event of another
  * system. The next model call reads it; when no turn runs, it starts one.
  */
@@ -298,6 +309,7 @@ export type EventBody =
   | CancelRequested
   | TurnLimitReached
   | InboxEvent
+  | InboxPaused
   | SummaryEvent
   | StatePatchEvent
   | ChildChanged

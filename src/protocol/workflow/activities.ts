@@ -72,8 +72,17 @@ export interface CallModelInput extends OfStep {
   readonly attempts?: number;
   /** States of plugins. Absent: no plugin has any yet. */
   readonly states?: StatesRef;
+  /** Absent: none wait. */
+  readonly inboxPreview?: InboxPreview;
   /** Rules by which calls of the answer may run inside this activity. Absent: none may. */
   readonly reads?: ReadBounds;
+}
+
+/** Events of the inbox that wait for the next turn. */
+export interface InboxPreview {
+  readonly waiting: number;
+  /** Beginnings of the first of them. */
+  readonly beginnings: readonly string[];
 }
 
 /**

@@ -83,7 +83,7 @@ export class LocalModel<Services> {
     const form = outputFormOf(agent, input.output);
     const messages = input.transcript.append;
     const { system, tools } = promptOf(agent);
-    const behind = contextMessages(added, input.turnId);
+    const behind = contextMessages(added, input);
     const request = { system, tools, ...requestedOutput(agent, form), ...resultFormOf(agent) };
     const options = { signal, onEvent, caller: callerOf(input) };
     const ask = ({ messages: given, stable }: GivenContext) =>

@@ -15,6 +15,7 @@ import {
 } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
+import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import { timed } from '../run/timed.js';
 import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
@@ -134,9 +135,16 @@ function contextOf(
   };
 }
 
-/** The texts of the plugins as a message of the turn, which no transcript has. */
-export function contextMessages(context: readonly string[], turnId: string): readonly Message[] {
-  if (context.length === 0) return [];
-  const text = TEXTS.pluginContext(context.join('\n\n'));
+/** The texts of the plugins, and a preview of the inbox, as a message of the turn, which no transcript has. */
+export function contextMessages(
+  context: readonly string[],
+  { turnId, inboxPreview: preview }: Pick<CallModelInput, 'turnId' | 'inboxPreview'>,
+): readonly Message[] {
+  const texts =
+    preview === undefined
+      ? context
+      : [...context, TEXTS.inboxPreview(preview.waiting, preview.beginnings)];
+  if (texts.length === 0) return [];
+  const text = TEXTS.pluginContext(texts.join('\n\n'));
   return [{ role: 'user', id: `${turnId}.context`, turnId, parts: [{ type: 'text', text }] }];
 }

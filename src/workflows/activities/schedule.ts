@@ -284,6 +284,7 @@ const TIMER_TEXTS: TimerTexts = {
   await_deadline: ({ kind, name }) => `${kind} ${name}`,
   await_warning: ({ kind, name }) => `warning of ${kind} ${name}`,
   await_claim: ({ name }) => `claim of ${name}`,
+  await_inbox_turn: () => 'next turn of the inbox',
   await_turn_limit: () => 'time of the turn',
 };
 

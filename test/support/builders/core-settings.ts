@@ -17,4 +17,9 @@ export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
     onToolError: 'abort_turn',
     onUnknownTool: 'abort_turn',
   },
+  {
+    onBusy: 'queue',
+    maxSteps: 4,
+    inbox: { whileBusy: 'next_turn', rate: { turns: 2, perMs: 60_000 } },
+  },
 ];

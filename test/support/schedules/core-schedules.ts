@@ -207,6 +207,8 @@ export class ScheduleRunner {
         if (REMINDERS.includes(effect.type)) continue;
         if (effect.type === 'await_deadline' || effect.type === 'await_claim')
           this.#answer(effect, round);
+        else if (effect.type === 'await_inbox_turn')
+          this.m.advance(Math.max(0, Date.parse(effect.deadline) - this.m.clock.now()));
         else if (effect.type === 'call_model') this.m.model(this.#read(modelSays('done')));
         else if (effect.type === 'summarize')
           this.m.summarized(effect.ordinal, summaryOfAll(this.m.state));
@@ -297,6 +299,7 @@ export class ScheduleRunner {
       case 'await_claim':
       case 'await_warning':
       case 'await_turn_limit':
+      case 'await_inbox_turn':
         // Timers fire when due; one that fires early would be a defect of the driver.
         if (Date.parse(effect.deadline) <= this.m.clock.now()) machine.fired(effect);
     }

@@ -38,13 +38,14 @@ export interface HsafaAgents {
 }
 
 /**
- * One cycle at a time: a message that comes meanwhile is the next, calls run one after the other, and the agent waits
- * for a call that is not async.
+ * One cycle at a time: what comes meanwhile is for the next, calls run one after the other, and the agent waits for a
+ * call that is not async.
  */
 const SETTINGS: AgentSettingsSpec = {
   onBusy: 'queue',
   whileWaiting: 'block',
   toolExecution: 'sequential',
+  inbox: { whileBusy: 'next_turn', rate: { turns: 30, per: '1 minute' } },
 };
 
 /**

@@ -9,7 +9,7 @@ import { calls, callsAll, says, script } from '../../../../src/model/scripted/sc
 import type { Model } from '../../../../src/protocol/model/model.js';
 import { ledger, type Services, shop } from '../../engine/agents.js';
 import { startEngine } from '../../engine/engine.js';
-import { before, ended, lost, type Recorded, runs, type Scenario } from './scenario.js';
+import { before, ended, lost, type Recorded, runs, type Scenario, sees } from './scenario.js';
 
 const base = { description: 'Does its work.', input: z.object({}) };
 
@@ -129,6 +129,22 @@ export const SCENARIOS_OF_TIMERS: readonly Scenario[] = [
       await runs(engine, talk, 'callModel');
       await engine.handle(talk).cancel();
       await ended(engine, talk);
+    },
+  },
+  {
+    name: 'inbox-turns-that-are-held-back',
+    model: () => script(calls('rest', {}), says('1'), says('2 and 3')),
+    agent: (model) =>
+      defineAgent<Services>({
+        ...{ name: 'watcher', instructions: 'Watch.', model },
+        tools: [defineTool({ ...base, name: 'rest', endsTurn: true, run: () => 'rested' })],
+        settings: { inbox: { whileBusy: 'next_turn', rate: { turns: 1, per: '2s' } } },
+      }),
+    play: async (engine, talk) => {
+      for (const n of [1, 2, 3])
+        await engine.signal(talk, 'inboxEvent', { eventId: `e-${n}`, kind: 'note', payload: n });
+      await sees(engine, talk, 'turn_ended', 3);
+      await engine.idle(talk);
     },
   },
   { name: 'begun-after-a-refused-message', converse: begunAfterRefusal },
