@@ -167,13 +167,13 @@ const FLOORS = {
   spaces: [['plugin', 'stream'], ['calls']],
   store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
   'store/plans': [['service']],
-  'store/ports': [['service', 'spaces']],
+  'store/ports': [['documents', 'service', 'spaces']],
   'store/postgres': [
     ['database', 'migrations'],
-    ['spaces', 'webhooks'],
+    ['documents', 'spaces', 'webhooks'],
     ['conversations', 'live'],
   ],
-  'store/sqlite': [['database'], ['keys', 'spaces', 'webhooks']],
+  'store/sqlite': [['database'], ['documents', 'keys', 'spaces', 'webhooks']],
   tools: [
     ['shared'],
     ['scope'],

@@ -14,6 +14,7 @@ import {
   temporalSettings,
 } from '../client/temporal/connection.js';
 import { ownIdentity } from '../client/workers/identity.js';
+import type { Documents } from '../define/plugin/documents.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import type { AppDeps } from '../http/request/deps.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
@@ -69,6 +70,8 @@ export interface OpenedColloquy {
   readonly temporal: Client;
   /** The event log, to list and read conversations with. */
   readonly log: EventLog;
+  /** Documents beside the event log, such as those of `keptToolDocuments`. Absent where adapters keep none. */
+  readonly documents?: Documents;
   /**
    * Creates a worker that serves these agents, on connections of its own. It shares the event log, which must stay open
    * until `worker.run()` has resolved.
@@ -126,6 +129,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     let closing: Promise<void> | undefined;
     return {
       ...{ client, temporal, log },
+      ...(opened.documents === undefined ? {} : { documents: opened.documents }),
       worker: async (given) => {
         const { createColloquyWorker } = await import('../worker/create-worker.js');
         return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });

@@ -52,7 +52,8 @@ import { createIsSettled } from './sdk-workarounds/settled.js';
 import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout.js';
 import { checkSettings } from './settings.js';
 import { workflowSinks } from './sinks.js';
-import { spacePorts, withShownCalls, workerSpaces } from './spaces/worker-spaces.js';
+import { workerPorts } from './spaces/ports.js';
+import { withShownCalls, workerSpaces } from './spaces/worker-spaces.js';
 import { workflowCode } from './temporal/bundle.js';
 import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
@@ -113,7 +114,7 @@ export async function createColloquyWorker<Services>(
     closers.push(() => connection.close());
     const { services, secrets } = options;
     const scopes = new Scopes({ services, secrets, logger });
-    const deps = { services: scopes.shared() as never, ports: spacePorts(opened), logger };
+    const deps = { services: scopes.shared() as never, ports: workerPorts(opened), logger };
     const plugins = await startPlugins(options.agents, deps);
     closers.push(() => plugins.dispose());
     const manifests = options.agents.map((agent) => manifestOf(agent));
@@ -336,7 +337,7 @@ function activitiesOf<Services>(
       live.publish({ type: 'so_far', ...key, event });
     },
     onJoin: (key, listener) => live.onJoin(key, listener),
-    ports: spacePorts(opened),
+    ports: workerPorts(opened),
     triggers: workerTriggers({ client, agents, taskQueue }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),

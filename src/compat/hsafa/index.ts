@@ -10,12 +10,16 @@ export type { Warning } from './documents/findings.js';
 export type { AgentDocument, ToolDocument } from './documents/forms.js';
 export {
   type DocumentOwner,
-  type HsafaToolbox,
-  hsafaToolbox,
+  keptToolDocuments,
   memoryToolDocuments,
-  type PutTool,
   type StoredTool,
   type ToolDocumentStore,
+} from './documents/stores.js';
+export {
+  type HsafaToolbox,
+  hsafaToolbox,
+  hsafaToolPlugin,
+  type PutTool,
 } from './documents/toolbox.js';
 export { type HsafaOptions, type HsafaTools, hsafaTools } from './documents/tools.js';
 export type { CallerIdentity, Identify } from './routes/callers.js';

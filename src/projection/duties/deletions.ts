@@ -1,7 +1,8 @@
-/** The client's deletions port over the event log, and the blobs, webhooks and spaces beside it. */
+/** The client's deletions port over the event log, and the blobs, webhooks, spaces and documents beside it. */
 import type { DeletionsPort } from '../../client/ports/deletions.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
+import type { DocumentStore } from '../../store/ports/documents/documents.js';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
@@ -26,10 +27,11 @@ export function createDeletions(deps: {
   readonly blobs?: BlobStore | undefined;
   readonly webhooks?: WebhookStore | undefined;
   readonly spaces?: SpaceStore | undefined;
+  readonly documents?: DocumentStore | undefined;
   /** Gets a hint of each deletion, so that calls of the conversation leave worklists and offers at once. */
   readonly live?: LiveChannel | undefined;
 }): DeletionsPort {
-  const { log, blobs, webhooks, spaces, live } = deps;
+  const { log, blobs, webhooks, spaces, documents, live } = deps;
   return {
     isKnown: async (key) =>
       (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
@@ -55,6 +57,7 @@ export function createDeletions(deps: {
     removeOfTenant: async (tenant) => {
       await webhooks?.removeEndpoints(tenant);
       await spaces?.removeOfTenant(tenant);
+      await documents?.removeOfTenant(tenant);
     },
     ofTenant: async function* (tenant) {
       for (let after: string | undefined; ; ) {

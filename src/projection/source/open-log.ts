@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openFolderBlobStore } from '../../store/folder/blobs.js';
 import { openLiveChannel } from '../../store/live/sockets.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
+import type { DocumentStore } from '../../store/ports/documents/documents.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
@@ -35,6 +36,7 @@ export type EventLogChoice =
       readonly blobs?: BlobStore;
       readonly webhooks?: WebhookStore;
       readonly spaces?: SpaceStore;
+      readonly documents?: DocumentStore;
     };
 
 /**
@@ -52,6 +54,8 @@ export interface OpenLog {
   readonly webhooks?: WebhookStore;
   /** Absent: adapters of the application that have no spaces. */
   readonly spaces?: SpaceStore;
+  /** Absent: adapters of the application that keep no documents. */
+  readonly documents?: DocumentStore;
   /** Closes everything that was opened here; adapters of the application stay open. */
   close(): Promise<void>;
 }
@@ -120,9 +124,9 @@ function isNotYet(error: unknown): boolean {
 async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']): Promise<OpenLog> {
   if (typeof choice !== 'string' && 'log' in choice)
     return { ...choice, close: () => Promise.resolve() };
-  const { log, live, blobs, webhooks, spaces } = await openedBy(choice, logger);
+  const { log, live, blobs, webhooks, spaces, documents } = await openedBy(choice, logger);
   return {
-    ...{ log, live, blobs, webhooks, spaces },
+    ...{ log, live, blobs, webhooks, spaces, documents },
     close: async () => {
       await live.close();
       await log.close();
@@ -130,7 +134,7 @@ async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']):
   };
 }
 
-type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs' | 'webhooks' | 'spaces'>>;
+type Opened = Required<Omit<OpenLog, 'close'>>;
 
 async function openedBy(
   choice: string | PostgresChoice,

@@ -1,8 +1,10 @@
-/** Rows of the event logs in SQL as heads, snapshots and events: both databases have the same columns. */
+/** Rows of the event logs in SQL as heads, snapshots, events and documents: both databases have the same columns. */
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { Json } from '../../protocol/values/json.js';
 import type { Deletion } from '../ports/deletions.js';
+import type { DocumentsPut, StoredDocument } from '../ports/documents/documents.js';
 import type { Change, Changes, ClosedHead, OpenHead } from '../ports/lists.js';
 import type { LogHead } from '../ports/log-head.js';
 
@@ -99,4 +101,18 @@ export function deletionOf(row: Row): Deletion {
     requestedAtMs: numberIn(row, 'requested_at_ms'),
     ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
   };
+}
+
+export function documentOf(row: Row): StoredDocument {
+  return {
+    name: textIn(row, 'name'),
+    version: numberIn(row, 'version'),
+    document: JSON.parse(textIn(row, 'document')) as Json,
+    changedAt: new Date(numberIn(row, 'changed_at_ms')).toISOString(),
+  };
+}
+
+/** Whether an owner may have these documents besides the others that it has. */
+export function hasRoom(others: Row | undefined, { documents, most }: DocumentsPut): boolean {
+  return numberIn(others ?? {}, 'others') + documents.length <= most;
 }

@@ -11,6 +11,7 @@ import { textIn } from '../plans/rows.js';
 import { TableOfApiKeys } from '../plans/service/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
+import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
@@ -39,6 +40,7 @@ import {
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './conversations/read.js';
 import { PostgresTroubles } from './conversations/troubles.js';
 import { NOW_MS, PostgresDatabase, type PostgresOptions } from './database/database.js';
+import { PostgresDocumentStore } from './documents/store.js';
 import { PostgresSpaceStore } from './spaces/store.js';
 import { PostgresWebhookStore } from './webhooks/store.js';
 
@@ -49,10 +51,11 @@ export interface OpenStores {
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStore;
   readonly spaces: SpaceStore;
+  readonly documents: DocumentStore;
 }
 
 /**
- * Opens the log, and the blobs, webhooks and spaces in the same schema, and brings the tables to this version; closing
+ * Opens the log, and the blobs, webhooks, spaces and documents in the same schema, and brings the tables to this version; closing
  * the log closes them. Any number of processes may have them open.
  * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or the schema is of a
  *   newer version.
@@ -64,6 +67,7 @@ export async function openPostgresStores(options: PostgresEventLogOptions): Prom
     blobs: new PostgresBlobStore(database),
     webhooks: new PostgresWebhookStore(database),
     spaces: new PostgresSpaceStore(database),
+    documents: new PostgresDocumentStore(database),
   };
 }
 

@@ -12,6 +12,7 @@ import { textIn } from '../plans/rows.js';
 import { TableOfApiKeys } from '../plans/service/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
+import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
 import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
@@ -34,6 +35,7 @@ import {
   readKeysOfTenant,
   readUnfinished,
 } from './deletions.js';
+import { SqliteDocumentStore } from './documents/store.js';
 import { keyTable } from './keys/api-keys.js';
 import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './leases.js';
 import {
@@ -79,10 +81,11 @@ export interface OpenStores {
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStore;
   readonly spaces: SpaceStore;
+  readonly documents: DocumentStore;
 }
 
 /**
- * Opens the log, and the blobs, webhooks and spaces in the same file; closing the log closes them. Any number of
+ * Opens the log, and the blobs, webhooks, spaces and documents in the same file; closing the log closes them. Any number of
  * processes may have them open.
  * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
  */
@@ -93,6 +96,7 @@ export async function openSqliteStores(options: SqliteEventLogOptions): Promise<
     blobs: new SqliteBlobStore(database),
     webhooks: new SqliteWebhookStore(database),
     spaces: new SqliteSpaceStore(database),
+    documents: new SqliteDocumentStore(database),
   };
 }
 

@@ -2,24 +2,16 @@
 import type { Client } from '@temporalio/client';
 import { ConversationClient } from '../../client/conversation-client.js';
 import type { Logger } from '../../define/tool/context.js';
-import type { PortValues } from '../../define/tool/ports.js';
 import { clientOptionsFrom } from '../../projection/client-options.js';
 import type { OpenLog } from '../../projection/source/open-log.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { showingLog } from '../../spaces/calls/showing-log.js';
 import { withoutLoops } from '../../spaces/loops.js';
-import { SPACES } from '../../spaces/plugin/port.js';
 import { spacesFrom } from '../../spaces/service.js';
 import { type DeliverText, SpaceWaker, spaceEventOf } from '../../spaces/wakes.js';
 
-/** The spaces for tools of agents; none where the store has none. */
-export function spacePorts(opened: OpenLog): PortValues {
-  const spaces = spacesFrom(opened);
-  return spaces === undefined ? {} : { [SPACES.id]: spaces };
-}
-
-/** The same with a log that shows visible calls in their spaces as it stores the events of these. */
+/** The opened log, which shows visible calls in their spaces as it stores the events of these. */
 export function withShownCalls(
   opened: OpenLog,
   agents: readonly AgentManifest[],

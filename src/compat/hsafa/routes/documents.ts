@@ -3,7 +3,8 @@ import type { Request } from 'express';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 import { isRecord } from '../../../protocol/values/json.js';
-import type { DocumentOwner, HsafaToolbox } from '../documents/toolbox.js';
+import type { DocumentOwner } from '../documents/stores.js';
+import type { HsafaToolbox } from '../documents/toolbox.js';
 import { type Answer, type Caller, refusal } from './callers.js';
 
 const NOT_FOUND = refusal(404, 'No such tool document');

@@ -168,6 +168,26 @@ const TABLES = `
   );
   CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
 
+  -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
+  CREATE TABLE document_owners (
+    tenant TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    owner TEXT COLLATE "C" NOT NULL,
+    last_version BIGINT NOT NULL,
+    PRIMARY KEY (tenant, kind, owner)
+  );
+
+  CREATE TABLE documents (
+    tenant TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    owner TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    version BIGINT NOT NULL,
+    document TEXT NOT NULL,
+    changed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant, kind, owner, name)
+  );
+
   -- A mark holds while the log of its conversation ends at last_seq.
   CREATE TABLE troubles (
     tenant TEXT COLLATE "C" NOT NULL,

@@ -162,6 +162,26 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
 
+  -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
+  CREATE TABLE document_owners (
+    tenant TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    last_version INTEGER NOT NULL,
+    PRIMARY KEY (tenant, kind, owner)
+  ) STRICT;
+
+  CREATE TABLE documents (
+    tenant TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    changed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, kind, owner, name)
+  ) STRICT;
+
   CREATE TABLE troubles (
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,

@@ -1,0 +1,95 @@
+/** Documents in the Postgres schema of the event log. Writers of an owner take turns by its row. */
+
+import { documentOf, hasRoom, numberIn } from '../../plans/rows.js';
+import type {
+  DocumentStore,
+  DocumentsKey,
+  DocumentsPut,
+  StoredDocument,
+} from '../../ports/documents/documents.js';
+import type { PostgresDatabase } from '../database/database.js';
+
+export class PostgresDocumentStore implements DocumentStore {
+  readonly #database: PostgresDatabase;
+  readonly #owners: string;
+  readonly #documents: string;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.#owners = database.table('document_owners');
+    this.#documents = database.table('documents');
+  }
+
+  async list({ tenant, kind, owner }: DocumentsKey, limit: number) {
+    const rows = await this.#database.all(
+      `SELECT * FROM ${this.#documents} WHERE tenant = $1 AND kind = $2 AND owner = $3 ORDER BY name LIMIT $4`,
+      tenant,
+      kind,
+      owner,
+      limit,
+    );
+    return rows.map(documentOf);
+  }
+
+  async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
+    const { documents, nowMs } = given;
+    return await this.#database.write(async (queries) => {
+      const counted = await queries.get(
+        `INSERT INTO ${this.#owners} AS own (tenant, kind, owner, last_version) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant, kind, owner) DO UPDATE SET last_version = own.last_version + $4 RETURNING last_version`,
+        tenant,
+        kind,
+        owner,
+        documents.length,
+      );
+      const others = await queries.get(
+        `SELECT count(*) AS others FROM ${this.#documents}
+         WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name <> ALL ($4::text[])`,
+        tenant,
+        kind,
+        owner,
+        documents.map(({ name }) => name),
+      );
+      if (!hasRoom(others, given)) return undefined;
+      const first = numberIn(counted ?? {}, 'last_version') - documents.length + 1;
+      const stored: StoredDocument[] = [];
+      for (const [index, { name, document }] of documents.entries()) {
+        const row = await queries.get(
+          `INSERT INTO ${this.#documents} (tenant, kind, owner, name, version, document, changed_at_ms)
+           VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, kind, owner, name) DO UPDATE
+           SET version = excluded.version, document = excluded.document, changed_at_ms = excluded.changed_at_ms
+           RETURNING *`,
+          tenant,
+          kind,
+          owner,
+          name,
+          first + index,
+          JSON.stringify(document),
+          nowMs,
+        );
+        stored.push(documentOf(row ?? {}));
+      }
+      return stored;
+    });
+  }
+
+  async delete({ tenant, kind, owner }: DocumentsKey, names: readonly string[]) {
+    const rows = await this.#database.all(
+      `DELETE FROM ${this.#documents} WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name = ANY ($4::text[])
+       RETURNING name`,
+      tenant,
+      kind,
+      owner,
+      names,
+    );
+    const found = new Set(rows.map(({ name }) => name));
+    return names.filter((name) => found.delete(name));
+  }
+
+  async removeOfTenant(tenant: string) {
+    return await this.#database.write(async (queries) => {
+      await queries.run(`DELETE FROM ${this.#owners} WHERE tenant = $1`, tenant);
+      return await queries.run(`DELETE FROM ${this.#documents} WHERE tenant = $1`, tenant);
+    });
+  }
+}

@@ -1,0 +1,91 @@
+/** Documents in the sqlite file of the event log. */
+
+import { documentOf, hasRoom, numberIn } from '../../plans/rows.js';
+import type {
+  DocumentStore,
+  DocumentsKey,
+  DocumentsPut,
+  StoredDocument,
+} from '../../ports/documents/documents.js';
+import type { SqliteDatabase } from '../database/database.js';
+
+export class SqliteDocumentStore implements DocumentStore {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async list({ tenant, kind, owner }: DocumentsKey, limit: number) {
+    const rows = await this.#database.read(() =>
+      this.#database.all(
+        `SELECT * FROM documents WHERE tenant = ? AND kind = ? AND owner = ? ORDER BY name LIMIT ?`,
+        tenant,
+        kind,
+        owner,
+        limit,
+      ),
+    );
+    return rows.map(documentOf);
+  }
+
+  async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
+    const names = JSON.stringify(given.documents.map(({ name }) => name));
+    return await this.#database.write(() => {
+      const others = this.#database.get(
+        `SELECT count(*) AS others FROM documents WHERE tenant = ? AND kind = ? AND owner = ?
+           AND name NOT IN (SELECT value FROM json_each(?))`,
+        tenant,
+        kind,
+        owner,
+        names,
+      );
+      if (!hasRoom(others, given)) return undefined;
+      return given.documents.map(({ name, document }): StoredDocument => {
+        const counted = this.#database.get(
+          `INSERT INTO document_owners (tenant, kind, owner, last_version) VALUES (?, ?, ?, 1)
+           ON CONFLICT DO UPDATE SET last_version = last_version + 1 RETURNING last_version`,
+          tenant,
+          kind,
+          owner,
+        );
+        const row = this.#database.get(
+          `INSERT INTO documents (tenant, kind, owner, name, version, document, changed_at_ms)
+           VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+           SET version = excluded.version, document = excluded.document, changed_at_ms = excluded.changed_at_ms
+           RETURNING *`,
+          tenant,
+          kind,
+          owner,
+          name,
+          numberIn(counted ?? {}, 'last_version'),
+          JSON.stringify(document),
+          given.nowMs,
+        );
+        return documentOf(row ?? {});
+      });
+    });
+  }
+
+  async delete({ tenant, kind, owner }: DocumentsKey, names: readonly string[]) {
+    const rows = await this.#database.write(() =>
+      this.#database.all(
+        `DELETE FROM documents WHERE tenant = ? AND kind = ? AND owner = ?
+           AND name IN (SELECT value FROM json_each(?)) RETURNING name`,
+        tenant,
+        kind,
+        owner,
+        JSON.stringify(names),
+      ),
+    );
+    const found = new Set(rows.map(({ name }) => name));
+    return names.filter((name) => found.delete(name));
+  }
+
+  async removeOfTenant(tenant: string) {
+    return await this.#database.write(() => {
+      this.#database.run('DELETE FROM document_owners WHERE tenant = ?', tenant);
+      return this.#database.run('DELETE FROM documents WHERE tenant = ?', tenant);
+    });
+  }
+}

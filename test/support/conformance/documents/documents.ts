@@ -1,0 +1,122 @@
+/** The contract of every store of documents. `make` gives empty stores each time, of one database for all calls. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeletions } from '../../../../src/projection/duties/deletions.js';
+import type { Json } from '../../../../src/protocol/values/json.js';
+import type {
+  DocumentStore,
+  DocumentsKey,
+} from '../../../../src/store/ports/documents/documents.js';
+import type { EventLog } from '../../../../src/store/ports/log.js';
+
+interface Stores {
+  readonly log: EventLog;
+  readonly documents: DocumentStore;
+}
+
+const KEY: DocumentsKey = { tenant: 'default', kind: 'tools', owner: 'support' };
+
+export function describeDocuments(name: string, opener: () => () => Promise<Stores>): void {
+  describe(name, () => {
+    let open: () => Promise<Stores>;
+    let stores: Stores;
+    beforeEach(async () => {
+      open = opener();
+      stores = await open();
+    });
+    afterEach(async () => {
+      await stores.log.close();
+    });
+
+    const put = async (
+      given: Readonly<Record<string, Json>>,
+      { key = KEY, most = 10, nowMs = 1_000, to = stores.documents } = {},
+    ) => {
+      const documents = Object.entries(given).map(([name, document]) => ({ name, document }));
+      return await to.put(key, { documents, most, nowMs });
+    };
+    const names = async (key = KEY, limit = 100) =>
+      (await stores.documents.list(key, limit)).map((stored) => stored.name);
+
+    it('keeps documents by name, in the order of names, with versions and times', async () => {
+      expect(await stores.documents.list(KEY, 9)).toEqual([]);
+      const evil = { 'a"\'': ['\u2028', '\0', null, 1.5, { b: '</script>' }] };
+      const [stored] = (await put({ b: evil })) ?? [];
+      expect(stored).toEqual({
+        ...{ name: 'b', version: 1, document: evil, changedAt: '1970-01-01T00:00:01.000Z' },
+      });
+      await put({ a: 1, Z: 'z', ä: null });
+      expect(await names()).toEqual(['Z', 'a', 'b', 'ä']);
+      expect(await names(KEY, 2)).toEqual(['Z', 'a']);
+      expect((await stores.documents.list(KEY, 9))[2]).toEqual(stored);
+    });
+
+    it('replaces a document by its name; no version comes twice, also after a deletion', async () => {
+      const versions: number[] = [];
+      for (let n = 1; n <= 6; n += 1) {
+        const [stored] = (await put({ a: n }, { nowMs: n * 1_000 })) ?? [];
+        versions.push(stored?.version ?? 0);
+        expect(await stores.documents.list(KEY, 9)).toEqual([
+          ...[{ ...stored, document: n, changedAt: new Date(n * 1_000).toISOString() }],
+        ]);
+        if (n % 2 === 0) expect(await stores.documents.delete(KEY, ['a', 'none'])).toEqual(['a']);
+      }
+      expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));
+      expect(await stores.documents.delete(KEY, ['a'])).toEqual([]);
+      expect(await stores.documents.delete(KEY, [])).toEqual([]);
+    });
+
+    it('bounds the documents of an owner; then it stores none of those given', async () => {
+      await put({ a: 1, b: 1 }, { most: 3 });
+      expect(await put({ a: 2, c: 2, d: 2 }, { most: 3 })).toBeUndefined();
+      expect((await stores.documents.list(KEY, 9)).map(({ document }) => document)).toEqual([1, 1]);
+      // One that is there takes no more room.
+      expect(await put({ b: 2, c: 2 }, { most: 3 })).toHaveLength(2);
+      expect(await put({ d: 1 }, { most: 3 })).toBeUndefined();
+      expect(await stores.documents.delete(KEY, ['c', 'a'])).toEqual(['c', 'a']);
+      expect(await put({ d: 1 }, { most: 3 })).toHaveLength(1);
+      expect(await names()).toEqual(['b', 'd']);
+    });
+
+    it('shows the documents of an owner to no other owner, kind and tenant', async () => {
+      await put({ a: 'own' });
+      const others = [
+        { ...KEY, tenant: 'acme' },
+        { ...KEY, kind: 'memory' },
+        { ...KEY, owner: 'sales' },
+      ];
+      for (const key of others) {
+        expect(await names(key)).toEqual([]);
+        expect(await stores.documents.delete(key, ['a'])).toEqual([]);
+        expect(await put({ a: 'other' }, { key, most: 1 })).toMatchObject([{ version: 1 }]);
+      }
+      expect(await stores.documents.list(KEY, 9)).toMatchObject([{ document: 'own' }]);
+    });
+
+    it('deletes all of a tenant, and nothing of another', async () => {
+      const other = { ...KEY, tenant: 'acme' };
+      await put({ a: 1, b: 1 });
+      await put({ a: 1 }, { key: { ...KEY, kind: 'memory' } });
+      await put({ a: 1 }, { key: other });
+      await createDeletions(stores).removeOfTenant('default');
+      expect(await names()).toEqual([]);
+      expect(await names({ ...KEY, kind: 'memory' })).toEqual([]);
+      expect(await stores.documents.removeOfTenant('default')).toBe(0);
+      expect(await names(other)).toEqual(['a']);
+    });
+
+    it('writers of several processes lose nothing, repeat no version, and keep the bound', async () => {
+      const second = await open();
+      const writers = [stores.documents, second.documents];
+      const stored = await Promise.all(
+        Array.from({ length: 24 }, async (_each, n) => {
+          const to = writers[n % 2] ?? stores.documents;
+          return await put({ [`n${n % 12}`]: n }, { to, most: 8 });
+        }),
+      );
+      const versions = stored.flatMap((each) => each ?? []).map(({ version }) => version);
+      expect(new Set(versions).size).toBe(versions.length);
+      expect(await names()).toHaveLength(8);
+      await second.log.close();
+    });
+  });
+}
