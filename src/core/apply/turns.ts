@@ -14,12 +14,14 @@ import type {
 } from '../../protocol/log/events.js';
 import { firstMessageId } from '../../protocol/values/ids.js';
 import { keptInBackground } from '../calls/detached.js';
+import { limitOf } from '../calls/turn-limits.js';
 import { withMessage } from '../context/transcript.js';
 import { messageDigest } from '../input/attachments.js';
 import { atModelCall } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import { waitsForNextTurn, withInboxTurn } from '../state/inbox-turns.js';
 import { keptDigest, requestKey } from '../state/requests.js';
+import { isSince } from '../state/revision.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withTurn } from '../state/update.js';
@@ -210,15 +212,20 @@ export function stepSkipped(state: ConversationState): ConversationState {
 
 /** Continues the turn with another model call, which reads what has arrived for this turn until now. */
 export function nextStep(state: ConversationState): ConversationState {
-  const steered = withSteering(state);
-  const read =
-    steered.turn === undefined || waitsForNextTurn(steered)
-      ? steered
-      : withInboxRead(steered, steered.turn.turnId);
-  return withTurn(read, ({ output: _before, ...turn }) => ({
+  const next = withTurn(withSteering(state), ({ output: _before, ...turn }) => ({
     ...turn,
     step: turn.step + 1,
     phase: 'model',
     callIds: [],
   }));
+  const { turn } = next;
+  return turn === undefined || waitsForNextTurn(next) || leavesInbox(next)
+    ? next
+    : withInboxRead(next, turn.turnId);
+}
+
+/** Whether a limit forbids the model call: then what is in the inbox begins a turn of its own. */
+function leavesInbox(state: ConversationState): boolean {
+  const { turn } = state;
+  return isSince(state, 2) && turn?.phase === 'model' && limitOf(state, turn) !== undefined;
 }

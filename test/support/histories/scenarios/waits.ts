@@ -58,12 +58,28 @@ async function losesItsWorker(engine: Engine, talk: Talk): Promise<void> {
   expect(await talk.pending()).toMatchObject([{ kind: 'outcome' }]);
 }
 
+/** The event that comes in the last step of the turn begins a turn of its own. */
+async function getsAnEventInTheLastStep(engine: Engine, talk: Talk): Promise<void> {
+  await sees(engine, talk, 'suspension', 1);
+  await engine.signal(talk, 'inboxEvent', { eventId: 'e-1', kind: 'note', payload: 1 });
+  await sees(engine, talk, 'inbox_event', 1);
+  await talk.resolve('call_1', { type: 'approve' });
+  await sees(engine, talk, 'turn_ended', 2);
+  await engine.idle(talk);
+}
+
 export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
   {
     name: 'parked-on-an-approval',
     model: () => script(calls('payments.refund', { paymentId: 'p1', cents: 900 })),
   },
   { name: 'parked-on-a-question', model: () => script(calls('customer.ask', { question: 'A?' })) },
+  {
+    name: 'an-event-in-the-last-step-of-a-turn',
+    model: () => script(calls('transfer', {}), says('noted')),
+    agent: agentOf([transfer], { maxSteps: 1, whileWaiting: 'block' }),
+    play: getsAnEventInTheLastStep,
+  },
   { name: 'parked-on-a-browser-call', model: () => script(calls('cart.read', {})) },
   {
     name: 'parked-on-the-second-phase-of-a-gated-browser-call',

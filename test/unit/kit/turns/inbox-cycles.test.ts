@@ -53,7 +53,7 @@ const readBy = (request: ModelRequest | undefined): readonly string[] =>
     parts.flatMap((part) => (role === 'user' && 'text' in part ? [part.text] : [])),
   );
 
-const startsOf = (t: ReturnType<typeof conversation>['t']) =>
+const startsOf = (t: Pick<ReturnType<typeof conversation>['t'], 'events'>) =>
   t.events.flatMap((each) => (each.type === 'turn_started' ? [each.inbox ?? 'message'] : []));
 
 it('without a setting the running turn reads events that come meanwhile, and goes on for them', async () => {
@@ -62,6 +62,25 @@ it('without a setting the running turn reads events that come meanwhile, and goe
   await t.send('Look');
   expect(readBy(requests[1])).toEqual(['Look', textOf(1), textOf(2)]);
   expect(startsOf(t)).toEqual(['message']);
+});
+
+it('events that come in the last step that a turn may have begin a turn of their own', async () => {
+  const { model, requests } = watched(calls('look', {}), says('Read.'));
+  const look = defineTool({
+    ...{ name: 'look', description: 'Looks', input: z.object({}) },
+    run: () => {
+      void t.sendEvent(event(1));
+      return 'seen';
+    },
+  });
+  const settings = { maxSteps: 1 };
+  const t = testConversation(
+    defineAgent({ name: 'a', model, instructions: 'Help.', tools: [look], settings }),
+  );
+  await t.send('Look');
+  expect(startsOf(t)).toEqual(['message', ['e1']]);
+  expect(requests).toHaveLength(2);
+  expect(readBy(requests[1])).toContain(textOf(1));
 });
 
 describe('with `next_turn`', () => {
