@@ -32,9 +32,12 @@ const INTERVAL_MS = 500;
 const AGENTS_AT_ONCE = 16;
 const TEXTS_AT_ONCE = 20;
 /** Milliseconds of one turn of an agent, after which another one gets the turn; a delivery takes seconds at most. */
-const TURN_MS = 15_000;
-/** Longer than a turn with its last delivery, and than the clocks of machines differ. */
-const LEASE_MS = 90_000;
+const TURN_MS = 5_000;
+/**
+ * Longer than a turn with its last delivery; so long the texts of an agent wait when the process dies that delivers
+ * them. Where the clocks of machines differ by more, two processes deliver the same texts, which enter the inbox once.
+ */
+const LEASE_MS = 20_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 /** Pauses differ by up to a fifth, so that agents that failed together do not come back together. */
