@@ -2,11 +2,12 @@
 
 import { measureReaders } from './crowd/measure.js';
 import type { Bench } from './measures/processes.js';
-import { readersTable, streamingTable, tenantsTable } from './report/crowd-report.js';
+import { readersTable, spacesTable, streamingTable, tenantsTable } from './report/crowd-report.js';
 import type { TenantsResult } from './shared/long-cells.js';
+import { measureSpaces } from './spaces/measure.js';
 import { measureStreaming } from './stream/streaming.js';
 
-export const ALONE = ['streaming', 'readers', 'tenants'] as const;
+export const ALONE = ['streaming', 'readers', 'tenants', 'spaces'] as const;
 export type Alone = (typeof ALONE)[number];
 
 export interface AloneOptions {
@@ -28,6 +29,10 @@ export async function measureAlone(
     case 'readers': {
       const result = await measureReaders(quick ? 10 : 60);
       return { result, text: ['A crowd of readers:', readersTable(result)] };
+    }
+    case 'spaces': {
+      const result = await (quick ? measureSpaces(5, 20) : measureSpaces(60));
+      return { result, text: ['Messages of many spaces:', spacesTable(result)] };
     }
     case 'tenants': {
       const request = quick ? { flood: 200, seconds: 4 } : { flood: 5_000, seconds: 20 };

@@ -1,6 +1,7 @@
 /** Reports of streams, of their readers, and of tenants beside each other. */
 import type { ReadersResult, Serving } from '../crowd/cells.js';
 import type { QuietTurns, TenantsResult } from '../shared/long-cells.js';
+import type { SpacesResult, SpacesRun } from '../spaces/cells.js';
 import type { StreamingResult } from '../stream/streaming.js';
 import { megabytes } from './long-report.js';
 import { tableOf } from './report.js';
@@ -67,5 +68,30 @@ export function tenantsTable({ flood, floodMs, alone, busy, flooded }: TenantsRe
       [row('asks for nothing', alone), row('is busy', busy), row(`asks for ${flood}`, flooded)],
     ),
     `${flood} turns took ${seconds} s; bar: p95 at most ${MOST_LATER} times that beside a busy tenant: ${met}`,
+  ].join('\n');
+}
+
+/** The bar: the 95th percentile of a message's delay is under a second, and nothing is lost. */
+const MOST_LATE_MS = 1_000;
+
+export function spacesTable({ seconds, spaces, people, agents, floor }: SpacesResult): string {
+  const row = (name: string, { messages, refused, lost, read, answered }: SpacesRun): string[] => [
+    ...[name, String(messages), String(refused), String(lost), String(read.outOfOrder)],
+    ...[read.delay.p50, read.delay.p95, read.delay.max].map((ms) => ms.toFixed(0)),
+    answered.p95.toFixed(0),
+    lost === 0 && read.delay.p95 < MOST_LATE_MS ? 'met' : 'missed',
+  ];
+  const head = [
+    ...['', 'messages', 'refused', 'lost', 'out of order'],
+    ...['p50 ms', 'p95 ms', 'max ms', 'answer p95 ms', 'bar'],
+  ];
+  const rows = [row('people', people), row('with an agent in each', agents), row('floor', floor)];
+  const { woken } = agents;
+  return [
+    `${spaces} spaces, ${seconds} s; from the sender to the reader of the space:`,
+    tableOf(head, rows),
+    woken === undefined
+      ? ''
+      : `agents: ${woken.texts} of ${woken.expected} texts in their inboxes, ${woken.repeated} repeated; from text to inbox p50 ${woken.delay.p50} ms, p95 ${woken.delay.p95} ms, at most ${woken.delay.max} ms`,
   ].join('\n');
 }
