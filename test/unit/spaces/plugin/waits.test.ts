@@ -2,42 +2,18 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { hsafaTools } from '../../../../src/compat/hsafa/index.js';
-import { defineTool, manifestOf, type Tool } from '../../../../src/index.js';
-import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
-import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import { defineTool } from '../../../../src/index.js';
 import type { SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
-import { type ShowingDeps, showingLog } from '../../../../src/spaces/calls/showing-log.js';
-import { calls, callsAll, says, script } from '../../../../src/testing/index.js';
-import { openSqliteEventLog } from '../../../support/event-logs.js';
+import { showingLog } from '../../../../src/spaces/calls/showing-log.js';
+import { calls, callsAll, says } from '../../../../src/testing/index.js';
 import { promise } from '../../../support/promise.js';
-import { botWith, DESK, roomOf } from '../../../support/spaces/room-of-agent.js';
+import { DESK } from '../../../support/spaces/room-of-agent.js';
+import { storedRoom } from '../../../support/spaces/stored-room.js';
 
 const ENTER = { name: 'enter_space', input: { spaceId: DESK } };
 const input = z.object({ n: z.number().optional() });
 const metadata = { visible: true };
 const object = { type: 'object' };
-
-/** A room whose log is stored in batches, as a worker stores it. */
-async function storedRoom(tools: readonly Tool[], ...answers: readonly ScriptedAnswer[]) {
-  const room = await roomOf(script(...answers), tools);
-  const log = await openSqliteEventLog({ file: ':memory:' });
-  const deps: ShowingDeps = {
-    log,
-    spaces: room.port,
-    agents: [manifestOf(botWith(script(), tools))],
-    logger: { info: () => undefined, warn: () => undefined },
-  };
-  const storeWith = async (showing: ReturnType<typeof showingLog>): Promise<void> => {
-    const events: readonly CanonicalEvent[] = [...room.t.events];
-    const { lastSeq = 0 } = (await log.head({ tenant: 'default', conversationId: 'test' })) ?? {};
-    for (const event of events.filter(({ seq }) => seq > lastSeq))
-      await showing.append({
-        ...{ tenant: 'default', conversationId: 'test', runId: 'run', events: [event] },
-      });
-  };
-  const showing = showingLog(deps);
-  return { ...room, deps, storeWith, store: () => storeWith(showing) };
-}
 
 const statuses = (messages: readonly SpaceMessage[]): readonly string[] =>
   messages.map(({ status }) => status);
