@@ -1,8 +1,10 @@
 /** Bounds of what an agent keeps and reads by its tools for spaces; `docs/spaces.md` lists them. */
 
-/** Goals, and memories, of one conversation. */
+/** The name of an entity whose conversations share goals and memories. */
+export const MAX_ENTITY_CHARS = 200;
+/** Goals, and memories, of one conversation or entity. */
 export const MAX_NOTES = 200;
-/** Goals and memories of one conversation together, as JSON. */
+/** Goals and memories of one conversation or entity together, as JSON. */
 export const MAX_NOTES_BYTES = 64 * 1024;
 /** Goals and memories that one call sets or deletes; plans as well. */
 export const MAX_NOTES_AT_ONCE = 50;

@@ -1,6 +1,13 @@
 /** `spacesPlugin`: an agent that is a member of spaces, with goals, memories and plans. */
 import { definePlugin } from '../../define/define-plugin.js';
+import { DOCUMENTS } from '../../define/plugin/documents.js';
 import type { Plugin, PrepareContext } from '../../define/plugin/types.js';
+import {
+  type MemoryOptions,
+  type NotesAccess,
+  notesOfConversation,
+  notesOfEntity,
+} from './memory.js';
 import { noteTools } from './note-tools.js';
 import { PLAN_TOOLS } from './plan-tools.js';
 import { SPACES } from './port.js';
@@ -8,6 +15,14 @@ import { PLUGIN_ID } from './shown.js';
 import { spaceTools } from './space-tools.js';
 import { type AgentState, AgentStateSchema, contextOf, STATE_VERSION } from './state.js';
 import { visibleCalls } from './visible.js';
+
+export interface SpacesPluginOptions {
+  /**
+   * Keeps goals and memories by entity, for all of its conversations. Those that a conversation has kept before are not
+   * read then. @defaultValue each conversation has its own
+   */
+  readonly memory?: MemoryOptions;
+}
 
 /**
  * The twelve tools of an agent of spaces: `enter_space`, `leave_space`, `send_message`, `read_messages`, `skip`,
@@ -18,20 +33,28 @@ import { visibleCalls } from './visible.js';
  * A call sees the space that an earlier call of the same step has entered only where the agent's calls run one after
  * the other (`settings: {toolExecution: 'sequential'}`).
  */
-export function spacesPlugin(): Plugin<unknown, AgentState> {
+export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unknown, AgentState> {
+  const self = { id: PLUGIN_ID };
+  const notes = memory === undefined ? notesOfConversation(self) : notesOfEntity(memory);
   return definePlugin({
     id: PLUGIN_ID,
     version: STATE_VERSION,
     state: AgentStateSchema,
     ready: (ctx) => {
       ctx.port(SPACES);
+      if (memory !== undefined && memory.store === undefined) ctx.port(DOCUMENTS);
     },
-    prepare,
-    calls: visibleCalls({ id: PLUGIN_ID }),
-    tools: (self) => [...spaceTools(self), ...noteTools(self), ...PLAN_TOOLS],
+    prepare: async (ctx) => {
+      await prepare(ctx, notes);
+    },
+    calls: visibleCalls(self),
+    tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],
   });
 }
 
-function prepare({ state, context }: PrepareContext): void {
-  context.add(contextOf(state.getState<AgentState>({ id: PLUGIN_ID })));
+async function prepare(ctx: PrepareContext, notes: NotesAccess): Promise<void> {
+  const { state, context } = ctx;
+  const { goals, memories } = await notes.read(ctx, state);
+  const { active } = state.getState<AgentState>({ id: PLUGIN_ID });
+  context.add(contextOf({ active, goals, memories }));
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import { MAX_CUT_NAMES, MAX_NOTES, MAX_NOTES_BYTES, MAX_NOTES_CONTEXT_BYTES } from './limits.js';
 
-const GoalSchema = z.object({ description: z.string(), status: z.string(), at: z.string() });
-const MemorySchema = z.object({ value: z.string(), at: z.string() });
+export const GoalSchema = z.object({ description: z.string(), status: z.string(), at: z.string() });
+export const MemorySchema = z.object({ value: z.string(), at: z.string() });
 
 /** `at`, ISO 8601: when the note was set last. Goals by id, memories by key. */
 export const AgentStateSchema = z.object({
@@ -15,11 +15,14 @@ export const AgentStateSchema = z.object({
 
 export type AgentState = z.output<typeof AgentStateSchema>;
 
+/** Goals by id, and memories by key. */
+export type Notes = Pick<AgentState, 'goals' | 'memories'>;
+
 /** The version of the form above, for `migrate`. */
 export const STATE_VERSION = 1;
 
 /** Why there are too many notes, in words for the model; undefined while there are not. */
-export function notesProblem({ goals, memories }: AgentState): string | undefined {
+export function notesProblem({ goals, memories }: Notes): string | undefined {
   for (const [kind, notes] of Object.entries({ goals, memories }))
     if (Object.keys(notes).length > MAX_NOTES)
       return `You may have at most ${MAX_NOTES} ${kind}. Delete some first.`;

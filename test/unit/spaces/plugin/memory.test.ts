@@ -1,0 +1,161 @@
+/** Goals and memories of an entity, in all of its conversations. */
+import { expect, it, onTestFinished } from 'vitest';
+import { DOCUMENTS } from '../../../../src/define/plugin/documents.js';
+import { defineAgent } from '../../../../src/index.js';
+import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
+import { createDeletions } from '../../../../src/projection/duties/deletions.js';
+import { type MemoryOptions, SPACES, spacesPlugin } from '../../../../src/spaces/index.js';
+import { memoryIn } from '../../../../src/spaces/plugin/memory.js';
+import { Spaces } from '../../../../src/spaces/service.js';
+import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
+import { calls, callsAll, says, testConversation } from '../../../../src/testing/index.js';
+import { watched } from '../../kit/plugins/watched.js';
+
+async function stores() {
+  const opened = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => opened.log.close());
+  const ports = {
+    [SPACES.id]: new Spaces({ store: opened.spaces }),
+    [DOCUMENTS.id]: opened.documents,
+  };
+  /** A new conversation of the agent. */
+  const conversation = (memory: MemoryOptions, ...answers: readonly ScriptedAnswer[]) => {
+    const { model, requests } = watched(...answers);
+    const agent = defineAgent({
+      ...{ name: 'bot', model, instructions: 'Help.', plugins: [spacesPlugin({ memory })] },
+      settings: { toolExecution: 'sequential' },
+      resultForm: 'bare',
+    });
+    const t = testConversation(agent, { ports });
+    const contexts = () => requests.map(({ messages }) => JSON.stringify(messages.at(-1)?.parts));
+    const results = () =>
+      t.events.flatMap((event) => {
+        if (event.type !== 'tool_result') return [];
+        const { envelope } = event.result;
+        return [envelope.ok ? envelope.result : envelope.error.message];
+      });
+    return { t, contexts, results };
+  };
+  const kept = async (entity = 'bot', tenant = 'default') =>
+    await memoryIn(opened.documents).read({ tenant, entity });
+  return { ...opened, ports, conversation, kept };
+}
+
+const remember = (key: string, value: string) =>
+  calls('set_memories', { memories: [{ key, value }] });
+
+it('a goal and a memory of one conversation are in the context of the next, and deleted for all', async () => {
+  const { conversation, kept } = await stores();
+  const first = conversation(
+    {},
+    callsAll([
+      { name: 'set_goals', input: { goals: [{ id: 'g1', description: 'Ship it' }] } },
+      { name: 'set_memories', input: { memories: [{ key: 'ann', value: 'likes tea' }] } },
+    ]),
+    says('noted'),
+  );
+  await first.t.send('Go');
+  expect(first.contexts()[1]).toContain('- ann: likes tea');
+  const second = conversation(
+    {},
+    calls('set_goals', { goals: [{ id: 'g1', status: 'completed' }] }),
+    calls('delete_memories', { keys: ['ann', 'none', 'ann'] }),
+    says('done'),
+  );
+  await second.t.send('Go');
+  expect(second.contexts()[0]).toContain('- [active] g1: Ship it');
+  expect(second.contexts()[0]).toContain('- ann: likes tea');
+  expect(second.contexts()[1]).toContain('- [completed] g1: Ship it');
+  expect(second.results()).toEqual([
+    { success: true, goals: [{ id: 'g1', description: 'Ship it', status: 'completed' }] },
+    { success: true, deleted: ['ann'] },
+  ]);
+  expect(await kept()).toEqual({
+    goals: {
+      g1: { description: 'Ship it', status: 'completed', at: expect.any(String) as string },
+    },
+    memories: {},
+  });
+});
+
+it('entities share nothing, nor do tenants', async () => {
+  const { conversation, kept, documents } = await stores();
+  const memory = (entity: string): MemoryOptions => ({ entity: () => entity });
+  await conversation(memory('ann'), remember('tea', 'yes'), says('noted')).t.send('Go');
+  const other = conversation(memory('bob'), says('hi'));
+  await other.t.send('Go');
+  expect(other.contexts()[0]).not.toContain('tea');
+  expect((await kept('ann')).memories).toHaveProperty('tea');
+  expect(await kept('ann', 'acme')).toEqual({ goals: {}, memories: {} });
+  const again = conversation(memory('ann'), says('hi'));
+  await again.t.send('Go');
+  expect(again.contexts()[0]).toContain('- tea: yes');
+  await memoryIn(documents).put(
+    { tenant: 'acme', entity: 'ann' },
+    { goals: {}, memories: { x: { value: 'y', at: '' } } },
+    9,
+  );
+  expect(await kept('ann')).not.toHaveProperty(['memories', 'x']);
+});
+
+it('a note that was stored by a lost worker and is set again is one note', async () => {
+  const { conversation, kept } = await stores();
+  const { t, results } = conversation(
+    {},
+    remember('tea', 'yes'),
+    remember('tea', 'yes'),
+    says('noted'),
+  );
+  t.loseRuns('set_memories', 1);
+  await t.send('Go');
+  expect(results()).toMatchObject(['tool crashed: the worker was lost', { success: true }]);
+  expect((await kept()).memories).toMatchObject({ tea: { value: 'yes' } });
+  expect(Object.keys((await kept()).memories)).toHaveLength(1);
+});
+
+it('bounds the notes of an entity, and stores none of those that are too many', async () => {
+  const { conversation, kept, documents } = await stores();
+  const value = 'x'.repeat(4_000);
+  const set = (from: number) =>
+    calls('set_memories', {
+      memories: Array.from({ length: 10 }, (_, index) => ({ key: `k${from + index}`, value })),
+    });
+  const { t } = conversation({}, set(0), says('noted'));
+  await t.send('Go');
+  const next = conversation({}, set(10), says('noted'));
+  await next.t.send('Go');
+  expect(next.results()[0]).toMatch(/^Your goals and memories would have \d+ bytes/);
+  expect(Object.keys((await kept()).memories)).toHaveLength(10);
+  const at = '';
+  const many = Object.fromEntries(
+    Array.from({ length: 3 }, (_, n) => [`m${n}`, { value: '', at }]),
+  );
+  const of = { tenant: 'default', entity: 'few' };
+  expect(await memoryIn(documents).put(of, { goals: {}, memories: many }, 2)).toBe(false);
+  expect(await kept('few')).toEqual({ goals: {}, memories: {} });
+});
+
+it('is deleted with its tenant', async () => {
+  const opened = await stores();
+  await opened.conversation({}, remember('tea', 'yes'), says('noted')).t.send('Go');
+  await createDeletions(opened).removeOfTenant('default');
+  expect(await opened.kept()).toEqual({ goals: {}, memories: {} });
+});
+
+it('a faulty entity fails with the rule, and a foreign document is no note', async () => {
+  const { conversation, documents } = await stores();
+  const faulty = conversation({ entity: () => '' }, says('hi'));
+  await faulty.t.send('Go').catch(() => undefined);
+  expect(JSON.stringify(faulty.t.events)).toContain(
+    'memory.entity must return 1 to 200 characters',
+  );
+  const of = { tenant: 'default', kind: 'agent.memory', owner: 'bot' };
+  const foreign = [
+    { name: 'memories:a', document: { other: 1 } },
+    { name: 'b', document: 1 },
+  ];
+  await documents.put(of, { documents: foreign, most: 9, nowMs: 1 });
+  const { t } = conversation({}, says('hi'));
+  await t.send('Go');
+  expect(t.text).toBe('hi');
+});
