@@ -11,6 +11,7 @@ import { type OpenedColloquy, openColloquy, type ServedAgents } from 'colloquy/e
 import { developmentIdentity, serve } from 'colloquy/http';
 
 export interface ExampleApp {
+  readonly colloquy: OpenedColloquy;
   readonly client: ConversationClient;
   /** Address of the HTTP API, without a slash at its end. */
   readonly api: string;
@@ -52,7 +53,7 @@ export async function runExample<Services>(
     const api = await serve(await colloquy.app(developmentIdentity({ secret })), { port: 0 });
     closers.unshift(() => api.close());
     const headers = { authorization: `Bearer ${secret}` };
-    const app = { client: colloquy.client, api: api.url, headers, idOf, note };
+    const app = { colloquy, client: colloquy.client, api: api.url, headers, idOf, note };
     await Promise.race([scene(app), working.failed]);
     note('ok');
   } catch (error) {
