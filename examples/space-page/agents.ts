@@ -5,9 +5,16 @@ import { spacesPlugin } from 'colloquy/spaces';
 import { z } from 'zod';
 import { scriptedAgent } from './script.js';
 
+export interface Refund {
+  readonly order: string;
+  readonly cents: number;
+  /** The same for each run of one call. */
+  readonly key: string;
+}
+
 /** Refunds that were made. */
 interface Ledger {
-  add(refund: { readonly order: string; readonly cents: number; readonly key: string }): void;
+  add(refund: Refund): void;
 }
 
 const { defineTool, defineAgent } = initColloquy<{ services: { readonly ledger: Ledger } }>();

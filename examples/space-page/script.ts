@@ -2,7 +2,7 @@
 import type { Model } from 'colloquy';
 import { calls, says, scriptedBy } from 'colloquy/testing';
 
-/** What an agent does about a text of a person. */
+/** How an agent answers a text of a person. */
 export interface Script {
   /** The call that comes before the answer; undefined when there is none to make. */
   readonly callFor: (text: string) => { readonly name: string; readonly input: object } | undefined;
@@ -18,16 +18,13 @@ type Messages = Parameters<Parameters<typeof scriptedBy>[0]>[0]['messages'];
 
 /** A model that enters the space in which a person writes, makes the call that the text asks for, and answers there. */
 export function scriptedAgent(script: Script): Model {
-  return scriptedBy(({ messages: all }) => {
-    // Without what plugins add to each request.
-    const messages = all.filter(({ id }) => !id.endsWith('.context'));
+  return scriptedBy(({ messages }) => {
     const entered = messages.flatMap(callsOf).includes('enter_space');
     const open = messages.slice(messages.findLastIndex(hasWritten) + 1);
     const texts = open.flatMap(textOfPerson);
     const [first] = texts;
-    // Only texts of agents are new, if any. The answer of a turn is sent to no space.
-    if (first === undefined)
-      return messages.at(-1)?.role === 'tool' ? says('Done.') : calls('skip', {});
+    // Texts of agents are read, and not answered: the answer of a turn is sent to no space.
+    if (first === undefined) return says('Nothing to add.');
     if (!entered) return calls('enter_space', { spaceId: first.spaceId });
     const results = new Map(open.flatMap(resultsOf));
     const answers: string[] = [];

@@ -11,4 +11,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     void site.close().then(() => colloquy.close());
   });
-console.log(`open ${await openSpace(site.url, token)}`);
+const { address } = await openSpace(site.url, token);
+console.log(`open ${address}`);

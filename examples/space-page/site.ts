@@ -81,17 +81,27 @@ async function bundleOf(entry: URL): Promise<string> {
   return output[0].code;
 }
 
-/** Makes the space, once however often it is called, and resolves to the address of its page. */
-export async function openSpace(url: string, token: string): Promise<string> {
+export interface OpenedSpace {
+  readonly id: string;
+  /** Address of its page, with the token. */
+  readonly address: string;
+}
+
+/** Makes the space with both agents, once however often it is called. `idOf` names their conversations. */
+export async function openSpace(
+  url: string,
+  token: string,
+  idOf = (name: string) => name,
+): Promise<OpenedSpace> {
   const { id } = await post<{ readonly id: string }>(url, token, {
     path: '/v1/spaces',
     body: { name: 'Help desk', requestId: 'help-desk' },
   });
   for (const { name: agent } of [support, analyst]) {
-    const member = { kind: 'agent', conversationId: `desk-${agent}`, agent, name: agent };
+    const member = { kind: 'agent', conversationId: idOf(`desk-${agent}`), agent, name: agent };
     await post(url, token, { path: `/v1/spaces/${id}/members`, body: { member } });
   }
-  return `${url}/?space=${id}#token=${token}`;
+  return { id, address: `${url}/?space=${id}#token=${token}` };
 }
 
 const TRIES = 60;

@@ -56,6 +56,7 @@ function authorOf({ author, kind, status, metadata }: SpaceMessage): readonly No
   const what = author.kind === 'agent' ? ' (agent)' : '';
   const by = element('p', { className: 'author' }, name, what);
   if (kind === 'text') return [by];
-  const tool = element('bdi', {}, String(metadata?.['toolName']));
+  const { toolName } = metadata ?? {};
+  const tool = element('bdi', {}, typeof toolName === 'string' ? toolName : 'a call');
   return [by, element('p', { className: 'state' }, tool, `: ${STATES[status]}`)];
 }

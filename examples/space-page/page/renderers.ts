@@ -13,6 +13,7 @@ export type Decision = 'approve' | 'deny';
 /** Answers the call of a message. Rejects with the reason when the answer was not taken. */
 export type Decide = (messageId: string, decision: Decision) => Promise<void>;
 
+// #region renderers
 /** The renderers of the page; a call of any other tool shows its input, and its output or error. */
 export function pageRenderers(decide: Decide): RendererRegistry<readonly Node[]> {
   const refund: ToolRenderer<readonly Node[]> = (call) => {
@@ -27,6 +28,7 @@ export function pageRenderers(decide: Decide): RendererRegistry<readonly Node[]>
     fallback: anyCall,
   });
 }
+// #endregion
 
 function chart(call: RenderedCall): readonly Node[] {
   const drawn = chartOf(call.input);

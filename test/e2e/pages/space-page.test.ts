@@ -2,8 +2,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../../support/browser/accessibility.js';
-import { type PageOptions, useBrowser } from '../../support/browser/browser.js';
+import { ofEach, type PageOptions, useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { shown, untilShown, write } from '../support/pages/actions.js';
 import { type Desk, startDesk } from '../support/pages/desk.js';
@@ -56,9 +57,7 @@ it('a refund waits until the keyboard approves it, and runs once', async () => {
   // Backwards from the field for texts: the refusal, then the approval.
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Shift+Tab');
-  expect(await approve.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(
-    true,
-  );
+  expect(await page.locator(':focus').textContent()).toBe('Approve the refund');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
   const texts = [
@@ -78,12 +77,12 @@ it('a refund that is denied does not run, and the agent says so', async () => {
   const [{ length: after }, made] = [await shown(page), await desk.refunds()];
   await write(page, 'Refund it again');
   await page.getByRole('button', { name: 'Deny the refund' }).click();
-  await until('the agent answers', async () => (await shown(page)).slice(after).join('\n'), {
-    holds: (text) => text.includes('support (agent): That did not work'),
+  await until('the agent says so', async () => (await shown(page)).slice(after), {
+    holds: (messages) =>
+      ['support (agent): refund: failed', 'support (agent): That did not work'].every((beginning) =>
+        messages.some((text) => text.startsWith(beginning)),
+      ),
   });
-  expect((await shown(page)).slice(after)).toContainEqual(
-    expect.stringContaining('support (agent): refund: failed'),
-  );
   expect(await desk.refunds()).toBe(made);
 });
 
@@ -100,15 +99,12 @@ it('a tool runs in the page, and its result reaches the agent', async () => {
   await untilShown(page, { after, texts });
 });
 
-it('a chart is drawn from the input of its call', async () => {
+it('a chart is drawn from the input of its call', promise('H49'), async () => {
   const page = await openDesk();
   await write(page, 'Show me the sales');
   const name = 'Sales of this week: Mon 12, Tue 19, Wed 7';
-  const chart = page.getByRole('img', { name }).last();
-  await chart.waitFor();
-  const heights = await chart
-    .locator('rect')
-    .evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute('height'))));
+  await page.getByRole('img', { name }).waitFor();
+  const heights = await ofEach<number>(page, 'rect', "Number(element.getAttribute('height'))");
   const [monday = 0, tuesday = 0, wednesday = 0] = heights;
   expect(heights).toHaveLength(3);
   expect([monday / tuesday, wednesday / tuesday]).toEqual([
@@ -125,6 +121,7 @@ describe('while worker and API are killed', () => {
   const AWAY = /ERR_(CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)/;
 
   it('the page goes on without a reload: the approval counts once, and nothing is shown twice', {
+    ...promise('G372'),
     timeout: patient(240_000),
   }, async () => {
     const page = await openDesk({ expected: AWAY });

@@ -1,4 +1,4 @@
-/** What axe finds in a page. */
+/** Rules of accessibility that a page breaks, as axe finds them. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 

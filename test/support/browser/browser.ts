@@ -20,7 +20,7 @@ export interface PageOptions {
 export interface TestBrowser {
   /** Opens the address in a page that is closed with the test. */
   open(url: string, options?: PageOptions): Promise<Page>;
-  /** What the page has shown until now. */
+  /** The faults of the page until now. */
   faults(page: Page): readonly string[];
 }
 
@@ -70,6 +70,16 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   });
   await page.goto(url);
   return page;
+}
+
+/** The values of an expression of `element`, for each element of the page that the CSS selector matches. */
+export async function ofEach<Value>(
+  page: Page,
+  selector: string,
+  expression: string,
+): Promise<readonly Value[]> {
+  const elements = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
+  return await page.evaluate<readonly Value[]>(`${elements}.map((element) => ${expression})`);
 }
 
 const REPORT = 'reportViolation';

@@ -16,7 +16,6 @@ export interface InstalledBrowser {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const PACKAGE = '@sparticuz/chromium';
 const VARIABLE = 'COLLOQUY_CHROMIUM';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const OF_SYSTEMS: Readonly<Record<string, readonly string[]>> = {
@@ -48,7 +47,10 @@ export async function findChromium(): Promise<InstalledBrowser> {
 }
 
 async function unpacked(): Promise<InstalledBrowser> {
-  const manifest = join(dirname(fileURLToPath(import.meta.resolve(PACKAGE))), '../package.json');
+  const manifest = join(
+    dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))),
+    '../package.json',
+  );
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { readonly version: string };
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'colloquy', 'chromium', version);
@@ -65,7 +67,7 @@ async function unpackInto(folder: string): Promise<void> {
   const draft = await mkdtemp(`${folder}-`);
   try {
     // The package unpacks to the temporary folder, in a process with another one.
-    const script = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;
+    const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: dirname(fileURLToPath(import.meta.url)),
       env: { ...process.env, TMPDIR: draft },

@@ -1,7 +1,8 @@
-/** What a person does in the page of the example `space-page`, and sees there. */
+/** Acts of a person in the page of the example `space-page`. */
 
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { ofEach } from '../../../support/browser/browser.js';
 import { until } from '../../../support/until.js';
 
 /** Writes a text with the keyboard, and sends it. */
@@ -13,14 +14,8 @@ export async function write(page: Page, text: string): Promise<void> {
 
 /** The messages that the page shows, each with its author: `support (agent): Hello!`. */
 export async function shown(page: Page): Promise<readonly string[]> {
-  const texts = await page
-    .locator('#messages article')
-    .evaluateAll((articles) =>
-      articles.map((article) =>
-        [...article.children].map(({ textContent }) => textContent).join(': '),
-      ),
-    );
-  return texts;
+  const expression = "[...element.children].map((child) => child.textContent).join(': ')";
+  return await ofEach<string>(page, '#messages article', expression);
 }
 
 /** Resolves once the page shows these messages behind the first ones, in any order, and no others. */
