@@ -33,13 +33,18 @@ function showSpace(space: BrowserSpace): void {
       throw new Error(`The answer was not taken: ${verdict}`);
   };
   const list = new MessageList(messages, pageRenderers(decide));
+  let sent: readonly OutgoingText[] = [];
   const show = (): void => {
     const view = space.getSnapshot();
     byId('name').textContent = view.space?.name ?? 'Space';
     byId('connection').textContent = connectionOf(view);
     older.hidden = !view.hasOlder;
     list.show(view.messages);
-    outgoing.replaceChildren(...view.outgoing.map((text) => outgoingOf(space, text)));
+    // The same texts as before keep their buttons, and the focus that one of them may have.
+    const isSame = view.outgoing.every((text, index) => text === sent[index]);
+    if (!isSame || view.outgoing.length !== sent.length)
+      outgoing.replaceChildren(...view.outgoing.map((text) => outgoingOf(space, text)));
+    sent = view.outgoing;
   };
   space.subscribe(show);
   show();

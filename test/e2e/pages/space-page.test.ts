@@ -138,6 +138,10 @@ describe('while worker and API are killed', () => {
         HELP,
       ],
     });
+    // A wake that is under way in the killed worker is repeated when its lease has ended, after more than a minute.
+    await until('nobody is to be woken', async () => await desk.received('support'), {
+      holds: (texts) => HELP.endsWith(texts.at(-1) ?? 'none'),
+    });
     await desk.worker.kill();
     await desk.site.kill();
     await page.getByText('The connection is lost').waitFor();
@@ -149,7 +153,6 @@ describe('while worker and API are killed', () => {
     await desk.worker.start();
     const refunded = `support (agent): refund: done: ${REFUND}`;
     const found = await until('both agents answer', async () => (await shown(page)).slice(after), {
-      // An agent whose wake was under way in the killed worker is woken when the lease of that wake ends.
       timeoutMs: 150_000,
       holds: (messages) =>
         messages.filter((text) => text === HELP).length === 2 &&

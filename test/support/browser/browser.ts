@@ -34,12 +34,11 @@ export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     const { executablePath, env } = await findChromium();
-    const environment = Object.fromEntries(
-      Object.entries({ ...process.env, ...env }).filter(
-        (entry): entry is [string, string] => entry[1] !== undefined,
-      ),
-    );
-    browser = await chromium.launch({ executablePath, args: ARGS, env: environment });
+    browser = await chromium.launch({
+      executablePath,
+      args: ARGS,
+      env: { ...process.env, ...env },
+    });
   }, patient(120_000));
   afterAll(async () => {
     await browser?.close();

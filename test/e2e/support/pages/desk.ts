@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CanonicalEvent } from 'colloquy/client';
 import { type Child, startChild } from 'colloquy/dev';
 import { PATIENT_API } from '../../../support/patience.js';
 import { freePort, startDevServer } from '../../../support/servers/dev-server.js';
 import { until } from '../../../support/until.js';
+import { call } from '../api.js';
 import { ROOT } from '../processes.js';
 
 const EXAMPLE = join(ROOT, 'dist', 'examples', 'space-page');
@@ -18,6 +20,8 @@ export interface Desk {
   readonly address: string;
   readonly worker: Kept;
   readonly site: Kept;
+  /** The texts of the space that have woken an agent. */
+  received(agent: 'support' | 'analyst'): Promise<readonly string[]>;
   /** Refunds that were made, one for each run of the tool. */
   refunds(): Promise<number>;
   stop(): Promise<void>;
@@ -60,11 +64,20 @@ export async function startDesk(): Promise<Desk> {
     await site.start();
     const refunds = async (): Promise<number> =>
       (await readFile(ledger, 'utf8').catch(() => '')).split('\n').length - 1;
-    return { address: site.address(), worker, site, refunds, stop };
+    const received: Desk['received'] = (agent) => textsIn(new URL(site.address()).origin, agent);
+    return { address: site.address(), worker, site, received, refunds, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function textsIn(url: string, agent: string): Promise<readonly string[]> {
+  const path = `${url}/v1/conversations/desk-${agent}/events?limit=1000`;
+  const { body } = await call(path, { headers: { authorization: `Bearer ${TOKEN}` } });
+  return (body['events'] as readonly CanonicalEvent[]).flatMap((event) =>
+    event.type === 'inbox_event' ? [(event.payload as { readonly text: string }).text] : [],
+  );
 }
 
 function workerWith(env: Readonly<Record<string, string>>): Kept {
