@@ -515,8 +515,8 @@ export const BREAKS = [
   {
     promise: 'G373',
     file: 'src/core/apply/turns.ts',
-    line: 'steered.turn === undefined || waitsForNextTurn(steered)',
-    to: 'steered.turn === undefined',
+    line: 'turn === undefined || waitsForNextTurn(next) || leavesInbox(next)',
+    to: 'turn === undefined || leavesInbox(next)',
     test: 'test/unit/kit/turns/inbox-cycles.test.ts',
   },
 ];

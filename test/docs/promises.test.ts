@@ -48,8 +48,8 @@ describe('the lists of promises', () => {
     const faults = (by: readonly string[], entry: object = {}) =>
       messagesWith({ K6: [{ id: 'K6', words: 'x', by, ...entry }] });
     expect(faults(['S32', 'X25'])).toEqual([]);
-    expect(faults(['S32', 'H1', 'G9999'])).toEqual([
-      'K6: no test shows H1',
+    expect(faults(['S32', 'C39', 'G9999'])).toEqual([
+      'K6: no test shows C39',
       'K6: no test shows G9999',
     ]);
     expect(faults([])).toEqual([expect.stringContaining('K6: has neither')]);

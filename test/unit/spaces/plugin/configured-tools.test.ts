@@ -61,7 +61,9 @@ describe('a configured tool', () => {
             const { t } = await roomOf(model, hsafaTools(all.map(documentOf)).tools);
             await t.send('Go');
             const offered = new Map(
-              requests[0]?.tools.map(({ name, inputSchema }) => [name, inputSchema]),
+              requests[0]?.tools.flatMap((tool) =>
+                'inputSchema' in tool ? [[tool.name, tool.inputSchema] as const] : [],
+              ),
             );
             for (const { name, properties = {} } of all) {
               const schema = offered.get(name) as { readonly properties?: object } | undefined;
