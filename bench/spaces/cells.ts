@@ -2,12 +2,12 @@
 import type { Spread } from '../shared/cells.js';
 
 export const SPACES = 1_000;
-/** Of each space: nine people, and a tenth member that is a person or an agent. */
+/** Each space has nine people, and a tenth member that is a person or an agent. */
 export const MEMBERS = 10;
 export const MESSAGES_PER_SECOND = 20;
 export const TEXT = 'Order 42 was never delivered. Would you look into it, please?';
 
-/** What the readers of all spaces have got. */
+/** The messages that the readers of all spaces have got. */
 export interface Read {
   /** Messages of spaces. */
   readonly messages: number;

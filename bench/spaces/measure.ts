@@ -147,7 +147,7 @@ async function openSpaces(api: Api, spaces: number, kind: 'people' | 'agents'): 
   return { authorization: api.authorization, rooms };
 }
 
-/** Sends messages to all spaces in turn, at the same pace whatever the answers take. */
+/** Sends messages to all spaces in turn, at the same pace however long the answers take. */
 async function measured({ authorization, rooms }: Site, seconds: number): Promise<SpacesRun> {
   const readers = fork(script('./readers'));
   const headers = { authorization, 'content-type': 'application/json' };
@@ -197,7 +197,7 @@ interface InboxEvent {
   readonly payload?: { readonly messageId: string; readonly createdAt: string };
 }
 
-/** What the agents got, by the logs of their conversations. */
+/** The texts that the agents got, by the logs of their conversations. */
 async function woken(api: Api, spaces: number, expected: number): Promise<Woken> {
   const giveUpAt = performance.now() + CATCH_UP_MS;
   for (;;) {
@@ -208,7 +208,7 @@ async function woken(api: Api, spaces: number, expected: number): Promise<Woken>
       const path = `/v1/conversations/listener-${index}/events?limit=1000`;
       const { events } = await api
         .call<{ readonly events: readonly InboxEvent[] }>(path)
-        // Nobody wrote to this agent.
+        // This agent got no text.
         .catch(() => ({ events: [] }));
       for (const { type, at, payload } of events) {
         if (type !== 'inbox_event' || payload === undefined) continue;

@@ -138,8 +138,8 @@ describe('while worker and API are killed', () => {
         HELP,
       ],
     });
-    // A wake that is under way in the killed worker is repeated when its lease has ended, after more than a minute.
-    await until('nobody is to be woken', async () => await desk.received('support'), {
+    // A wake that is under way in the killed worker is repeated when its lease has ended, after up to 20 seconds.
+    await until('each agent is woken', async () => await desk.received('support'), {
       holds: (texts) => HELP.endsWith(texts.at(-1) ?? 'none'),
     });
     await desk.worker.kill();

@@ -53,6 +53,7 @@ const BODIES: Readonly<Record<string, object>> = {
   createSpace: { name: 'Room' },
   joinSpace: {},
   sendToSpace: { text: 'Hi' },
+  resolveSpaceCall: { resolution: { type: 'answer', value: 'x' } },
   createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
 };
 
