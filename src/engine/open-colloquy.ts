@@ -24,6 +24,7 @@ import {
   type EventLogChoice,
   openEventLog,
 } from '../projection/source/open-log.js';
+import { SpaceClient } from '../spaces/client.js';
 import { spacesFrom } from '../spaces/service.js';
 import type { EventLog } from '../store/ports/log.js';
 import type { ColloquyWorker } from '../worker/create-worker.js';
@@ -70,6 +71,8 @@ export interface OpenedColloquy {
   readonly temporal: Client;
   /** The event log, to list and read conversations with. */
   readonly log: EventLog;
+  /** Creates spaces, and reads and writes in them. Absent where adapters of the application have none. */
+  readonly spaces?: SpaceClient;
   /** Documents beside the event log, such as those of `keptToolDocuments`. Absent where adapters keep none. */
   readonly documents?: Documents;
   /**
@@ -130,6 +133,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     return {
       ...{ client, temporal, log },
       ...(opened.documents === undefined ? {} : { documents: opened.documents }),
+      ...(spaces === undefined ? {} : { spaces: new SpaceClient(spaces, { actor, tenant }) }),
       worker: async (given) => {
         const { createColloquyWorker } = await import('../worker/create-worker.js');
         return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });

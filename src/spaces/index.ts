@@ -1,5 +1,16 @@
-/** Entry `colloquy/spaces`: the plugin by which agents are members of spaces. Spaces: `docs/spaces.md`. */
+/** Entry `colloquy/spaces`: the plugin by which agents are members of spaces, and the types of `colloquy.spaces`. */
 
+export type {
+  AgentEntity,
+  Member,
+  MemberRef,
+  Space,
+  SpaceAccess,
+  SpaceMessage,
+  SpaceMessageStatus,
+} from '../protocol/spaces/spaces.js';
+export type { SpacePage } from '../store/ports/spaces/spaces.js';
+export type { ActsAs, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
 export type {
   AgentMemory,
   MemoryOf,
@@ -10,3 +21,4 @@ export type {
 export { type SpacesPluginOptions, spacesPlugin } from './plugin/plugin.js';
 export { type AgentCaller, SPACES, type SpacesOfAgents } from './plugin/port.js';
 export type { AgentState, Notes } from './plugin/state.js';
+export type { CreateSpace, MessagePage, ReadMessages, SendText } from './service.js';

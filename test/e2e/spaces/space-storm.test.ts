@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { type Child, startChild } from 'colloquy/dev';
+import type { SpaceMessage } from 'colloquy/spaces';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
 import { EngineHistory } from '../../support/engine/history.js';
 import { replay } from '../../support/engine/replay.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
