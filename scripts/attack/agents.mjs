@@ -1,7 +1,8 @@
-// The agents that Schemathesis meets: one that answers, one whose call needs an approval, and two whose calls an external
-// worker and a client carry out.
+// The agents that Schemathesis meets: one that answers, one whose call needs an approval, two whose calls an external
+// worker and a client carry out, and one that asks in the space that a message names.
 import { defineAgent, defineTool } from 'colloquy';
-import { calls, says, scriptedBy } from 'colloquy/testing';
+import { spacesPlugin } from 'colloquy/spaces';
+import { calls, callsAll, says, scriptedBy } from 'colloquy/testing';
 import { z } from 'zod';
 
 const refund = defineTool({
@@ -27,6 +28,15 @@ const readCart = defineTool({
   executor: 'client',
   input: z.object({ currency: z.string() }),
   timeouts: { claim: '1 hour', answer: '1 hour' },
+});
+
+const confirm = defineTool({
+  name: 'confirm',
+  description: 'Asks whether to go on.',
+  executor: 'human',
+  input: z.object({ question: z.string() }),
+  output: z.boolean(),
+  metadata: { visible: true },
 });
 
 /** One call in each turn, then a text. */
@@ -61,4 +71,22 @@ export const greeter = defineAgent({
   name: 'greeter',
   instructions: 'You greet.',
   model: scriptedBy(() => says('Hello.')),
+});
+
+export const member = defineAgent({
+  name: 'member',
+  instructions: 'You ask in a space.',
+  model: scriptedBy(({ messages }) => {
+    const asked = messages.find(({ role }) => role === 'user');
+    const spaceId = asked?.parts.find(({ type }) => type === 'text')?.text ?? '';
+    return messages.some(({ role }) => role === 'tool')
+      ? says('Asked.')
+      : callsAll([
+          { name: 'enter_space', input: { spaceId } },
+          { name: 'confirm', input: { question: 'Go on?' } },
+        ]);
+  }),
+  tools: [confirm],
+  plugins: [spacesPlugin()],
+  settings: { toolExecution: 'sequential' },
 });

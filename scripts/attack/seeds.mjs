@@ -72,6 +72,20 @@ export async function plant({ url, secret, receiverUrl }) {
   );
   for (const spaceId of spaces)
     await call('POST', `/spaces/${spaceId}/members`, { member: { kind: 'person', id: 'bob' } });
+  const { id: spaceId } = await call('POST', '/spaces', { name: 'Shown calls' });
+  const shown = await many(async (nth) => {
+    const conversationId = `member-${nth}`;
+    const member = { kind: 'agent', conversationId, agent: 'member' };
+    await call('POST', `/spaces/${spaceId}/members`, { member });
+    await begin('member', conversationId, spaceId);
+    const messageId = await until(`${conversationId} shows its call`, async () => {
+      const { messages } = await call('GET', `/spaces/${spaceId}/messages?limit=100`);
+      const isOwn = ({ author, status }) =>
+        author.id === `${conversationId}~member` && status === 'requires_action';
+      return messages.find(isOwn)?.id;
+    });
+    return { spaceId, messageId };
+  });
   const webhooks = await many(async () => {
     const { webhook } = await call('POST', '/webhooks', { url: receiverUrl });
     await call('POST', `/webhooks/${webhook.id}/test`, {});
@@ -83,7 +97,7 @@ export async function plant({ url, secret, receiverUrl }) {
   });
   return seedsOf({
     ...{ idle, approvals, bulk, renders, steps, claimed, rules },
-    ...{ blob, triggers, spaces, webhooks },
+    ...{ blob, triggers, spaces, shown, webhooks },
   });
 }
 
@@ -97,7 +111,7 @@ async function until(what, look) {
 
 /** Streams are cut by the tool's time limit, and deletions use up what they name. */
 function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...others }) {
-  const { blob, triggers, spaces, webhooks } = others;
+  const { blob, triggers, spaces, shown, webhooks } = others;
   const conversation = (ids) => ids.map((id) => ({ path: { id } }));
   const [keeper, ...spare] = idle;
   const half = Math.floor(spare.length / 2);
@@ -186,8 +200,13 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
       body: { member: { kind: 'person', id: 'carol' } },
     })),
     'POST /v1/spaces/{spaceId}/messages': aSpace.map((one) => ({ ...one, body: { text: 'hi' } })),
+    'POST /v1/spaces/{spaceId}/messages/{messageId}/resolution': at(
+      shown,
+      ['spaceId', 'messageId'],
+      { type: 'answer', value: true },
+    ),
     'DELETE /v1/spaces/{spaceId}/members/{kind}/{memberId}': spaces
-      .slice(0, half)
+      .slice(1, half)
       .map((spaceId) => ({
         path: { spaceId, kind: 'person', memberId: 'bob' },
       })),
