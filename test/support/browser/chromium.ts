@@ -53,11 +53,14 @@ async function unpacked(): Promise<InstalledBrowser> {
   );
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { readonly version: string };
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-  const folder = join(cache, 'colloquy', 'chromium', version);
+  const folder = join(cache, 'colloquy', 'chromium', `${version}-with-libraries`);
   if (!existsSync(folder)) await unpackInto(folder);
   return {
     executablePath: join(folder, 'chromium'),
-    env: { FONTCONFIG_FILE: join(folder, 'fonts.conf') },
+    env: {
+      FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+    },
   };
 }
 
@@ -70,7 +73,8 @@ async function unpackInto(folder: string): Promise<void> {
     const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: dirname(fileURLToPath(import.meta.url)),
-      env: { ...process.env, TMPDIR: draft },
+      // The package unpacks the libraries that the browser needs, such as NSS, only where it takes itself to be in Lambda.
+      env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' },
     });
     await writeFile(join(draft, 'fonts.conf'), fontsIn(folder));
     await rename(draft, folder).catch((error: unknown) => {
