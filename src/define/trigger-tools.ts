@@ -1,6 +1,7 @@
 /** `triggerTools`: tools with which an agent makes triggers of its own, within bounds. Runs anywhere. */
 import { z } from 'zod';
-import { MAX_TRIGGERS, MAX_WAIT_MS, MIN_TRIGGER_INTERVAL_MS } from '../protocol/limits/limits.js';
+import { MAX_WAIT_MS } from '../protocol/limits/limits.js';
+import { MAX_TRIGGERS, MIN_TRIGGER_INTERVAL_MS } from '../protocol/limits/service-limits.js';
 import { nextTriggerTime } from '../protocol/triggers/rules.js';
 import {
   TRIGGER_TYPES,

@@ -79,8 +79,8 @@ describe('the workflow bundle', () => {
     const own = [...modules.values()].reduce((sum, size) => sum + size, 0);
     expect(modules.size).toBeGreaterThan(100);
     // The bundle grows with the features of conversations; an unwanted package is far larger.
-    expect(own / 1024).toBeLessThan(600);
-    expect(Buffer.byteLength(withoutMap) / 1024).toBeLessThan(1_420);
+    expect(own / 1024).toBeLessThan(580);
+    expect(Buffer.byteLength(withoutMap) / 1024).toBeLessThan(1_370);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The triggers of one conversation, for an application or a tool of its agent. */
 import { randomUUID } from 'node:crypto';
-import { MAX_TRIGGERS } from '../../protocol/limits/limits.js';
+import { MAX_TRIGGERS } from '../../protocol/limits/service-limits.js';
 import { triggerProblems, triggerTextProblem } from '../../protocol/triggers/rules.js';
 import {
   declaredFields,

@@ -2,6 +2,7 @@
 
 import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { InFlightTool } from '../../protocol/calls/plan.js';
+import { contextShown } from '../../protocol/conversation/context.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { openStatus } from '../../protocol/conversation/statuses.js';
 import { formatRef, stepIdFor } from '../../protocol/values/ids.js';
@@ -12,7 +13,6 @@ import type { CallState } from '../state/calls.js';
 import { isFinal } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf, shownCalls } from '../state/state.js';
-import { contextShown } from './view.js';
 
 export function snapshotOf(state: ConversationState): ConversationSnapshot {
   const { tenant, conversationId, turn } = state;

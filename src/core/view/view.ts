@@ -5,7 +5,7 @@
  */
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
-import type { ModelContext } from '../../protocol/conversation/context.js';
+import { contextShown } from '../../protocol/conversation/context.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { ConversationStatus } from '../../protocol/conversation/statuses.js';
 import { openStatus } from '../../protocol/conversation/statuses.js';
@@ -188,19 +188,6 @@ function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): Conve
     ...context,
     usage,
     turn: { ...turn, step, stepId: stepIdFor(turn.turnId, step) },
-  };
-}
-
-/** The part of the context that readers are shown: its size, and what was left out. */
-export function contextShown(context: ModelContext): NonNullable<ConversationSnapshot['context']> {
-  const { tokens, budget, messages, droppedTurns, evictedResults, summary } = context;
-  return {
-    tokens,
-    budget,
-    messages,
-    ...(droppedTurns === undefined ? {} : { droppedTurns }),
-    ...(evictedResults === undefined ? {} : { evictedResults }),
-    ...(summary === undefined ? {} : { summary }),
   };
 }
 

@@ -4,14 +4,12 @@
  */
 import { type AgentSettings, ON_BUSY, type OnBusy } from '../../protocol/conversation/agents.js';
 import type { TurnBudgets } from '../../protocol/conversation/turns.js';
-import {
-  MAX_INBOX_RATE_MS,
-  MAX_INBOX_RATE_TURNS,
-  MAX_WAIT_MS,
-} from '../../protocol/limits/limits.js';
+import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import {
   DEFAULT_IDLE_CLOSE_MS,
   DEFAULT_MAX_STEPS,
+  MAX_INBOX_RATE_MS,
+  MAX_INBOX_RATE_TURNS,
   MAX_MAX_STEPS,
 } from '../../protocol/limits/service-limits.js';
 import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';

@@ -6,7 +6,8 @@ import type {
 } from '@ai-sdk/provider';
 import type { TextSource } from '../../protocol/conversation/messages.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
-import { MAX_SOURCE_CHARS, MAX_TEXT_SOURCES } from '../../protocol/limits/limits.js';
+import { MAX_SOURCE_CHARS } from '../../protocol/limits/limits.js';
+import { MAX_TEXT_SOURCES } from '../../protocol/limits/service-limits.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { ModelFailure, streamBroken } from '../shared/failure.js';
 

@@ -5,7 +5,7 @@
 import type OpenAI from 'openai';
 import type { TextSource } from '../../protocol/conversation/messages.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
-import { MAX_TEXT_SOURCES } from '../../protocol/limits/limits.js';
+import { MAX_TEXT_SOURCES } from '../../protocol/limits/service-limits.js';
 import type {
   ModelCallOptions,
   ModelResponse,

@@ -1,7 +1,8 @@
 /** Converts annotations of OpenAI's answers to sources of a text, and back. Pure. */
 import type OpenAI from 'openai';
 import type { TextSource } from '../../protocol/conversation/messages.js';
-import { MAX_SOURCE_CHARS, MAX_TEXT_SOURCES } from '../../protocol/limits/limits.js';
+import { MAX_SOURCE_CHARS } from '../../protocol/limits/limits.js';
+import { MAX_TEXT_SOURCES } from '../../protocol/limits/service-limits.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
 
 type Annotation = OpenAI.Responses.ResponseOutputText['annotations'][number];

@@ -60,3 +60,21 @@ export interface ContextMark
   /** Input tokens as the provider counted them. */
   readonly inputTokens: number;
 }
+
+/** The part of the context that readers are shown: its size, and what was left out. */
+export type ShownContext = Pick<
+  ModelContext,
+  'tokens' | 'budget' | 'messages' | 'droppedTurns' | 'evictedResults' | 'summary'
+>;
+
+export function contextShown(context: ModelContext): ShownContext {
+  const { tokens, budget, messages, droppedTurns, evictedResults, summary } = context;
+  return {
+    tokens,
+    budget,
+    messages,
+    ...(droppedTurns === undefined ? {} : { droppedTurns }),
+    ...(evictedResults === undefined ? {} : { evictedResults }),
+    ...(summary === undefined ? {} : { summary }),
+  };
+}

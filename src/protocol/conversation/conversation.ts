@@ -10,7 +10,7 @@ import type { Json, JsonSchema } from '../values/json.js';
 import type { Trouble } from '../values/trouble.js';
 import type { OnBusy } from './agents.js';
 import type { ParentRef } from './children.js';
-import type { ModelContext } from './context.js';
+import type { ShownContext } from './context.js';
 import type { ConversationStatus } from './statuses.js';
 import type { TurnEndReason, TurnError, Usage } from './turns.js';
 
@@ -140,10 +140,7 @@ export interface ConversationSnapshot {
   /** The call of another conversation that this one runs. Absent: no other has started it. */
   readonly parent?: ParentRef;
   /** Context of the last completed model call. Absent before the first. */
-  readonly context?: Pick<
-    ModelContext,
-    'tokens' | 'budget' | 'messages' | 'droppedTurns' | 'evictedResults' | 'summary'
-  >;
+  readonly context?: ShownContext;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
   /** Present when the workflow is healthy, but cannot continue without an operator; since when (ISO 8601). */

@@ -34,8 +34,6 @@ export const MAX_ANSWER_DEPTH = 64;
 export const MAX_RESULT_DEPTH = 500;
 /** Bytes of a task queue's name, and of an activity's id: the server refuses longer ones, and so the task. */
 export const MAX_NAME_BYTES = 1_000;
-/** Sources of one answer; the first are kept, their texts cut, since they stay in the transcript for ever. */
-export const MAX_TEXT_SOURCES = 50;
 export const MAX_SOURCE_CHARS = 1_000;
 /** Images and files of one message: references, which are part of every later model call. */
 export const MAX_ATTACHMENTS = 16;
@@ -84,10 +82,6 @@ export const MAX_OUTPUT_SCHEMA_BYTES = 16 * 1024;
 export const MAX_QUEUED_MESSAGES = 100;
 /** Inputs that may wait in the inbox; the next model call reads them, or they start a turn. */
 export const MAX_INBOX_EVENTS = 100;
-/** The highest bound on turns that events of the inbox start within a time: the state has the start of each. */
-export const MAX_INBOX_RATE_TURNS = 120;
-/** The longest such time. */
-export const MAX_INBOX_RATE_MS = 3_600_000;
 /** Waiting events, and characters of each, that a model call reads as a preview. */
 export const MAX_PREVIEWED_EVENTS = 5;
 export const MAX_PREVIEW_CHARS = 300;
@@ -207,18 +201,6 @@ export const MAX_STATE_CHANGES = 1_000;
 /** The newest patches, which are sent along for workers that know the states before them. */
 export const MAX_RECENT_PATCH_BYTES = 16 * 1024;
 export const MAX_PLUGIN_STATE_DEPTH = 64;
-/** Tools that plugins add to one model call. */
-export const MAX_MADE_TOOLS = 128;
-/** Arguments of a plugin's factory of tools, which stand in the plan of each call. */
-export const MAX_FACTORY_ARGS_BYTES = 4 * 1024;
-/** Triggers of one conversation: each is a schedule on the server, and all of them wake the same model. */
-export const MAX_TRIGGERS = 20;
-/** More frequent runs would be a loop of model calls. */
-export const MIN_TRIGGER_INTERVAL_MS = 60 * 1000;
-export const MAX_TRIGGER_TITLE_CHARS = 200;
-/** Goal and note of a trigger: each of its events has both. */
-export const MAX_TRIGGER_TEXT_BYTES = 4 * 1024;
-export const MAX_TRIGGER_INVOCATIONS = 1_000_000;
 /** A call on a task queue without a poller ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */

@@ -289,3 +289,21 @@ export const MAX_SPACE_PAGE = 100;
 export const MAX_AGENT_HOPS = 10;
 /** Texts of agents in a space within an hour that wake other agents. */
 export const MAX_AGENT_TEXTS_AN_HOUR = 600;
+/** Sources of one answer; the first are kept, their texts cut, since they stay in the transcript for ever. */
+export const MAX_TEXT_SOURCES = 50;
+/** The highest bound on turns that events of the inbox start within a time: the state has the start of each. */
+export const MAX_INBOX_RATE_TURNS = 120;
+/** The longest such time. */
+export const MAX_INBOX_RATE_MS = 3_600_000;
+/** Tools that plugins add to one model call. */
+export const MAX_MADE_TOOLS = 128;
+/** Arguments of a plugin's factory of tools, which stand in the plan of each call. */
+export const MAX_FACTORY_ARGS_BYTES = 4 * 1024;
+/** Triggers of one conversation: each is a schedule on the server, and all of them wake the same model. */
+export const MAX_TRIGGERS = 20;
+/** More frequent runs would be a loop of model calls. */
+export const MIN_TRIGGER_INTERVAL_MS = 60 * 1000;
+export const MAX_TRIGGER_TITLE_CHARS = 200;
+/** Goal and note of a trigger: each of its events has both. */
+export const MAX_TRIGGER_TEXT_BYTES = 4 * 1024;
+export const MAX_TRIGGER_INVOCATIONS = 1_000_000;

@@ -1,11 +1,11 @@
 /** The rules for triggers, and the times at which they come. Clients, workers and the test kit apply them. */
+import { MAX_WAIT_MS } from '../limits/limits.js';
 import {
   MAX_TRIGGER_INVOCATIONS,
   MAX_TRIGGER_TEXT_BYTES,
   MAX_TRIGGER_TITLE_CHARS,
-  MAX_WAIT_MS,
   MIN_TRIGGER_INTERVAL_MS,
-} from '../limits/limits.js';
+} from '../limits/service-limits.js';
 import { durationMs, durationProblem } from '../values/durations.js';
 import type { FieldProblem } from '../values/field-problem.js';
 import { idProblem } from '../values/ids.js';

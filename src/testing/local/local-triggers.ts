@@ -1,6 +1,6 @@
 /** The triggers of a test conversation, on its virtual clock. */
 import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js';
-import { MAX_TRIGGERS } from '../../protocol/limits/limits.js';
+import { MAX_TRIGGERS } from '../../protocol/limits/service-limits.js';
 import {
   nextTriggerTime,
   triggerProblems,

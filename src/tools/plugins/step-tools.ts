@@ -2,7 +2,7 @@
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyPlugin } from '../../define/plugin/types.js';
 import type { AnyTool } from '../../define/tool/types.js';
-import { MAX_MADE_TOOLS } from '../../protocol/limits/limits.js';
+import { MAX_MADE_TOOLS } from '../../protocol/limits/service-limits.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
 import { isTool, madeByFactory, withOrigin } from '../shared/factories.js';
 

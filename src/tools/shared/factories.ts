@@ -3,7 +3,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyPlugin } from '../../define/plugin/types.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { MadeToolRef } from '../../protocol/calls/plan.js';
-import { MAX_FACTORY_ARGS_BYTES } from '../../protocol/limits/limits.js';
+import { MAX_FACTORY_ARGS_BYTES } from '../../protocol/limits/service-limits.js';
 import { canonicalJson, isRecord, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { toJson } from './normalise.js';
 

@@ -191,14 +191,17 @@ test('watchers see a read begin and end like any other call', promise('G55'), as
   const seen: string[] = [];
   const watching = (async () => {
     for await (const frame of talk.subscribe({ signal: left.signal }))
-      if (frame.event.type !== 'tool_arguments_delta' && 'toolCallId' in frame.event)
-        seen.push(`${frame.event.type} ${frame.event.toolCallId}`);
+      if ('toolCallId' in frame.event) seen.push(`${frame.event.type} ${frame.event.toolCallId}`);
   })();
   const key = { tenant: 'default', conversationId: talk.id };
   await until('the watcher is connected', () => engine.opened.live.watched(key)?.live === true);
   await engine.say(talk, 'what time is it?');
-  await until('both are seen', () => seen.length >= 2);
+  await until('all are seen', () => seen.length >= 3);
   left.abort();
   await watching.catch(() => undefined);
-  expect(seen).toEqual(['tool_call_started call_1', 'tool_result call_1']);
+  expect(seen).toEqual([
+    'tool_arguments_delta call_1',
+    'tool_call_started call_1',
+    'tool_result call_1',
+  ]);
 });

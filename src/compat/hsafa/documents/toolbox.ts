@@ -7,7 +7,7 @@ import { definePlugin } from '../../../define/define-plugin.js';
 import type { PluginContext } from '../../../define/plugin/context.js';
 import { DOCUMENTS } from '../../../define/plugin/documents.js';
 import type { Plugin } from '../../../define/plugin/types.js';
-import { MAX_FACTORY_ARGS_BYTES, MAX_MADE_TOOLS } from '../../../protocol/limits/limits.js';
+import { MAX_FACTORY_ARGS_BYTES, MAX_MADE_TOOLS } from '../../../protocol/limits/service-limits.js';
 import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
 import { toWireName } from '../../../protocol/values/tool-names.js';
 import type { Warning } from './findings.js';
