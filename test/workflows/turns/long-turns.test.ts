@@ -87,11 +87,12 @@ async function rollOvers(engine: Engine, talk: Conversation) {
   );
 }
 
-test('a turn of sixty results of 30 KB continues over as many roll-overs as necessary, and the model reads all of them in order', {
+test('a turn of sixty results of 56 KB continues over as many roll-overs as necessary, and the model reads all of them in order', {
   ...promise('G189'),
 }, async () => {
-  const job = { steps: 60, calls: 1, bytes: 30 * KB };
-  expect(job.steps * job.bytes).toBeGreaterThan(1.2 * MAX_TRANSCRIPT_BYTES);
+  const job = { steps: 60, calls: 1, bytes: 56 * KB };
+  // Even where the store is slow, one roll-over is not enough.
+  expect(job.steps * job.bytes).toBeGreaterThan(2.2 * MAX_TRANSCRIPT_BYTES);
   const model = digger(job);
   const engine = await startEngine({ agents: [agentOf(model)] });
   const talk = engine.begin();
