@@ -68,6 +68,7 @@ class Watched {
   readonly #work = new Set<Promise<void>>();
   #turns = 0;
   #isSaying = false;
+  #isShown = false;
 
   constructor(id: string) {
     this.id = id;
@@ -78,7 +79,11 @@ class Watched {
     while (!signal.aborted) {
       const { body, status } = await call(`${readerUrl}/v1/conversations/${this.id}`);
       const at = Date.now();
-      if (status !== 200 && status !== 404) this.verdicts.push(`read ${status}`);
+      this.#isShown ||= status === 200;
+      // Until a worker has stored something of a conversation that has begun, nobody can read its state.
+      const isBegun = status === 404 || body['code'] === 'no_worker';
+      if (status !== 200 && (this.#isShown || !isBegun))
+        this.verdicts.push(`read ${status} ${body['code']}: ${body['detail']}`);
       const pending = (body['pending'] ?? []) as readonly PendingCall[];
       for (const { toolCallId } of pending) this.#note(toolCallId, at);
       if (!isOver()) {
