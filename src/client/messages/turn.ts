@@ -13,8 +13,8 @@ import type { Control } from './control.js';
 export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
 
 /**
- * Milliseconds for which a reader may lag behind the seqs that this process knows to be recorded. After that its answer
- * counts: after a reset of the workflow the log may never be as long again.
+ * Milliseconds for which a reader may lag behind the seqs that this process knows to be recorded. After that the
+ * workflow decides whether they exist: after a reset the log may never be as long again.
  */
 const LAG_MS = 2_000;
 
@@ -89,7 +89,10 @@ async function resultWithin(
     if (atLeastSeq === 0 || timeoutMs <= lagMs) return await ask(timeoutMs, atLeastSeq);
     const result = await ask(lagMs, atLeastSeq);
     const isAnswer = result !== undefined && result.status !== 'timeout';
-    return isAnswer || signal?.aborted === true ? result : await ask(timeoutMs - lagMs, 0);
+    if (isAnswer || signal?.aborted === true) return result;
+    const shown = await reader.snapshot(key, { atLeastSeq });
+    const isRecorded = (shown?.seq ?? 0) >= atLeastSeq;
+    return await ask(timeoutMs - lagMs, isRecorded ? atLeastSeq : 0);
   } catch (error) {
     throw fromTemporal(error);
   }

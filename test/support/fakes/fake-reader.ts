@@ -57,7 +57,8 @@ export class FakeReader implements ConversationReader {
     const { conversationId } = key;
     const asked = options.atLeastSeq === undefined ? [] : this.unstored.get(conversationId);
     let view: ConversationSnapshot | undefined;
-    for (const event of this.#logOf(key) ?? asked ?? []) view = foldView(view, event);
+    for (const event of [...(this.#logOf(key) ?? []), ...(asked ?? [])])
+      view = foldView(view, event);
     return Promise.resolve(view);
   }
 

@@ -3,6 +3,7 @@ import { ReadYourWrites } from '../../../../src/client/reading/read-your-writes.
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { setUp } from '../../../support/fakes/scripted-client.js';
 import { CALL, sampleLog, TURN } from '../../../support/samples/sample-log.js';
+import { until } from '../../../support/until.js';
 
 const key = (conversationId: string) => ({ tenant: 'default', conversationId });
 const accepted = () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 });
@@ -16,6 +17,20 @@ describe('a reply that a client has had', () => {
     expect(await turn.result()).toMatchObject({ status: 'waiting', seq: 5 });
     await client.resolve(`default~c-1~${CALL}`, { type: 'answer', value: 'the first' });
     const result = turn.result({ timeout: '20s' });
+    reader.add('c-1', sampleLog('c-1').slice(5));
+    expect(await result).toMatchObject({ status: 'completed' });
+  });
+
+  it('counts however far the store lags behind, as long as the workflow has recorded it', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    reader.unstored.set('c-1', sampleLog('c-1').slice(5));
+    const { client } = setUp({ update: accepted }, { reader });
+    await client.resolve(`default~c-1~${CALL}`, { type: 'answer', value: 'the first' });
+    const result = client.turn('c-1', TURN).result({ timeout: '20s' });
+    await until('the workflow is asked', () => reader.asked.length > 0);
+    expect(reader.asked).toEqual([6]);
+    reader.unstored.clear();
     reader.add('c-1', sampleLog('c-1').slice(5));
     expect(await result).toMatchObject({ status: 'completed' });
   });
