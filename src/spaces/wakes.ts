@@ -9,6 +9,7 @@ import { Outages, type ProjectionLogger, SILENT } from '../projection/source/out
 import { Passes } from '../projection/source/passes.js';
 import type { SpaceMessage } from '../protocol/spaces/spaces.js';
 import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
+import { InFlight } from './in-flight.js';
 
 /**
  * Wakes an agent for a text; resolves when the text cannot be lost any more. Safe to repeat. `hops`: texts of agents since
@@ -52,17 +53,19 @@ export class SpaceWaker {
   readonly #outages: Outages;
   readonly #passes: Passes;
   readonly #now: () => number;
+  readonly #intervalMs: number;
 
   constructor(deps: SpaceWakerDeps) {
     this.#deps = deps;
     this.#logger = deps.logger ?? SILENT;
     this.#outages = new Outages(this.#logger);
     this.#now = deps.now ?? Date.now;
+    this.#intervalMs = deps.intervalMs ?? INTERVAL_MS;
     this.#passes = new Passes({
       pass: () => this.pass(),
       name: 'agents of spaces',
       outages: this.#outages,
-      intervalMs: deps.intervalMs ?? INTERVAL_MS,
+      intervalMs: this.#intervalMs,
     });
   }
 
@@ -76,18 +79,29 @@ export class SpaceWaker {
     await this.#passes.stop();
   }
 
-  /** Delivers all texts that are due now; resolves to their number. @throws {StoreUnavailable} */
+  /**
+   * Delivers all texts that are due, also those that become due meanwhile; resolves to their number. A slow agent takes
+   * one place and holds back no other. @throws {StoreUnavailable} after the texts that are being delivered
+   */
   async pass(): Promise<number> {
-    let delivered = 0;
-    while (!this.#passes.isStopping) {
-      const nowMs = this.#now();
-      const claimed = { limit: AGENTS_AT_ONCE, nowMs, leaseMs: LEASE_MS };
-      const wakes = await this.#deps.store.claimWakes(claimed);
-      if (wakes.length === 0) break;
-      const counts = await Promise.all(wakes.map((wake) => this.#wake(wake)));
-      for (const count of counts) delivered += count;
+    const wakes = new InFlight();
+    try {
+      while (!this.#passes.isStopping && !wakes.hasFailed) {
+        const { ended } = wakes;
+        for (const wake of await this.#claim(AGENTS_AT_ONCE - wakes.running))
+          wakes.add(this.#wake(wake));
+        if (wakes.running === 0) break;
+        await wakes.next(ended, this.#intervalMs);
+      }
+    } finally {
+      await wakes.settled();
     }
-    return delivered;
+    return await wakes.sum();
+  }
+
+  async #claim(limit: number): Promise<readonly ClaimedWake[]> {
+    if (limit === 0) return [];
+    return await this.#deps.store.claimWakes({ limit, nowMs: this.#now(), leaseMs: LEASE_MS });
   }
 
   /** The number of texts that were delivered. @throws {StoreUnavailable} then the lease ends, and they come again */

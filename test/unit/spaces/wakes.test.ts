@@ -171,6 +171,62 @@ it(
   },
 );
 
+it('a slow agent takes one of sixteen places: the texts of forty others are delivered beside it', async () => {
+  const names = Array.from({ length: 41 }, (_each, n) => `c-${n}`);
+  const { waker, send, inboxes, take } = await room(names);
+  for (const text of ['one', 'two']) await send(text);
+  let atOnce = 0;
+  let most = 0;
+  let release = (): void => undefined;
+  const isFree = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const slow = waker(async (wake, text) => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    if (wake.conversationId === 'c-0') await isFree;
+    await take(wake, text);
+    atOnce -= 1;
+  });
+  const passing = slow.pass();
+  const reached = (text: string) => [...inboxes.values()].filter((inbox) => inbox.includes(text));
+  await until('the others have both', () => reached('two').length === 40);
+  // A text that comes meanwhile waits for no pass.
+  await send('three');
+  await until('the others have it', () => reached('three').length === 40);
+  expect(inboxes.has('c-0')).toBe(false);
+  release();
+  expect(await passing).toBe(3 * 41);
+  expect(most).toBe(16);
+  for (const name of names) expect(inboxes.get(name)).toEqual(['one', 'two', 'three']);
+});
+
+it('a store that fails ends the pass with its error, after the texts that are being delivered', async () => {
+  const { store, send, inboxes, take, clock } = await room(['c-1']);
+  await send('one');
+  let claims = 0;
+  const failing = new SpaceWaker({
+    store: {
+      claimWakes: async (options) => {
+        claims += 1;
+        if (claims > 1) throw new Error('the store is away');
+        return await store.claimWakes(options);
+      },
+      isMember: (...given) => store.isMember(...given),
+      settleWake: (...given) => store.settleWake(...given),
+      textsFor: (...given) => store.textsFor(...given),
+    },
+    deliver: async (wake, text) => {
+      await until('the store has failed', () => claims > 1);
+      await take(wake, text);
+    },
+    now: () => clock.nowMs,
+    intervalMs: 5,
+  });
+  await expect(failing.pass()).rejects.toThrow('the store is away');
+  expect(inboxes.get('c-1')).toEqual(['one']);
+});
+
 it('runs by itself until it is stopped, and can be started again', async () => {
   const { waker, send, inboxes } = await room(['c-1']);
   const running = waker();
