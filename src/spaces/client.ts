@@ -1,5 +1,6 @@
 /** Spaces for the code of an application, such as a job: it writes under a name of its own, and sees every space. */
-import { ConversationError } from '../client/api/errors.js';
+import { stampActor } from '../client/api/checks.js';
+import { invalidField } from '../client/api/errors.js';
 import { MAX_SPACE_PAGE } from '../protocol/limits/service-limits.js';
 import {
   type AgentEntity,
@@ -9,6 +10,8 @@ import {
   type SpaceMessage,
 } from '../protocol/spaces/spaces.js';
 import type { Actor } from '../protocol/values/actors.js';
+import { DEFAULT_TENANT, idProblem, requestIdProblem } from '../protocol/values/ids.js';
+import { isRecord } from '../protocol/values/json.js';
 import type { NewMember, SpacePage } from '../store/ports/spaces/spaces.js';
 import type {
   CreateSpace,
@@ -18,6 +21,9 @@ import type {
   SpaceCaller,
   Spaces,
 } from './service.js';
+
+/** Positions that a page may be asked for. */
+const MAX_POSITION = 999_999_999;
 
 /** A person by the id of its actor, or an agent by its conversation. */
 export type MemberGiven = Pick<Actor, 'id' | 'name'> | AgentEntity;
@@ -51,22 +57,30 @@ export class SpaceClient {
    * @throws {ConversationError} invalid_request naming the field and its rule
    */
   async create(given: CreateSpace, as: ActsAs = {}): Promise<SpaceHandle> {
+    checkRequest(given);
     const caller = this.#caller(as);
     const { id } = await this.#spaces.create(caller, given);
     return new SpaceHandle(this.#spaces, caller, id);
   }
 
-  /** Spaces of the tenant, newest first; with `of: 'actor'` those of which the actor is a member. */
+  /**
+   * Spaces of the tenant, newest first; with `of: 'actor'` those of which the actor is a member.
+   * @throws {ConversationError} invalid_request
+   */
   async list(
     options: ActsAs & {
       /** @defaultValue 100, the most */
-      readonly limit?: number;
-      readonly cursor?: string;
+      readonly limit?: number | undefined;
+      readonly cursor?: string | undefined;
       /** @defaultValue 'tenant' */
-      readonly of?: 'actor' | 'tenant';
+      readonly of?: 'actor' | 'tenant' | undefined;
     } = {},
   ): Promise<SpacePage> {
     const { limit = MAX_SPACE_PAGE, cursor, of = 'tenant', ...as } = options;
+    checkNumber('limit', limit, { least: 1, most: MAX_SPACE_PAGE });
+    if (cursor !== undefined && !(typeof cursor === 'string' && /^\d{1,15}$/.test(cursor)))
+      throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
+    if (!['actor', 'tenant'].includes(of)) throw invalidField('/of', 'must be actor or tenant');
     return await this.#spaces.list(this.#caller(as), { limit, cursor, all: of === 'tenant' });
   }
 
@@ -75,13 +89,17 @@ export class SpaceClient {
     return new SpaceHandle(this.#spaces, this.#caller(as), id);
   }
 
+  /** @throws {ConversationError} invalid_request */
   #caller({ actor = this.#defaults.actor, tenant = this.#defaults.tenant }: ActsAs): SpaceCaller {
+    const problem = tenant === undefined ? undefined : idProblem('tenant', tenant);
+    if (problem !== undefined) throw invalidField('/tenant', problem);
     if (actor === undefined)
-      throw new ConversationError(
-        'invalid_request',
+      throw invalidField(
+        '/actor',
         'actor is missing: name the person or job, here or in the options of openColloquy',
       );
-    return { tenant: tenant ?? 'default', member: personOf(actor), isAdmin: true };
+    stampActor(actor, 'client');
+    return { tenant: tenant ?? DEFAULT_TENANT, member: personOf(actor), isAdmin: true };
   }
 }
 
@@ -127,15 +145,24 @@ export class SpaceHandle {
    * @throws {ConversationError} not_a_member, invalid_request
    */
   async send(text: string, more: Omit<SendText, 'text'> = {}): Promise<SpaceMessage> {
-    return await this.#spaces.send(this.#caller, this.id, { text, ...more });
+    checkRequest(more);
+    return await this.#spaces.send(this.#caller, this.id, { ...more, text });
   }
 
-  /** The newest messages, in the order of positions. */
+  /**
+   * The newest messages, in the order of positions; at most one of `before`, `after` and `offset`.
+   * @throws {ConversationError} invalid_request
+   */
   async messages(options: Partial<ReadMessages> = {}): Promise<MessagePage> {
-    return await this.#spaces.messages(this.#caller, this.id, {
-      limit: MAX_SPACE_PAGE,
-      ...options,
-    });
+    const { limit = MAX_SPACE_PAGE, before, after, offset } = options;
+    checkNumber('limit', limit, { least: 1, most: MAX_SPACE_PAGE });
+    const places = Object.entries({ before, after, offset }).filter(([, at]) => at !== undefined);
+    for (const [name, at] of places) checkNumber(name, at, { least: 0, most: MAX_POSITION });
+    const [, second] = places;
+    if (second !== undefined)
+      throw invalidField(`/${second[0]}`, 'must be the only one of before, after and offset');
+    const page = { limit, before, after, offset };
+    return await this.#spaces.messages(this.#caller, this.id, page);
   }
 
   /** Deletes the space with its members and messages. */
@@ -144,10 +171,39 @@ export class SpaceHandle {
   }
 }
 
+/** A blank name is none; the service judges what is no text. */
 function personOf({ id, name }: Pick<Actor, 'id' | 'name'>): NewMember {
-  return { kind: 'person', id, ...(name === undefined || name.trim() === '' ? {} : { name }) };
+  const isBlank = name === undefined || (typeof name === 'string' && name.trim() === '');
+  return { kind: 'person', id, ...(isBlank ? {} : { name }) };
 }
 
+/** @throws {ConversationError} invalid_request */
 function memberOf(member: MemberGiven): NewMember {
-  return 'agent' in member ? { kind: 'agent', id: agentMemberId(member) } : personOf(member);
+  const given: unknown = member;
+  if (!isRecord(given)) throw invalidField('/member', 'must be an object');
+  if (!('agent' in member)) return personOf(member);
+  for (const field of ['conversationId', 'agent'] as const) {
+    const problem = idProblem(field, member[field]);
+    if (problem !== undefined) throw invalidField(`/${field}`, problem);
+  }
+  return { kind: 'agent', id: agentMemberId(member) };
+}
+
+/** @throws {ConversationError} invalid_request */
+function checkRequest(given: { readonly requestId?: string | undefined }): void {
+  if (!isRecord(given)) throw invalidField('', 'must be an object');
+  const { requestId } = given;
+  const problem = requestId === undefined ? undefined : requestIdProblem('requestId', requestId);
+  if (problem !== undefined) throw invalidField('/requestId', problem);
+}
+
+/** @throws {ConversationError} invalid_request */
+function checkNumber(
+  name: string,
+  value: unknown,
+  { least, most }: { readonly least: number; readonly most: number },
+): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+    return;
+  throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
 }

@@ -58,6 +58,12 @@ test('an application that opens once has a client, a worker and an API over one 
   expect(
     (await colloquy.log.head({ tenant: 'default', conversationId: id }))?.lastSeq,
   ).toBeGreaterThan(4);
+  // A job of another process writes in a space; people read it by the API.
+  if (other.spaces === undefined) throw new Error('the store has no spaces');
+  const space = await other.spaces.create({ name: 'Reports' });
+  const text = await space.send('Three refunds have failed.');
+  const read = await fetch(`${server.url}/v1/spaces/${space.id}/messages`);
+  expect(await read.json()).toMatchObject({ messages: [text] });
 });
 
 test('an application that cannot reach Temporal gets an error with the address, and no log stays open', async () => {
