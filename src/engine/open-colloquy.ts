@@ -22,10 +22,12 @@ import { StoreWatch } from '../projection/duties/store-watch.js';
 import {
   type BlobChoice,
   type EventLogChoice,
+  type OpenLog,
   openEventLog,
 } from '../projection/source/open-log.js';
 import { SpaceClient } from '../spaces/client.js';
-import { spacesFrom } from '../spaces/service.js';
+import { MemoryClient } from '../spaces/memories.js';
+import { type Spaces, spacesFrom } from '../spaces/service.js';
 import type { EventLog } from '../store/ports/log.js';
 import type { ColloquyWorker } from '../worker/create-worker.js';
 import type { ColloquyWorkerOptions } from '../worker/options.js';
@@ -73,6 +75,8 @@ export interface OpenedColloquy {
   readonly log: EventLog;
   /** Creates spaces, and reads and writes in them. Absent where adapters of the application have none. */
   readonly spaces?: SpaceClient;
+  /** Lists, exports and deletes what agents remember by entity. Absent where adapters keep no documents. */
+  readonly memories?: MemoryClient;
   /** Documents beside the event log, such as those of `keptToolDocuments`. Absent where adapters keep none. */
   readonly documents?: Documents;
   /**
@@ -132,8 +136,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     let closing: Promise<void> | undefined;
     return {
       ...{ client, temporal, log },
-      ...(opened.documents === undefined ? {} : { documents: opened.documents }),
-      ...(spaces === undefined ? {} : { spaces: new SpaceClient(spaces, { actor, tenant }) }),
+      ...besideLog(opened, spaces, { actor, tenant }),
       worker: async (given) => {
         const { createColloquyWorker } = await import('../worker/create-worker.js');
         return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
@@ -158,6 +161,18 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     await closeAll(closers).catch(() => undefined);
     throw error;
   }
+}
+
+/** The parts that adapters of the application may lack. */
+function besideLog(
+  { documents }: OpenLog,
+  spaces: Spaces | undefined,
+  own: Pick<OpenOptions, 'actor' | 'tenant'>,
+): Pick<OpenedColloquy, 'documents' | 'memories' | 'spaces'> {
+  return {
+    ...(documents === undefined ? {} : { documents, memories: new MemoryClient(documents, own) }),
+    ...(spaces === undefined ? {} : { spaces: new SpaceClient(spaces, own) }),
+  };
 }
 
 /** The environment is not read where nothing is absent: a wrong variable of it does not count then. */

@@ -1,4 +1,7 @@
-/** Entry `colloquy/spaces`: the plugin by which agents are members of spaces, and the types of `colloquy.spaces`. */
+/**
+ * Entry `colloquy/spaces`: the plugin by which agents are members of spaces, and the types of `colloquy.spaces` and
+ * `colloquy.memories`.
+ */
 
 export type {
   AgentEntity,
@@ -11,6 +14,7 @@ export type {
 } from '../protocol/spaces/spaces.js';
 export type { SpacePage } from '../store/ports/spaces/spaces.js';
 export type { ActsAs, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
+export type { EntityNotes, EntityPage, MemoriesOf, MemoryClient } from './memories.js';
 export type {
   AgentMemory,
   MemoryOf,

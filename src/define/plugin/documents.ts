@@ -26,7 +26,7 @@ export interface Documents {
   list(of: DocumentsOf, limit: number): Promise<readonly KeptDocument[]>;
   /**
    * Stores documents, in place of those with their names. Undefined, with nothing changed, when the owner would have
-   * more than `most`.
+   * more than `most`, or documents that `accepts` refuses. It must be pure, and no other write comes between.
    */
   put(
     of: DocumentsOf,
@@ -34,6 +34,7 @@ export interface Documents {
       /** Names that differ. */
       readonly documents: readonly Pick<KeptDocument, 'name' | 'document'>[];
       readonly most: number;
+      readonly accepts?: (documents: readonly Pick<KeptDocument, 'name' | 'document'>[]) => boolean;
       readonly nowMs: number;
     },
   ): Promise<readonly KeptDocument[] | undefined>;

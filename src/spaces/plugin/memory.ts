@@ -1,11 +1,12 @@
 /** Where an agent keeps its goals and memories: in the state of a conversation, or by entity for all of them. */
-import type { Documents, DocumentsOf } from '../../define/plugin/documents.js';
+import type { Documents, DocumentsOf, KeptDocument } from '../../define/plugin/documents.js';
 import { DOCUMENTS } from '../../define/plugin/documents.js';
 import { toolError } from '../../define/tool/context.js';
 import type { PortAccess } from '../../define/tool/ports.js';
 import type { PluginRef, StateAccess } from '../../define/tool/state-access.js';
 import type { StateChange } from '../../protocol/calls/plugin-state.js';
 import type { Json } from '../../protocol/values/json.js';
+import { wellFormed } from '../../protocol/values/well-formed.js';
 import { MAX_ENTITY_CHARS, MAX_NOTES } from './limits.js';
 import {
   type AgentState,
@@ -37,18 +38,23 @@ export interface NoteName {
 export interface AgentMemory {
   read(of: MemoryOf): Promise<Notes>;
   /**
-   * Stores notes, each in place of the one with its name; a repeat changes nothing else. False, with nothing stored,
-   * when the entity would have more than `most`.
+   * Stores notes, each in place of the one with its name; a repeat changes nothing else. Resolves to the problem, with
+   * nothing stored, when `problemOf` finds one in the notes that the entity would then have. Other conversations of the
+   * entity may write at the same time: no write may come between the judgement and this one.
    */
-  put(of: MemoryOf, notes: Notes, most: number): Promise<boolean>;
+  put(
+    of: MemoryOf,
+    notes: Notes,
+    problemOf: (notes: Notes) => string | undefined,
+  ): Promise<string | undefined>;
   /** Resolves to those that there were. Safe to repeat. */
   delete(of: MemoryOf, names: readonly NoteName[]): Promise<readonly NoteName[]>;
 }
 
 export interface MemoryOptions {
   /**
-   * Names the entity whose goals and memories a conversation reads and writes: 1 to 200 characters. All conversations of a tenant with
-   * the same entity share them. @defaultValue the name of the agent
+   * Names the entity whose goals and memories a conversation reads and writes: 1 to 200 characters. All conversations
+   * of a tenant with the same entity share them. @defaultValue the name of the agent
    */
   readonly entity?: (agent: NotingAgent) => string;
   /** @defaultValue the event log of the worker */
@@ -100,25 +106,14 @@ export function notesOfEntity({ entity, store }: MemoryOptions): NotesAccess {
   const memoryOf = (ctx: PortAccess): AgentMemory => store ?? memoryIn(ctx.port(DOCUMENTS));
   const named = ({ tenant, agent, conversationId }: NotingAgent): MemoryOf => {
     const name = entity === undefined ? agent : entity({ tenant, agent, conversationId });
-    if (typeof name !== 'string' || name === '' || name.length > MAX_ENTITY_CHARS)
-      throw new TypeError(`memory.entity must return 1 to ${MAX_ENTITY_CHARS} characters`);
+    const problem = entityProblem(name);
+    if (problem !== undefined) throw new TypeError(`memory.entity must return ${problem}`);
     return { tenant, entity: name };
   };
   return {
     read: async (ctx) => await memoryOf(ctx).read(named(ctx)),
     put: async (ctx, { goals = {}, memories = {} }) => {
-      const [memory, of] = [memoryOf(ctx), named(ctx)];
-      const known = await memory.read(of);
-      refuse(
-        notesProblem({
-          goals: { ...known.goals, ...goals },
-          memories: { ...known.memories, ...memories },
-        }),
-      );
-      // Other conversations of the entity may have written meanwhile.
-      const isStored = await memory.put(of, { goals, memories }, 2 * MAX_NOTES);
-      if (!isStored)
-        refuse(`You may have at most ${MAX_NOTES} notes of a kind. Delete some first.`);
+      refuse(await memoryOf(ctx).put(named(ctx), { goals, memories }, notesProblem));
     },
     remove: async (ctx, kind, names) => {
       const given = names.map((name) => ({ kind, name }));
@@ -127,27 +122,31 @@ export function notesOfEntity({ entity, store }: MemoryOptions): NotesAccess {
   };
 }
 
+/** The rule that a name of an entity breaks: it is a column of the store. */
+export function entityProblem(name: unknown): string | undefined {
+  const isFit =
+    typeof name === 'string' &&
+    name !== '' &&
+    name.length <= MAX_ENTITY_CHARS &&
+    !name.includes('\0') &&
+    name === wellFormed(name);
+  return isFit
+    ? undefined
+    : `1 to ${MAX_ENTITY_CHARS} characters of well-formed text without a zero`;
+}
+
 function refuse(problem: string | undefined): void {
   if (problem !== undefined) throw toolError(problem);
 }
 
-const KIND = 'agent.memory';
+/** The kind of the documents; their owner is the entity. */
+export const MEMORY_KIND = 'agent.memory';
 
 /** Notes as documents of the event log, deleted with their tenant. */
 export function memoryIn(documents: Documents): AgentMemory {
   return {
-    read: async (of) => {
-      const kept = await documents.list(keyOf(of), 2 * MAX_NOTES);
-      const notes: { [Kind in keyof Notes]: Record<string, unknown> } = { goals: {}, memories: {} };
-      for (const { name, document } of kept) {
-        const note = noteName(name);
-        const read = note === undefined ? undefined : SCHEMAS[note.kind].safeParse(document);
-        // A document that another program has stored under this kind takes no note from the others.
-        if (note !== undefined && read?.success === true) notes[note.kind][note.name] = read.data;
-      }
-      return notes as Notes;
-    },
-    put: async (of, notes, most) => {
+    read: async (of) => notesIn(await documents.list(keyOf(of), 2 * MAX_NOTES)),
+    put: async (of, notes, problemOf) => {
       const given = Object.entries(notes).flatMap(([kind, byName]) =>
         Object.entries(byName).map(([name, note]) => {
           return {
@@ -156,8 +155,17 @@ export function memoryIn(documents: Documents): AgentMemory {
           };
         }),
       );
-      const put = { documents: given, most, nowMs: Date.now() };
-      return (await documents.put(keyOf(of), put)) !== undefined;
+      let problem: string | undefined;
+      const stored = await documents.put(keyOf(of), {
+        documents: given,
+        most: 2 * MAX_NOTES,
+        accepts: (kept) => {
+          problem = problemOf(notesIn(kept));
+          return problem === undefined;
+        },
+        nowMs: Date.now(),
+      });
+      return stored === undefined ? (problem ?? TOO_MANY) : undefined;
     },
     delete: async (of, names) =>
       (await documents.delete(keyOf(of), names.map(documentName))).flatMap(
@@ -166,10 +174,23 @@ export function memoryIn(documents: Documents): AgentMemory {
   };
 }
 
+const TOO_MANY = `You may have at most ${MAX_NOTES} goals and ${MAX_NOTES} memories. Delete some first.`;
+
+/** A document that another program has stored under this kind takes no note from the others. */
+function notesIn(kept: readonly Pick<KeptDocument, 'name' | 'document'>[]): Notes {
+  const notes: { [Kind in keyof Notes]: Record<string, unknown> } = { goals: {}, memories: {} };
+  for (const { name, document } of kept) {
+    const note = noteName(name);
+    const read = note === undefined ? undefined : SCHEMAS[note.kind].safeParse(document);
+    if (note !== undefined && read?.success === true) notes[note.kind][note.name] = read.data;
+  }
+  return notes as Notes;
+}
+
 const SCHEMAS = { goals: GoalSchema, memories: MemorySchema } as const;
 
 function keyOf({ tenant, entity }: MemoryOf): DocumentsOf {
-  return { tenant, kind: KIND, owner: entity };
+  return { tenant, kind: MEMORY_KIND, owner: entity };
 }
 
 function documentName({ kind, name }: NoteName): string {

@@ -4,7 +4,7 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { Deletion } from '../ports/deletions.js';
-import type { DocumentsPut, StoredDocument } from '../ports/documents/documents.js';
+import type { DocumentsPut, NamedDocument, StoredDocument } from '../ports/documents/documents.js';
 import type { Change, Changes, ClosedHead, OpenHead } from '../ports/lists.js';
 import type { LogHead } from '../ports/log-head.js';
 
@@ -112,7 +112,15 @@ export function documentOf(row: Row): StoredDocument {
   };
 }
 
-/** Whether an owner may have these documents besides the others that it has. */
-export function hasRoom(others: Row | undefined, { documents, most }: DocumentsPut): boolean {
-  return numberIn(others ?? {}, 'others') + documents.length <= most;
+/** Whether an owner may have these documents besides the others that it has: rows of `name` and, to be judged, `document`. */
+export function hasRoom(
+  others: readonly Row[],
+  { documents, most, accepts }: DocumentsPut,
+): boolean {
+  if (others.length + documents.length > most) return false;
+  if (accepts === undefined) return true;
+  const kept = others.map((row): NamedDocument => {
+    return { name: textIn(row, 'name'), document: JSON.parse(textIn(row, 'document')) as Json };
+  });
+  return accepts([...kept, ...documents]);
 }

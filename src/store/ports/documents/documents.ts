@@ -21,11 +21,18 @@ export interface StoredDocument {
   readonly changedAt: string;
 }
 
+export type NamedDocument = Pick<StoredDocument, 'name' | 'document'>;
+
 export interface DocumentsPut {
   /** Names that differ. */
-  readonly documents: readonly Pick<StoredDocument, 'name' | 'document'>[];
+  readonly documents: readonly NamedDocument[];
   /** Documents that the owner may have. */
   readonly most: number;
+  /**
+   * Judges the documents that the owner would then have, in no order, while no other writer of the owner comes between.
+   * False: nothing is stored. Must be pure, because a transaction may run again.
+   */
+  readonly accepts?: ((documents: readonly NamedDocument[]) => boolean) | undefined;
   /** Milliseconds since 1970 */
   readonly nowMs: number;
 }
@@ -35,11 +42,18 @@ export interface DocumentStore {
   list(key: DocumentsKey, limit: number): Promise<readonly StoredDocument[]>;
   /**
    * Stores documents, each in place of the one with its name; all, or none: undefined when the owner would have more
-   * than `most`.
+   * than `most`, or documents that are not accepted.
    */
   put(key: DocumentsKey, given: DocumentsPut): Promise<readonly StoredDocument[] | undefined>;
   /** Resolves to the names of those that there were. Safe to repeat. */
   delete(key: DocumentsKey, names: readonly string[]): Promise<readonly string[]>;
+  /** Owners that have documents of the kind, in the order of the bytes of their names, behind `after`. */
+  owners(of: {
+    readonly tenant: string;
+    readonly kind: string;
+    readonly limit: number;
+    readonly after?: string | undefined;
+  }): Promise<readonly string[]>;
   /** Removes all of a tenant; resolves to their number. Safe to repeat. */
   removeOfTenant(tenant: string): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /** Documents in the Postgres schema of the event log. Writers of an owner take turns by its row. */
 
-import { documentOf, hasRoom, numberIn } from '../../plans/rows.js';
+import { documentOf, hasRoom, numberIn, textIn } from '../../plans/rows.js';
 import type {
   DocumentStore,
   DocumentsKey,
@@ -42,8 +42,8 @@ export class PostgresDocumentStore implements DocumentStore {
         owner,
         documents.length,
       );
-      const others = await queries.get(
-        `SELECT count(*) AS others FROM ${this.#documents}
+      const others = await queries.all(
+        `SELECT name${given.accepts === undefined ? '' : ', document'} FROM ${this.#documents}
          WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name <> ALL ($4::text[])`,
         tenant,
         kind,
@@ -84,6 +84,20 @@ export class PostgresDocumentStore implements DocumentStore {
     );
     const found = new Set(rows.map(({ name }) => name));
     return names.filter((name) => found.delete(name));
+  }
+
+  async owners({ tenant, kind, limit, after = '' }: Parameters<DocumentStore['owners']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT owner FROM ${this.#owners} AS own WHERE tenant = $1 AND kind = $2 AND owner > $3 AND EXISTS
+         (SELECT 1 FROM ${this.#documents} AS kept
+          WHERE kept.tenant = own.tenant AND kept.kind = own.kind AND kept.owner = own.owner)
+       ORDER BY owner LIMIT $4`,
+      tenant,
+      kind,
+      after,
+      limit,
+    );
+    return rows.map((row) => textIn(row, 'owner'));
   }
 
   async removeOfTenant(tenant: string) {

@@ -1,6 +1,6 @@
 /** Documents in the sqlite file of the event log. */
 
-import { documentOf, hasRoom, numberIn } from '../../plans/rows.js';
+import { documentOf, hasRoom, numberIn, textIn } from '../../plans/rows.js';
 import type {
   DocumentStore,
   DocumentsKey,
@@ -32,8 +32,8 @@ export class SqliteDocumentStore implements DocumentStore {
   async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
     const names = JSON.stringify(given.documents.map(({ name }) => name));
     return await this.#database.write(() => {
-      const others = this.#database.get(
-        `SELECT count(*) AS others FROM documents WHERE tenant = ? AND kind = ? AND owner = ?
+      const others = this.#database.all(
+        `SELECT name${given.accepts === undefined ? '' : ', document'} FROM documents WHERE tenant = ? AND kind = ? AND owner = ?
            AND name NOT IN (SELECT value FROM json_each(?))`,
         tenant,
         kind,
@@ -80,6 +80,21 @@ export class SqliteDocumentStore implements DocumentStore {
     );
     const found = new Set(rows.map(({ name }) => name));
     return names.filter((name) => found.delete(name));
+  }
+
+  async owners({ tenant, kind, limit, after = '' }: Parameters<DocumentStore['owners']>[0]) {
+    const rows = await this.#database.read(() =>
+      this.#database.all(
+        `SELECT owner FROM document_owners AS own WHERE tenant = ? AND kind = ? AND owner > ? AND EXISTS
+           (SELECT 1 FROM documents WHERE tenant = own.tenant AND kind = own.kind AND owner = own.owner)
+         ORDER BY owner LIMIT ?`,
+        tenant,
+        kind,
+        after,
+        limit,
+      ),
+    );
+    return rows.map((row) => textIn(row, 'owner'));
   }
 
   async removeOfTenant(tenant: string) {

@@ -77,6 +77,64 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       expect(await names()).toEqual(['b', 'd']);
     });
 
+    it('stores none of the documents that are not accepted, judged with those that the owner has', async () => {
+      await put({ a: 'old', b: 1 });
+      const judged: unknown[] = [];
+      const given = { most: 9, nowMs: 2_000, documents: [{ name: 'a', document: 'new' }] };
+      const judge = async (accepts: boolean) =>
+        await stores.documents.put(KEY, {
+          ...given,
+          accepts: (documents) => {
+            const byName = documents.map(({ name, document }) => [name, document] as const);
+            judged.push(Object.fromEntries(byName));
+            return accepts;
+          },
+        });
+      expect(await judge(false)).toBeUndefined();
+      expect((await stores.documents.list(KEY, 9)).map(({ document }) => document)).toEqual([
+        'old',
+        1,
+      ]);
+      expect(await judge(true)).toMatchObject([{ name: 'a', document: 'new' }]);
+      expect(judged).toEqual([
+        { a: 'new', b: 1 },
+        { a: 'new', b: 1 },
+      ]);
+    });
+
+    it('judges writers of several processes one after the other: together they pass no bound', async () => {
+      const second = await open();
+      const isShort = (documents: readonly { readonly document: Json }[]): boolean =>
+        documents.reduce((sum, { document }) => sum + Number(document), 0) <= 10;
+      const stored = await Promise.all(
+        Array.from({ length: 12 }, async (_each, n) => {
+          const to = n % 2 === 0 ? stores.documents : second.documents;
+          const documents = [{ name: `n${n}`, document: 3 }];
+          return await to.put(KEY, { documents, most: 100, accepts: isShort, nowMs: 1_000 });
+        }),
+      );
+      expect(stored.filter((each) => each !== undefined)).toHaveLength(3);
+      expect(await names()).toHaveLength(3);
+      await second.log.close();
+    });
+
+    it('lists the owners that have documents of a kind, page by page, and no others', async () => {
+      const own = ['Zoe', 'ann', 'bob', 'ö', '\u{1f600}'];
+      for (const owner of own.toReversed()) await put({ a: 1, b: 2 }, { key: { ...KEY, owner } });
+      await put({ a: 1 }, { key: { ...KEY, owner: 'other kind', kind: 'memory' } });
+      await put({ a: 1 }, { key: { ...KEY, owner: 'other tenant', tenant: 'acme' } });
+      const emptied = { ...KEY, owner: 'emptied' };
+      await put({ a: 1 }, { key: emptied });
+      await stores.documents.delete(emptied, ['a']);
+      const of = { tenant: KEY.tenant, kind: KEY.kind };
+      expect(await stores.documents.owners({ ...of, limit: 9 })).toEqual(own);
+      expect(await stores.documents.owners({ ...of, limit: 2 })).toEqual(own.slice(0, 2));
+      expect(await stores.documents.owners({ ...of, limit: 2, after: 'ann' })).toEqual(
+        own.slice(2, 4),
+      );
+      expect(await stores.documents.owners({ ...of, limit: 2, after: own[4] })).toEqual([]);
+    });
+
     it('shows the documents of an owner to no other owner, kind and tenant', async () => {
       await put({ a: 'own' });
       const others = [

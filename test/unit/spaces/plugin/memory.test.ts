@@ -6,6 +6,7 @@ import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
 import { createDeletions } from '../../../../src/projection/duties/deletions.js';
 import { type MemoryOptions, SPACES, spacesPlugin } from '../../../../src/spaces/index.js';
 import { memoryIn } from '../../../../src/spaces/plugin/memory.js';
+import { notesProblem } from '../../../../src/spaces/plugin/state.js';
 import { Spaces } from '../../../../src/spaces/service.js';
 import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
 import { calls, callsAll, says, testConversation } from '../../../../src/testing/index.js';
@@ -93,7 +94,7 @@ it('entities share nothing, nor do tenants', async () => {
   await memoryIn(documents).put(
     { tenant: 'acme', entity: 'ann' },
     { goals: {}, memories: { x: { value: 'y', at: '' } } },
-    9,
+    () => undefined,
   );
   expect(await kept('ann')).not.toHaveProperty(['memories', 'x']);
 });
@@ -114,7 +115,7 @@ it('a note that was stored by a lost worker and is set again is one note', async
 });
 
 it('bounds the notes of an entity, and stores none of those that are too many', async () => {
-  const { conversation, kept, documents } = await stores();
+  const { conversation, kept } = await stores();
   const value = 'x'.repeat(4_000);
   const set = (from: number) =>
     calls('set_memories', {
@@ -126,13 +127,41 @@ it('bounds the notes of an entity, and stores none of those that are too many', 
   await next.t.send('Go');
   expect(next.results()[0]).toMatch(/^Your goals and memories would have \d+ bytes/);
   expect(Object.keys((await kept()).memories)).toHaveLength(10);
+});
+
+it('conversations that write at the same time keep the bounds of their entity', async () => {
+  const { documents, kept } = await stores();
+  const of = { tenant: 'default', entity: 'bot' };
   const at = '';
-  const many = Object.fromEntries(
-    Array.from({ length: 3 }, (_, n) => [`m${n}`, { value: '', at }]),
+  const written = await Promise.all(
+    Array.from({ length: 5 }, async (_each, n) => {
+      const memories = Object.fromEntries(
+        Array.from({ length: 5 }, (_, m) => [`k${n}.${m}`, { value: 'x'.repeat(4_000), at }]),
+      );
+      return await memoryIn(documents).put(of, { goals: {}, memories }, notesProblem);
+    }),
   );
-  const of = { tenant: 'default', entity: 'few' };
-  expect(await memoryIn(documents).put(of, { goals: {}, memories: many }, 2)).toBe(false);
-  expect(await kept('few')).toEqual({ goals: {}, memories: {} });
+  expect(written.filter((problem) => problem === undefined)).toHaveLength(3);
+  expect(written.at(-1)).toMatch(/^Your goals and memories would have \d+ bytes/);
+  expect(notesProblem(await kept())).toBeUndefined();
+  expect(Object.keys((await kept()).memories)).toHaveLength(15);
+});
+
+it('an entity has two hundred memories at most, also with few goals', async () => {
+  const { conversation, kept, documents } = await stores();
+  const memories = Object.fromEntries(
+    Array.from({ length: 200 }, (_, n) => [`k${n}`, { value: '', at: '' }]),
+  );
+  const of = { tenant: 'default', entity: 'bot' };
+  const { put } = memoryIn(documents);
+  expect(await put(of, { goals: {}, memories }, notesProblem)).toBeUndefined();
+  const { t, results } = conversation({}, remember('more', 'x'), remember('k0', 'x'), says('ok'));
+  await t.send('Go');
+  expect(results()).toEqual([
+    'You may have at most 200 memories. Delete some first.',
+    { success: true, keys: ['k0'] },
+  ]);
+  expect(Object.keys((await kept()).memories)).toHaveLength(200);
 });
 
 it('is deleted with its tenant', async () => {
@@ -144,11 +173,13 @@ it('is deleted with its tenant', async () => {
 
 it('a faulty entity fails with the rule, and a foreign document is no note', async () => {
   const { conversation, documents } = await stores();
-  const faulty = conversation({ entity: () => '' }, says('hi'));
-  await faulty.t.send('Go').catch(() => undefined);
-  expect(JSON.stringify(faulty.t.events)).toContain(
-    'memory.entity must return 1 to 200 characters',
-  );
+  for (const name of ['', 'x'.repeat(201), 'a\0', '\ud800']) {
+    const faulty = conversation({ entity: () => name }, says('hi'));
+    await faulty.t.send('Go').catch(() => undefined);
+    expect(JSON.stringify(faulty.t.events)).toContain(
+      'memory.entity must return 1 to 200 characters',
+    );
+  }
   const of = { tenant: 'default', kind: 'agent.memory', owner: 'bot' };
   const foreign = [
     { name: 'memories:a', document: { other: 1 } },
