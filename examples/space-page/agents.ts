@@ -61,7 +61,11 @@ const chart = defineTool({
 const shared = {
   instructions: 'Answer the people of the space, in the space.',
   plugins: [spacesPlugin()],
-  settings: { toolExecution: 'sequential' },
+  settings: {
+    toolExecution: 'sequential',
+    // A turn answers the texts that it began with; those that come meanwhile are the input of the next one.
+    inbox: { whileBusy: 'next_turn', rate: { turns: 30, per: '1 minute' } },
+  },
 } as const;
 
 const Cart = z.object({ items: z.array(z.string()), total: z.string() });
