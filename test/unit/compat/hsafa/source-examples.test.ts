@@ -244,7 +244,7 @@ describe('Internal: Display chart', () => {
 
 describe('MCP Tools: Configuration', () => {
   it('github-tools is a server with an allow-list, whose tools are not visible', {
-    ...promise('S31', 'H54', 'H55'),
+    ...promise('S31', 'H54', 'H55', 'H56'),
   }, () => {
     const server = {
       ...{ name: 'github-tools', url: 'https://mcp.github.com', transport: 'http' },

@@ -81,7 +81,7 @@ describe('a configured tool', () => {
 
   it(
     'is shown alike under any name: nothing depends on which tool it is',
-    promise('H1'),
+    promise('H1', 'H57'),
     async () => {
       const shownAs = async (name: string, kind: Given['kind']): Promise<unknown> => {
         const { tools } = hsafaTools([documentOf({ name, kind, visible: true })]);

@@ -80,7 +80,7 @@ const EXECUTORS: readonly (readonly [string, Tool])[] = [
 describe('a visible call outside of a space', () => {
   it.each(EXECUTORS)(
     'is the error of this text, and nothing runs or waits (%s)',
-    promise('H26', 'S25', 'G369'),
+    promise('H26', 'H57', 'S25', 'G369'),
     async (_executor, tool) => {
       const { model, requests } = watched(calls(tool.name, {}), says('done'));
       const { t, messages } = await roomOf(model, [tool]);
