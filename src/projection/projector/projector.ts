@@ -91,6 +91,8 @@ export class Projector {
   readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
+  /** Checks are not begun any more: they would outlast the drain. */
+  #checksEnded = false;
 
   constructor(deps: ProjectorDeps) {
     this.#deps = { logger: SILENT, ...deps };
@@ -198,6 +200,7 @@ export class Projector {
     this.#draining = true;
     const giveUpAt = performance.now() + DRAIN_MS;
     const endChecks = setTimeout(() => {
+      this.#checksEnded = true;
       for (const lane of this.#lanes.values()) lane.check?.abandon();
     }, DRAIN_CHECKS_MS);
     try {
@@ -211,6 +214,7 @@ export class Projector {
     } finally {
       clearTimeout(endChecks);
       this.#draining = false;
+      this.#checksEnded = false;
     }
   }
 
@@ -276,6 +280,7 @@ export class Projector {
   async #project(lane: Lane, wanted: Wanted): Promise<void> {
     const doubt = doubtOf(wanted);
     if (doubt !== undefined && this.#settled.has(doubt)) return;
+    if (this.#checksEnded && isDoubtful(wanted)) return;
     const limited = isDoubtful(wanted) ? this.#limitedChecks : this.#limited;
     try {
       const progress = await limited(async () => await this.#catchUpFor(lane, wanted));

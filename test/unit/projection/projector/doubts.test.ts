@@ -227,6 +227,16 @@ describe('a run that is in doubt', () => {
     await until('all is stored', async () => (await stored()) === LOG.length);
   });
 
+  it('holds up the end of its worker for a second, also when it is wanted again meanwhile', async () => {
+    const { projector, hangs } = await aHangingQuery();
+    const before = performance.now();
+    const drained = projector.drain();
+    projector.check(KEY, { runId: 'run-a' });
+    await drained;
+    expect(hangs).toMatchObject({ begun: 1, givenUp: 1 });
+    expect(performance.now() - before).toBeLessThan(patient(1_900));
+  });
+
   it('is read together with new events: one query brings both', async () => {
     const { source, projector, log, stored } = await aProjection();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 3) });
