@@ -519,4 +519,10 @@ export const BREAKS = [
     to: 'turn === undefined || leavesInbox(next)',
     test: 'test/unit/kit/turns/inbox-cycles.test.ts',
   },
+  {
+    promise: 'G374',
+    file: 'src/projection/source/workflow-source.ts',
+    line: 'if (taskQueue !== undefined && next.value.taskQueue !== taskQueue) continue;',
+    test: 'test/workflows/history/shared-namespace.test.ts',
+  },
 ];

@@ -160,10 +160,10 @@ async function assemble<Services>(
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, ...(await watchesOf(options, parts))];
   const history = readsHistory(parts, identity);
-  const read = readsRuns(parts, history.findCompletion);
-  const { source, projector } = read;
-  const sweep = sweepOf(options, parts, { source, projector });
-  const startupCheck = new StartupCheck({ log: parts.opened.log, projector, source, logger });
+  const read = readsRuns(parts, taskQueue, history.findCompletion);
+  const { projector } = read;
+  const sweep = sweepOf(options, parts, read);
+  const startupCheck = startupCheckOf(parts, taskQueue, read);
   const waits = waitsOf(options, parts, () => startupCheck.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -241,8 +241,13 @@ async function closeAll(parts: Parts): Promise<void> {
 }
 
 /** The readers of workflows. */
-function readsRuns({ client, opened, logger }: Parts, findCompletion: FindCompletion) {
-  const source = createEventSource(createWorkflowSource(client), findCompletion);
+function readsRuns(
+  { client, opened, logger }: Parts,
+  taskQueue: string,
+  findCompletion: FindCompletion,
+) {
+  const runs = createWorkflowSource(client, { taskQueue });
+  const source = createEventSource(runs, findCompletion);
   const { live } = opened;
   const log = countedLog(opened.log, runtimeCounters());
   return {
@@ -267,17 +272,30 @@ function waitsOf<Services>(
   ];
 }
 
+interface Projection {
+  readonly source: WorkflowSource;
+  readonly projector: Projector;
+}
+
+function startupCheckOf(
+  { opened: { log }, logger }: Parts,
+  taskQueue: string,
+  { source, projector }: Projection,
+): StartupCheck {
+  return new StartupCheck({ log, source, projector, taskQueue, logger });
+}
+
 function sweepOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
-  projection: { readonly source: WorkflowSource; readonly projector: Projector },
+  { source, projector }: Projection,
 ): Sweep {
   const { logger } = parts;
+  const { taskQueue = DEFAULT_TASK_QUEUE } = options;
   const { log } = parts.opened;
   const troubles = new TroubleWatch({ log, logger, count: countTroubles() });
   return new Sweep({
-    ...projection,
-    ...{ log, logger, troubles },
+    ...{ source, projector, log, logger, troubles, taskQueue },
     afterPass: keeping(options, parts),
   });
 }

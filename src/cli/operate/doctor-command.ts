@@ -16,13 +16,14 @@ export interface DoctorFlags {
 export async function runDoctor(flags: DoctorFlags): Promise<void> {
   const config = readConfig(process.env, { data: flags.data });
   const { address, namespace } = temporalSettings();
+  const { taskQueue } = config;
   const diagnosis = await diagnose({
     ...{ address, namespace },
-    taskQueue: config.taskQueue,
+    taskQueue,
     searchAttributes: config.searchAttributes,
     connect: async () => {
       const client = await openTemporal(config, flags.retry);
-      return { client, source: createWorkflowSource(client) };
+      return { client, source: createWorkflowSource(client, { taskQueue }) };
     },
     openStore: async () => (await openExistingLog(config, flags.retry)).log,
   });

@@ -3,7 +3,7 @@
  * last events. The sweep finds them, too, but readers would wait for its next pass.
  *
  * L1  A bounded number of conversations: those with recently stored events, newest first, then those that began last.
- * L2  Workers that start together share one check: events lost before a worker started are found by any check that
+ * L2  Workers of a task queue that start together share one check: events lost before a worker started are found by any check that
  * begins after that.
  * L3  A conversation that does not answer is queried again for about a minute (`Projector.look`).
  */
@@ -29,13 +29,19 @@ export interface StartupCheckDeps {
   readonly source: WorkflowSource;
   readonly projector: Projector;
   readonly logger?: ProjectionLogger;
+  /** The one of which `source` lists conversations. Absent: it lists all. */
+  readonly taskQueue?: string | undefined;
   /** @defaultValue `STARTUP_CHECK_INTERVAL_MS` */
   readonly intervalMs?: number;
   /** Maximum of conversations that are checked. @defaultValue `SWEEP_CHECKS` */
   readonly maxConversations?: number;
 }
 
-const LEASE = 'startup-check';
+/** The lease of the check that workers of a task queue share (L2). */
+export function startupLease(taskQueue: string | undefined): string {
+  return taskQueue === undefined ? 'startup-check' : `startup-check:${taskQueue}`;
+}
+
 const TRIES_IN_INTERVAL = 5;
 /** Milliseconds. If several workers were killed in turn, the newest losses are among the latest changes. */
 const JUST_NOW_MS = 30_000;
@@ -52,6 +58,7 @@ export class StartupCheck {
       logger: SILENT,
       intervalMs: STARTUP_CHECK_INTERVAL_MS,
       maxConversations: SWEEP_CHECKS,
+      taskQueue: undefined,
       ...deps,
     };
     this.#outages = new Outages(this.#deps.logger);
@@ -72,8 +79,8 @@ export class StartupCheck {
 
   /** False once the lease must have changed hands since this worker started: so another check has begun since then. */
   async #acquires(): Promise<boolean> {
-    const { log, intervalMs } = this.#deps;
-    const lease = { name: LEASE, holder: randomUUID(), ttlMs: intervalMs };
+    const { log, intervalMs, taskQueue } = this.#deps;
+    const lease = { name: startupLease(taskQueue), holder: randomUUID(), ttlMs: intervalMs };
     for (let tried = 0; tried <= TRIES_IN_INTERVAL; tried += 1) {
       if (await log.acquireLease(lease)) return true;
       await sleep((intervalMs / TRIES_IN_INTERVAL) * 1.1);

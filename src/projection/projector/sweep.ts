@@ -1,5 +1,5 @@
 /**
- * Repairs lost hints: one process at a time describes open conversations, and queries those whose run or history length
+ * Repairs lost hints: one worker of a task queue at a time describes open conversations, and queries those whose run or history length
  * moved since they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in
  * workers, beside the projector.
  *
@@ -35,6 +35,8 @@ export interface SweepDeps {
   readonly source: WorkflowSource;
   readonly projector: Projector;
   readonly logger?: ProjectionLogger;
+  /** The one of which `source` lists conversations: the workers of each queue have a leader. Absent: it lists all. */
+  readonly taskQueue?: string | undefined;
   /** @defaultValue `SWEEP_INTERVAL_MS` */
   readonly intervalMs?: number;
   /** Maximum of conversations described in one pass. @defaultValue `SWEEP_CHECKS` */
@@ -63,7 +65,11 @@ export interface SweepReport {
   readonly failed: number;
 }
 
-const LEASE = 'sweep';
+/** The lease of the leader among the workers of a task queue. */
+export function sweepLease(taskQueue: string | undefined): string {
+  return taskQueue === undefined ? 'sweep' : `sweep:${taskQueue}`;
+}
+
 /** The lease is renewed at least this often between two passes, and lost after two renewals that were missed. */
 const BEATS = 6;
 const LEASE_BEATS = 3;
@@ -83,6 +89,7 @@ export class Sweep {
   /** The position where the next pass continues; undefined = at the first. */
   #recentAfter: OpenHead | undefined;
   #openAfter: OpenHead | undefined;
+  readonly #lease: string;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
   readonly #limited = pLimit(CHECKS_AT_ONCE);
@@ -101,8 +108,10 @@ export class Sweep {
       checksPerPass: SWEEP_CHECKS,
       afterPass: () => Promise.resolve(),
       troubles: undefined,
+      taskQueue: undefined,
       ...deps,
     };
+    this.#lease = sweepLease(deps.taskQueue);
     this.#outages = new Outages(this.#deps.logger);
     this.#closed = new ClosedSearch(this.#deps);
     this.#beats = new Passes({
@@ -122,7 +131,9 @@ export class Sweep {
   async stop(): Promise<void> {
     await this.#beats.stop();
     await this.#passing;
-    await this.#deps.log.releaseLease({ name: LEASE, holder: this.#holder }).catch(() => undefined);
+    await this.#deps.log
+      .releaseLease({ name: this.#lease, holder: this.#holder })
+      .catch(() => undefined);
   }
 
   /** Runs one pass. Undefined when another process leads. @throws {StoreUnavailable} when the store cannot be read. */
@@ -185,7 +196,7 @@ export class Sweep {
 
   async #lead(): Promise<boolean> {
     const ttlMs = Math.round(this.#beatMs() * LEASE_BEATS);
-    return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
+    return await this.#deps.log.acquireLease({ name: this.#lease, holder: this.#holder, ttlMs });
   }
 
   /** S1: two statements for any number of conversations. */

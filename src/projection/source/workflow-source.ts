@@ -125,12 +125,20 @@ const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
  */
 export function createWorkflowSource(
   client: Client,
-  options: { readonly checkDeadlineMs?: number } = {},
+  options: {
+    /**
+     * Lists conversations of this task queue only: the namespace may have those of other installations, which are not to
+     * enter this one's log. @defaultValue all
+     */
+    readonly taskQueue?: string | undefined;
+    readonly checkDeadlineMs?: number;
+  } = {},
 ): WorkflowSource {
-  const { checkDeadlineMs = CHECK_DEADLINE_MS } = options;
+  const { taskQueue, checkDeadlineMs = CHECK_DEADLINE_MS } = options;
   const timed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await client.withDeadline(Date.now() + checkDeadlineMs, work);
   const careful = withRejection(client);
+  const list = (condition: string) => listed(client, timed, { condition, taskQueue });
   return {
     events: async (key, wanted) => {
       try {
@@ -165,10 +173,9 @@ export function createWorkflowSource(
     },
     previousRun: async (key, runId) => await previousRun(client, timed, { key, runId }),
     startOf: async (key, runId) => await startOf(client, timed, { key, runId }),
-    reported: () =>
-      listed(client, timed, `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
-    running: () => listed(client, timed, `ExecutionStatus = 'Running'`),
-    closed: () => listed(client, timed, `ExecutionStatus IN ('Completed', 'Canceled')`),
+    reported: () => list(`${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
+    running: () => list(`ExecutionStatus = 'Running'`),
+    closed: () => list(`ExecutionStatus IN ('Completed', 'Canceled')`),
   };
 }
 
@@ -176,13 +183,17 @@ export function createWorkflowSource(
 async function* listed(
   client: Client,
   timed: WithDeadline,
-  condition: string,
+  { condition, taskQueue }: { readonly condition: string; readonly taskQueue: string | undefined },
 ): AsyncGenerator<ConversationKey, void, undefined> {
-  const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}`;
+  // The server finds no name with a double quote or a backslash, however it is quoted.
+  const isPlain = taskQueue !== undefined && !/['"\\]/.test(taskQueue);
+  const ofQueue = isPlain ? ` AND TaskQueue = '${taskQueue}'` : '';
+  const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}${ofQueue}`;
   const runs = client.workflow.list({ query })[Symbol.asyncIterator]();
   for (;;) {
     const next = await timed(() => runs.next());
     if (next.done === true) return;
+    if (taskQueue !== undefined && next.value.taskQueue !== taskQueue) continue;
     const key = parseWorkflowId(next.value.workflowId);
     if (key !== undefined) yield key;
   }

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** The holder of the sweep lease; undefined when it has expired. */
 async function leader(): Promise<string | undefined> {
   const { rows } = await database.query<{ holder: string }>(
-    "SELECT holder FROM colloquy.leases WHERE name = 'sweep' AND expires_at > now()",
+    "SELECT holder FROM colloquy.leases WHERE name = 'sweep:colloquy' AND expires_at > now()",
   );
   return rows[0]?.holder;
 }

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { startupLease } from '../../../src/projection/projector/startup-check.js';
+import { sweepLease } from '../../../src/projection/projector/sweep.js';
 import { HistoryProbe } from '../../../src/projection/source/history-probe.js';
 import { createFindCompletion } from '../../../src/projection/source/task-commit.js';
 import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
@@ -89,8 +91,8 @@ function noting(log: EventLog, called: string[]): EventLog {
 }
 
 /** Holds the leases of the sweep and of the start-up check, so that the worker under test leaves both to others. */
-async function leaveTheRestToOthers(log: EventLog): Promise<void> {
-  for (const name of ['sweep', 'startup-check'])
+async function leaveTheRestToOthers(log: EventLog, taskQueue: string): Promise<void> {
+  for (const name of [sweepLease(taskQueue), startupLease(taskQueue)])
     await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
 }
 
@@ -104,7 +106,7 @@ test('a worker that starts makes events visible that a lost worker had not store
   ...promise('G235'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
-  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  await log.acquireLease({ name: sweepLease(engine.taskQueue), holder: 'another', ttlMs: 60_000 });
   await engine.startWorker();
   await isCurrent(log, talk);
 });
@@ -124,7 +126,7 @@ test('when a worker is lost and not replaced, the others notice and make its uns
   const shared = { agents, services: ledger(), eventLog: { log, live } };
   const lost = await startEngine({ ...shared, workerLog: { log: store.log, live } });
   // Holds the lease of the sweep, so that no sweep finds the events first.
-  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  await log.acquireLease({ name: sweepLease(lost.taskQueue), holder: 'another', ttlMs: 60_000 });
   const { talk } = await lost.ask();
   await until('the first question is stored', () => shown(log, talk), {
     holds: (ids) => ids.includes('call_1'),
@@ -151,7 +153,7 @@ test('a worker that replays a conversation makes all of its events visible to re
   ...promise('G236'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
-  await leaveTheRestToOthers(log);
+  await leaveTheRestToOthers(log, engine.taskQueue);
   await engine.startWorker();
   // The query of the Temporal UI makes the worker replay the run.
   await engine.query(talk.id, 'snapshot');
@@ -193,7 +195,7 @@ test('an answer to a question that is over is refused once, after which readers 
   ...promise('G236'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
-  await leaveTheRestToOthers(log);
+  await leaveTheRestToOthers(log, engine.taskQueue);
   await engine.startWorker();
   const late = await talk.resolve('call_1', YES);
   expect(late).toMatchObject({ verdict: 'stale', why: 'already_resolved' });

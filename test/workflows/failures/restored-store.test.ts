@@ -101,7 +101,8 @@ async function closed(engine: Engine, talk: Conversation): Promise<void> {
 /** Sweeps until the stored log is as long as it was before the restore. */
 async function sweptThrough({ id, after, all }: Restored): Promise<void> {
   const { log, live } = after.opened;
-  const source = createWorkflowSource(after.temporal);
+  const { taskQueue } = after;
+  const source = createWorkflowSource(after.temporal, { taskQueue });
   const sweep = new Sweep({ log, source, projector: new Projector({ log, live, source }) });
   onTestFinished(() => sweep.stop());
   const refilled = async (): Promise<number> => {
