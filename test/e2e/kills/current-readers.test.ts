@@ -80,7 +80,7 @@ class Watched {
       const { body, status } = await call(`${readerUrl}/v1/conversations/${this.id}`);
       const at = Date.now();
       this.#isShown ||= status === 200;
-      // Until a worker has stored something of a conversation that has begun, nobody can read its state.
+      // The state of a conversation can be read once a worker has stored something of it.
       const isBegun = status === 404 || body['code'] === 'no_worker';
       if (status !== 200 && (this.#isShown || !isBegun))
         this.verdicts.push(`read ${status} ${body['code']}: ${body['detail']}`);
