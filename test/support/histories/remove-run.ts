@@ -1,10 +1,12 @@
 /** Has the Temporal server remove a run, and waits until it is gone. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { until } from '../until.js';
 
 const NOT_FOUND = 5;
 /** The server forgets some requests for runs that have only just ended. */
-const ASK_AGAIN_MS = 30_000;
+const ASK_AGAIN_MS = 3_000;
+const LOOK_EVERY_MS = 100;
 
 export async function removeRun(
   temporal: Client,
@@ -20,6 +22,7 @@ export async function removeRun(
         askedAt = performance.now();
       }
       await service.getWorkflowExecutionHistory({ namespace, execution });
+      await sleep(LOOK_EVERY_MS);
       return false;
     } catch (error) {
       const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;

@@ -11,8 +11,14 @@ declare module 'vitest' {
   }
 }
 
+/** The server removes a run once its queues have noted the run's end, which they do every 30 s by default. */
+const SOON_REMOVED = {
+  'history.transferProcessorUpdateAckInterval': '1s',
+  'history.visibilityProcessorUpdateAckInterval': '1s',
+} as const;
+
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startDevServer();
+  const server = await startDevServer({ dynamicConfig: SOON_REMOVED });
   project.provide('temporalAddress', server.address);
   return () => server.stop();
 }
