@@ -9,6 +9,7 @@ import { Sweep } from '../../../src/projection/projector/sweep.js';
 import { createWorkflowSource } from '../../../src/projection/source/workflow-source.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { patientClient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
@@ -28,7 +29,10 @@ async function broughtIn(engine: Engine, least: number): Promise<readonly string
   const { log, live, close } = await openEventLog(`${temporaryFolder()}/log.db`);
   onTestFinished(close);
   const { taskQueue } = engine;
-  const source = createWorkflowSource(engine.temporal, { taskQueue });
+  const source = createWorkflowSource(
+    patientClient(engine.temporal, () => true),
+    { taskQueue },
+  );
   const projector = new Projector({ log, live, source });
   const ids = async (): Promise<readonly string[]> =>
     (await log.list({ tenant: 'default' })).conversations.map((each) => each.conversationId);
