@@ -51,7 +51,7 @@ async function broughtIn(engine: Engine, least: number): Promise<readonly string
   return [...found].sort();
 }
 
-test('an installation stores the conversations of its own task queue only, whatever the name of the queue', {
+test('an installation stores the conversations of its own task queue only, with any name of the queue', {
   ...promise('G374'),
 }, async () => {
   const first = await installation(`it's "one" \\ ${randomUUID()}`);
