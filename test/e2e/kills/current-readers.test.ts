@@ -83,7 +83,7 @@ class Watched {
       // The state of a conversation can be read once a worker has stored something of it.
       const isBegun = status === 404 || body['code'] === 'no_worker';
       if (status !== 200 && (this.#isShown || !isBegun))
-        this.verdicts.push(`read ${status} ${body['code']}: ${body['detail']}`);
+        this.verdicts.push(`read ${status} ${JSON.stringify(body)}`);
       const pending = (body['pending'] ?? []) as readonly PendingCall[];
       for (const { toolCallId } of pending) this.#note(toolCallId, at);
       if (!isOver()) {
