@@ -1,7 +1,7 @@
 /** Spaces for the code of an application, such as a job: it writes under a name of its own, and sees every space. */
-import { stampActor } from '../client/api/checks.js';
+import { checkNumber, stampActor } from '../client/api/checks.js';
 import { invalidField } from '../client/api/errors.js';
-import { MAX_SPACE_PAGE } from '../protocol/limits/service-limits.js';
+import { MAX_SPACE_PAGE, MAX_SPACE_POSITION } from '../protocol/limits/service-limits.js';
 import {
   type AgentEntity,
   agentMemberId,
@@ -21,9 +21,6 @@ import type {
   SpaceCaller,
   Spaces,
 } from './service.js';
-
-/** Positions that a page may be asked for. */
-const MAX_POSITION = 999_999_999;
 
 /** A person by the id of its actor, or an agent by its conversation. */
 export type MemberGiven = Pick<Actor, 'id' | 'name'> | AgentEntity;
@@ -157,7 +154,7 @@ export class SpaceHandle {
     const { limit = MAX_SPACE_PAGE, before, after, offset } = options;
     checkNumber('limit', limit, { least: 1, most: MAX_SPACE_PAGE });
     const places = Object.entries({ before, after, offset }).filter(([, at]) => at !== undefined);
-    for (const [name, at] of places) checkNumber(name, at, { least: 0, most: MAX_POSITION });
+    for (const [name, at] of places) checkNumber(name, at, { least: 0, most: MAX_SPACE_POSITION });
     const [, second] = places;
     if (second !== undefined)
       throw invalidField(`/${second[0]}`, 'must be the only one of before, after and offset');
@@ -195,15 +192,4 @@ function checkRequest(given: { readonly requestId?: string | undefined }): void 
   const { requestId } = given;
   const problem = requestId === undefined ? undefined : requestIdProblem('requestId', requestId);
   if (problem !== undefined) throw invalidField('/requestId', problem);
-}
-
-/** @throws {ConversationError} invalid_request */
-function checkNumber(
-  name: string,
-  value: unknown,
-  { least, most }: { readonly least: number; readonly most: number },
-): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
-    return;
-  throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
 }

@@ -4,12 +4,12 @@
  * event. Any number of processes may run this: an agent is woken by the one that has claimed it, in the order of the
  * space.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversationError } from '../client/api/errors.js';
 import { Outages, type ProjectionLogger, SILENT } from '../projection/source/outages.js';
 import { Passes } from '../projection/source/passes.js';
 import type { SpaceMessage } from '../protocol/spaces/spaces.js';
 import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
-import { InFlight } from './in-flight.js';
 
 /**
  * Wakes an agent for a text; resolves when the text cannot be lost any more. Safe to repeat. `hops`: texts of agents since
@@ -84,19 +84,32 @@ export class SpaceWaker {
    * one place and holds back no other. @throws {StoreUnavailable} after the texts that are being delivered
    */
   async pass(): Promise<number> {
-    const wakes = new InFlight();
+    const running = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    let delivered = 0;
+    const begin = (wake: ClaimedWake): void => {
+      const work = this.#wake(wake)
+        .then((count) => {
+          delivered += count;
+        })
+        .catch((error: unknown) => failures.push(error))
+        .then(() => void running.delete(work));
+      running.add(work);
+    };
     try {
-      while (!this.#passes.isStopping && !wakes.hasFailed) {
-        const { ended } = wakes;
-        for (const wake of await this.#claim(AGENTS_AT_ONCE - wakes.running))
-          wakes.add(this.#wake(wake));
-        if (wakes.running === 0) break;
-        await wakes.next(ended, this.#intervalMs);
+      while (!this.#passes.isStopping && failures.length === 0) {
+        const before = running.size;
+        const claimed = await this.#claim(AGENTS_AT_ONCE - before);
+        const isSlotFree = running.size < before;
+        claimed.forEach(begin);
+        if (running.size === 0) break;
+        if (!isSlotFree) await firstOf(running, this.#intervalMs);
       }
     } finally {
-      await wakes.settled();
+      await Promise.all(running);
     }
-    return await wakes.sum();
+    if (failures.length > 0) throw failures[0];
+    return delivered;
   }
 
   async #claim(limit: number): Promise<readonly ClaimedWake[]> {
@@ -150,6 +163,13 @@ export class SpaceWaker {
     const random = (this.#deps.random ?? Math.random)();
     return Math.round(this.#now() + pauseMs * (1 - JITTER + 2 * JITTER * random));
   }
+}
+
+/** Resolves when one of them has ended, or after a while. Does not keep the process alive. */
+async function firstOf(works: ReadonlySet<Promise<void>>, withinMs: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([...works, sleep(withinMs, undefined, { ref: false, signal: over.signal })]);
+  over.abort();
 }
 
 /** Kind of the events by which agents get texts. */

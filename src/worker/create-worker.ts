@@ -161,9 +161,9 @@ async function assemble<Services>(
   const watches = [stores, ...(await watchesOf(options, parts))];
   const history = readsHistory(parts, identity);
   const read = readsRuns(parts, taskQueue, history.findCompletion);
-  const { projector } = read;
-  const sweep = sweepOf(options, parts, read);
-  const startupCheck = startupCheckOf(parts, taskQueue, read);
+  const { source, projector } = read;
+  const sweep = sweepOf(options, parts, { source, projector });
+  const startupCheck = new StartupCheck({ log: parts.opened.log, logger, projector, source });
   const waits = waitsOf(options, parts, () => startupCheck.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -272,30 +272,17 @@ function waitsOf<Services>(
   ];
 }
 
-interface Projection {
-  readonly source: WorkflowSource;
-  readonly projector: Projector;
-}
-
-function startupCheckOf(
-  { opened: { log }, logger }: Parts,
-  taskQueue: string,
-  { source, projector }: Projection,
-): StartupCheck {
-  return new StartupCheck({ log, source, projector, taskQueue, logger });
-}
-
 function sweepOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
-  { source, projector }: Projection,
+  projection: { readonly source: WorkflowSource; readonly projector: Projector },
 ): Sweep {
   const { logger } = parts;
-  const { taskQueue = DEFAULT_TASK_QUEUE } = options;
   const { log } = parts.opened;
   const troubles = new TroubleWatch({ log, logger, count: countTroubles() });
   return new Sweep({
-    ...{ source, projector, log, logger, troubles, taskQueue },
+    ...projection,
+    ...{ log, logger, troubles },
     afterPass: keeping(options, parts),
   });
 }

@@ -200,3 +200,14 @@ function tooLong(text: string): string {
 function describeProblem(problem: FieldProblem): string {
   return problem.path === '' ? problem.message : `${problem.path.slice(1)} ${problem.message}`;
 }
+
+/** @throws {ConversationError} invalid_request */
+export function checkNumber(
+  name: string,
+  value: unknown,
+  { least, most }: { readonly least: number; readonly most: number },
+): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+    return;
+  throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
+}

@@ -87,12 +87,15 @@ async function resultWithin(
     });
   try {
     if (atLeastSeq === 0 || timeoutMs <= lagMs) return await ask(timeoutMs, atLeastSeq);
+    const giveUpAt = performance.now() + timeoutMs;
     const result = await ask(lagMs, atLeastSeq);
     const isAnswer = result !== undefined && result.status !== 'timeout';
     if (isAnswer || signal?.aborted === true) return result;
-    const shown = await reader.snapshot(key, { atLeastSeq });
+    // A workflow without a worker does not answer, and the reader's answer counts as well.
+    const shown = await reader.snapshot(key, { atLeastSeq }).catch(() => undefined);
     const isRecorded = (shown?.seq ?? 0) >= atLeastSeq;
-    return await ask(timeoutMs - lagMs, isRecorded ? atLeastSeq : 0);
+    const leftMs = Math.max(Math.ceil(giveUpAt - performance.now()), 0);
+    return await ask(leftMs, isRecorded ? atLeastSeq : 0);
   } catch (error) {
     throw fromTemporal(error);
   }

@@ -1,7 +1,11 @@
 /** Bodies, queries and answers of the routes of spaces. */
 import { z } from 'zod';
 import { MAX_ACTOR_CHARS } from '../../protocol/limits/limits.js';
-import { MAX_SPACE_NAME_CHARS, MAX_SPACE_PAGE } from '../../protocol/limits/service-limits.js';
+import {
+  MAX_SPACE_NAME_CHARS,
+  MAX_SPACE_PAGE,
+  MAX_SPACE_POSITION,
+} from '../../protocol/limits/service-limits.js';
 import {
   MEMBER_KINDS,
   type Metadata,
@@ -82,7 +86,7 @@ export const SpacesQuerySchema = z.strictObject({
   limit: wholeNumber(1, MAX_SPACE_PAGE).exactOptional(),
 });
 
-const PositionSchema = wholeNumber(0, 999_999_999);
+const PositionSchema = wholeNumber(0, MAX_SPACE_POSITION);
 
 /** `GET /v1/spaces/{spaceId}/messages`: at most one of `before`, `after` and `offset`. */
 export const SpaceMessagesQuerySchema = z.strictObject({

@@ -91,7 +91,7 @@ export class Projector {
   readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
-  /** Checks are not begun any more: they would outlast the drain. */
+  /** Checks are given up as they begin: they would outlast the drain. */
   #checksEnded = false;
 
   constructor(deps: ProjectorDeps) {
@@ -280,7 +280,6 @@ export class Projector {
   async #project(lane: Lane, wanted: Wanted): Promise<void> {
     const doubt = doubtOf(wanted);
     if (doubt !== undefined && this.#settled.has(doubt)) return;
-    if (this.#checksEnded && isDoubtful(wanted)) return;
     const limited = isDoubtful(wanted) ? this.#limitedChecks : this.#limited;
     try {
       const progress = await limited(async () => await this.#catchUpFor(lane, wanted));
@@ -306,6 +305,7 @@ export class Projector {
     if (!isDoubtful(wanted)) return await this.#catchUp.run(lane.key, wanted);
     const check = new RunningCheck(lane.givenUp);
     lane.check = check;
+    if (this.#checksEnded) check.abandon();
     try {
       return await this.#catchUp.run(lane.key, { ...wanted, signal: check.signal });
     } finally {

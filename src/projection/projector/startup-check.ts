@@ -3,8 +3,8 @@
  * last events. The sweep finds them, too, but readers would wait for its next pass.
  *
  * L1  A bounded number of conversations: those with recently stored events, newest first, then those that began last.
- * L2  Workers of a task queue that start together share one check: events lost before a worker started are found by any check that
- * begins after that.
+ * L2  Workers of a task queue that start together share one check: events lost before a worker started are found by any
+ * check that begins after that.
  * L3  A conversation that does not answer is queried again for about a minute (`Projector.look`).
  */
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ import type { OpenHead } from '../../store/ports/lists.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
-import type { WorkflowSource } from '../source/workflow-source.js';
+import { leaseName, type WorkflowSource } from '../source/workflow-source.js';
 import type { Projector } from './projector.js';
 
 export interface StartupCheckDeps {
@@ -29,19 +29,13 @@ export interface StartupCheckDeps {
   readonly source: WorkflowSource;
   readonly projector: Projector;
   readonly logger?: ProjectionLogger;
-  /** The one of which `source` lists conversations. Absent: it lists all. */
-  readonly taskQueue?: string | undefined;
   /** @defaultValue `STARTUP_CHECK_INTERVAL_MS` */
   readonly intervalMs?: number;
   /** Maximum of conversations that are checked. @defaultValue `SWEEP_CHECKS` */
   readonly maxConversations?: number;
 }
 
-/** The lease of the check that workers of a task queue share (L2). */
-export function startupLease(taskQueue: string | undefined): string {
-  return taskQueue === undefined ? 'startup-check' : `startup-check:${taskQueue}`;
-}
-
+const LEASE = 'startup-check';
 const TRIES_IN_INTERVAL = 5;
 /** Milliseconds. If several workers were killed in turn, the newest losses are among the latest changes. */
 const JUST_NOW_MS = 30_000;
@@ -58,7 +52,6 @@ export class StartupCheck {
       logger: SILENT,
       intervalMs: STARTUP_CHECK_INTERVAL_MS,
       maxConversations: SWEEP_CHECKS,
-      taskQueue: undefined,
       ...deps,
     };
     this.#outages = new Outages(this.#deps.logger);
@@ -79,8 +72,8 @@ export class StartupCheck {
 
   /** False once the lease must have changed hands since this worker started: so another check has begun since then. */
   async #acquires(): Promise<boolean> {
-    const { log, intervalMs, taskQueue } = this.#deps;
-    const lease = { name: startupLease(taskQueue), holder: randomUUID(), ttlMs: intervalMs };
+    const { log, intervalMs, source } = this.#deps;
+    const lease = { name: leaseName(LEASE, source), holder: randomUUID(), ttlMs: intervalMs };
     for (let tried = 0; tried <= TRIES_IN_INTERVAL; tried += 1) {
       if (await log.acquireLease(lease)) return true;
       await sleep((intervalMs / TRIES_IN_INTERVAL) * 1.1);

@@ -1,7 +1,7 @@
 /**
- * Repairs lost hints: one worker of a task queue at a time describes open conversations, and queries those whose run or history length
- * moved since they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in
- * workers, beside the projector.
+ * Repairs lost hints: one worker of a task queue at a time describes open conversations, and queries those whose run or
+ * history length moved since they were last projected. Closes the logs of conversations whose run was ended from
+ * outside. Runs in workers, beside the projector.
  *
  * S1  A pass describes a bounded number of conversations, however many there are: those with recently stored events,
  * for which a hint may just have been lost, and the others in turn.
@@ -26,17 +26,21 @@ import type { TroubleWatch } from '../duties/trouble-watch.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import type { EndedBy, WorkflowDescription, WorkflowSource } from '../source/workflow-source.js';
+import {
+  type EndedBy,
+  leaseName,
+  type WorkflowDescription,
+  type WorkflowSource,
+} from '../source/workflow-source.js';
 import { ClosedSearch } from './closed-search.js';
 import type { Projector } from './projector.js';
 
 export interface SweepDeps {
   readonly log: EventLog;
+  /** The workers of each task queue have a leader, because each source lists its own conversations. */
   readonly source: WorkflowSource;
   readonly projector: Projector;
   readonly logger?: ProjectionLogger;
-  /** The one of which `source` lists conversations: the workers of each queue have a leader. Absent: it lists all. */
-  readonly taskQueue?: string | undefined;
   /** @defaultValue `SWEEP_INTERVAL_MS` */
   readonly intervalMs?: number;
   /** Maximum of conversations described in one pass. @defaultValue `SWEEP_CHECKS` */
@@ -65,11 +69,7 @@ export interface SweepReport {
   readonly failed: number;
 }
 
-/** The lease of the leader among the workers of a task queue. */
-export function sweepLease(taskQueue: string | undefined): string {
-  return taskQueue === undefined ? 'sweep' : `sweep:${taskQueue}`;
-}
-
+const LEASE = 'sweep';
 /** The lease is renewed at least this often between two passes, and lost after two renewals that were missed. */
 const BEATS = 6;
 const LEASE_BEATS = 3;
@@ -108,10 +108,9 @@ export class Sweep {
       checksPerPass: SWEEP_CHECKS,
       afterPass: () => Promise.resolve(),
       troubles: undefined,
-      taskQueue: undefined,
       ...deps,
     };
-    this.#lease = sweepLease(deps.taskQueue);
+    this.#lease = leaseName(LEASE, deps.source);
     this.#outages = new Outages(this.#deps.logger);
     this.#closed = new ClosedSearch(this.#deps);
     this.#beats = new Passes({

@@ -71,6 +71,8 @@ export interface RunStart {
 export type SourcePage = EventsPage & { readonly historyLength?: number };
 
 export interface WorkflowSource {
+  /** The task queue whose conversations it lists. Absent: it lists those of all. */
+  readonly taskQueue?: string | undefined;
   /**
    * One page of events after a seq. Rejects when no worker answers in time.
    * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
@@ -127,7 +129,7 @@ export function createWorkflowSource(
   client: Client,
   options: {
     /**
-     * Lists conversations of this task queue only: the namespace may have those of other installations, which are not to
+     * Lists conversations of this task queue only: the namespace may have those of other installations, which must not
      * enter this one's log. @defaultValue all
      */
     readonly taskQueue?: string | undefined;
@@ -140,6 +142,7 @@ export function createWorkflowSource(
   const careful = withRejection(client);
   const list = (condition: string) => listed(client, timed, { condition, taskQueue });
   return {
+    taskQueue,
     events: async (key, wanted) => {
       try {
         return await queryEvents(client, careful, { ...wanted, key });
@@ -177,6 +180,11 @@ export function createWorkflowSource(
     running: () => list(`ExecutionStatus = 'Running'`),
     closed: () => list(`ExecutionStatus IN ('Completed', 'Canceled')`),
   };
+}
+
+/** Name of the lease of those who do a work with what the source lists: one at a time for each task queue. */
+export function leaseName(work: string, { taskQueue }: Pick<WorkflowSource, 'taskQueue'>): string {
+  return taskQueue === undefined ? work : `${work}:${taskQueue}`;
 }
 
 /** Newest first, 1,000 in a call. */

@@ -285,6 +285,8 @@ export const MAX_SPACE_MESSAGE_METADATA_BYTES = 64 * 1024;
 export const MAX_SPACE_METADATA_DEPTH = 32;
 /** Messages, or changes, that one read of a space returns: with the bounds above, below 10 MB. */
 export const MAX_SPACE_PAGE = 100;
+/** Positions of messages that readers may name. */
+export const MAX_SPACE_POSITION = 999_999_999;
 /** Texts of agents in a space, with none of a person between them, that wake other agents. */
 export const MAX_AGENT_HOPS = 10;
 /** Texts of agents in a space within an hour that wake other agents. */

@@ -112,7 +112,10 @@ export function documentOf(row: Row): StoredDocument {
   };
 }
 
-/** Whether an owner may have these documents besides the others that it has: rows of `name` and, to be judged, `document`. */
+/**
+ * Whether an owner may have these documents besides the others that it has: rows of `name` and, to be judged,
+ * `document`.
+ */
 export function hasRoom(
   others: readonly Row[],
   { documents, most, accepts }: DocumentsPut,

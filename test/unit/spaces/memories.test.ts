@@ -63,6 +63,15 @@ it('deletes what is remembered of an entity, and nothing of others', async () =>
   expect(await all(client.export())).toEqual([bob]);
 });
 
+it('deletes what is kept in a form that it does not read, and any number of notes', async () => {
+  const key = { tenant: 'default', kind: 'agent.memory', owner: 'ann' };
+  const documents = Array.from({ length: 150 }, (_each, n) => ({ name: `n${n}`, document: n }));
+  await stores.documents.put(key, { documents, most: 200, nowMs: 0 });
+  expect(await client.get('ann')).toEqual({ entity: 'ann', goals: {}, memories: {} });
+  expect(await client.delete('ann')).toBe(150);
+  expect(await client.list()).toEqual({ entities: [] });
+});
+
 const odd = (value: unknown): never => value as never;
 
 it.each<readonly [field: string, run: () => Promise<unknown>]>([

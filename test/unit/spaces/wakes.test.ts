@@ -227,6 +227,26 @@ it('a store that fails ends the pass with its error, after the texts that are be
   expect(inboxes.get('c-1')).toEqual(['one']);
 });
 
+it('a store that fails while a text is settled ends the pass with its error, and the text comes again', async () => {
+  const { store, send, inboxes, take, clock, waker } = await room(['c-1']);
+  await send('one');
+  const failing = new SpaceWaker({
+    store: {
+      claimWakes: (...given) => store.claimWakes(...given),
+      isMember: (...given) => store.isMember(...given),
+      settleWake: () => Promise.reject(new Error('the store is away')),
+      textsFor: (...given) => store.textsFor(...given),
+    },
+    deliver: take,
+    now: () => clock.nowMs,
+    intervalMs: 5,
+  });
+  await expect(failing.pass()).rejects.toThrow('the store is away');
+  clock.nowMs += 60_000;
+  expect(await waker().pass()).toBe(1);
+  expect(inboxes.get('c-1')).toEqual(['one']);
+});
+
 it('runs by itself until it is stopped, and can be started again', async () => {
   const { waker, send, inboxes } = await room(['c-1']);
   const running = waker();

@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
-import { startupLease } from '../../../src/projection/projector/startup-check.js';
-import { sweepLease } from '../../../src/projection/projector/sweep.js';
 import { HistoryProbe } from '../../../src/projection/source/history-probe.js';
 import { createFindCompletion } from '../../../src/projection/source/task-commit.js';
+import { leaseName } from '../../../src/projection/source/workflow-source.js';
 import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -92,8 +91,12 @@ function noting(log: EventLog, called: string[]): EventLog {
 
 /** Holds the leases of the sweep and of the start-up check, so that the worker under test leaves both to others. */
 async function leaveTheRestToOthers(log: EventLog, taskQueue: string): Promise<void> {
-  for (const name of [sweepLease(taskQueue), startupLease(taskQueue)])
-    await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
+  for (const work of ['sweep', 'startup-check'])
+    await log.acquireLease({
+      name: leaseName(work, { taskQueue }),
+      holder: 'another',
+      ttlMs: 60_000,
+    });
 }
 
 async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
@@ -106,7 +109,7 @@ test('a worker that starts makes events visible that a lost worker had not store
   ...promise('G235'),
 }, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
-  await log.acquireLease({ name: sweepLease(engine.taskQueue), holder: 'another', ttlMs: 60_000 });
+  await log.acquireLease({ name: leaseName('sweep', engine), holder: 'another', ttlMs: 60_000 });
   await engine.startWorker();
   await isCurrent(log, talk);
 });
@@ -126,7 +129,7 @@ test('when a worker is lost and not replaced, the others notice and make its uns
   const shared = { agents, services: ledger(), eventLog: { log, live } };
   const lost = await startEngine({ ...shared, workerLog: { log: store.log, live } });
   // Holds the lease of the sweep, so that no sweep finds the events first.
-  await log.acquireLease({ name: sweepLease(lost.taskQueue), holder: 'another', ttlMs: 60_000 });
+  await log.acquireLease({ name: leaseName('sweep', lost), holder: 'another', ttlMs: 60_000 });
   const { talk } = await lost.ask();
   await until('the first question is stored', () => shown(log, talk), {
     holds: (ids) => ids.includes('call_1'),

@@ -39,8 +39,8 @@ async function broughtIn(engine: Engine, least: number): Promise<readonly string
   const found = await until(
     'the store is filled',
     async () => {
-      await new StartupCheck({ log, source, projector, taskQueue, intervalMs: 1 }).run();
-      const sweep = new Sweep({ log, source, projector, taskQueue });
+      await new StartupCheck({ log, source, projector, intervalMs: 1 }).run();
+      const sweep = new Sweep({ log, source, projector });
       await sweep.pass();
       await sweep.stop();
       await projector.drain();
@@ -70,9 +70,10 @@ test('the workers of each queue of a store have a leader, since each lists its o
   const { log, live, close } = await openEventLog(`${temporaryFolder()}/log.db`);
   onTestFinished(close);
   const { engine } = await installation(`one-${randomUUID()}`);
-  const source = createWorkflowSource(engine.temporal, { taskQueue: engine.taskQueue });
-  const projector = new Projector({ log, live, source });
-  const leads = async (taskQueue: string) =>
-    (await new Sweep({ log, source, projector, taskQueue }).pass()) !== undefined;
+  const leads = async (taskQueue: string) => {
+    const source = createWorkflowSource(engine.temporal, { taskQueue });
+    const projector = new Projector({ log, live, source });
+    return (await new Sweep({ log, source, projector }).pass()) !== undefined;
+  };
   expect([await leads('a'), await leads('b'), await leads('a')]).toEqual([true, true, false]);
 });

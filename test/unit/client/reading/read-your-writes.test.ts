@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ReadYourWrites } from '../../../../src/client/reading/read-your-writes.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
@@ -33,6 +34,25 @@ describe('a reply that a client has had', () => {
     reader.unstored.clear();
     reader.add('c-1', sampleLog('c-1').slice(5));
     expect(await result).toMatchObject({ status: 'completed' });
+  });
+
+  it('is waited for within the time of the caller, also where the workflow does not answer', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const { client } = setUp({ update: accepted }, { reader });
+    const snapshot = reader.snapshot.bind(reader);
+    reader.snapshot = async (key, options) => {
+      if (options?.atLeastSeq === undefined) return await snapshot(key);
+      await sleep(1_500);
+      throw new Error('no worker answers');
+    };
+    await client.resolve(`default~c-1~${CALL}`, { type: 'answer', value: 'the first' });
+    const begun = performance.now();
+    const result = await client
+      .turn('c-1', TURN)
+      .result({ timeout: '3s', returnWhenWaiting: false });
+    expect(result).toMatchObject({ status: 'timeout' });
+    expect(performance.now() - begun).toBeLessThan(4_000);
   });
 
   it('may come from another process, as a seq', async () => {
