@@ -523,6 +523,6 @@ export const BREAKS = [
     promise: 'G374',
     file: 'src/projection/source/workflow-source.ts',
     line: 'if (taskQueue !== undefined && next.value.taskQueue !== taskQueue) continue;',
-    test: 'test/workflows/history/shared-namespace.test.ts',
+    test: 'test/unit/projection/source/workflow-source.test.ts',
   },
 ];

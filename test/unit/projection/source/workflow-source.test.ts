@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
+import { Readable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { createWorkflowSource } from '../../../../src/projection/source/workflow-source.js';
+import { promise } from '../../../support/promise.js';
 import { KEY } from '../../../support/samples/log-events.js';
 
 /** Accepts connections and never answers. */
@@ -58,3 +60,44 @@ it('waits longer only for a query that can be given up, and gives that up at onc
   controller.abort();
   await expect(hanging).rejects.toThrow();
 });
+
+it.each([
+  ['colloquy', ` AND TaskQueue = 'colloquy'`],
+  ['night shift', ` AND TaskQueue = 'night shift'`],
+  // The server finds none of these by its filter.
+  [`it's "one"`, ''],
+  ['back\\slash', ''],
+])(
+  'lists the conversations of the task queue %s only',
+  {
+    ...promise('G374'),
+  },
+  async (taskQueue, filter) => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    onTestFinished(async () => {
+      await connection.close();
+    });
+    const client = new Client({ connection });
+    const queries: (string | undefined)[] = [];
+    const runs = [
+      { workflowId: 'conversation:default:other', taskQueue: 'another' },
+      { workflowId: 'conversation:default:own', taskQueue },
+    ];
+    client.workflow.list = ((options: { readonly query?: string }) => {
+      queries.push(options.query);
+      return Readable.from(runs);
+    }) as never;
+    const source = createWorkflowSource(client, { taskQueue });
+    for (const list of [source.running, source.closed, source.reported]) {
+      const keys: unknown[] = [];
+      for await (const key of list?.() ?? []) keys.push(key);
+      expect(keys).toEqual([{ tenant: 'default', conversationId: 'own' }]);
+    }
+    expect(queries.map((query) => query?.endsWith(`'Running'${filter}`))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(queries[1]?.endsWith(`'Canceled')${filter}`)).toBe(true);
+  },
+);
