@@ -73,6 +73,7 @@ export const IMPORTS = {
     only: { hsafa: ['zod', 'express', 'node:'] },
   },
   browser: { own: ['protocol', 'net', 'core'], packages: ['eventsource-parser'] },
+  react: { own: ['browser'], packages: ['react'] },
   'tool-worker': { own: ['protocol', 'net'], packages: ['eventsource-parser'] },
   engine: {
     own: ['protocol', 'define', 'client', 'store', 'projection', 'spaces', 'http', 'worker'],
@@ -101,7 +102,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  browser: [['forms', 'net'], ['view', 'spaces'], ['tools']],
+  browser: [['forms', 'net'], ['view', 'spaces', 'worklist'], ['tools']],
   cli: [
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],
@@ -145,7 +146,7 @@ const FLOORS = {
     ['openapi'],
     ['request'],
     ['routes'],
-    ['spaces', 'worklist'],
+    ['spaces', 'ui', 'worklist'],
   ],
   'compat/hsafa': [['documents'], ['routes']],
   'http/routes': [['service']],
@@ -188,7 +189,7 @@ const FLOORS = {
 
 /** No folder of code has more files side by side: a reader can take in a dozen names at a glance. */
 const MAX_FILES = 12;
-for (const root of ['src', 'test', 'examples', 'scripts', 'bench'])
+for (const root of ['src', 'web', 'test', 'examples', 'scripts', 'bench'])
   for (const folder of [root, ...foldersUnder(root).map((path) => `${root}/${path}`)]) {
     const files = codeFilesIn(folder).length;
     if (files > MAX_FILES)
@@ -267,7 +268,7 @@ function foldersUnder(root) {
 
 /** The files of code directly in a folder. */
 function codeFilesIn(folder) {
-  return readdirSync(folder).filter((name) => /\.(?:m?[jt]s|py|sh)$/.test(name));
+  return readdirSync(folder).filter((name) => /\.(?:m?[jt]sx?|py|sh)$/.test(name));
 }
 
 /** Folders in the same tree that the folder may import. */
@@ -313,7 +314,7 @@ export default defineConfig(
     linterOptions: { reportUnusedDisableDirectives: 'error' },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
@@ -376,6 +377,24 @@ export default defineConfig(
   {
     files: ['src/*.ts', 'examples/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [noDeepImport] }] },
+  },
+  {
+    files: ['web/**/*.{ts,tsx}'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex:
+                '^(?!(\\.|colloquy/(browser|react)$|react$|react-dom/client$|@tanstack/react-virtual$))',
+              message:
+                'The web page is built on what pages of users have: colloquy/react, colloquy/browser.',
+            },
+          ],
+        },
+      ],
+    },
   },
   {
     files: ['src/cli/**/*.ts', 'examples/**/*.ts', 'bench/**/*.ts'],

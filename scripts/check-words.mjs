@@ -30,6 +30,7 @@ const CHECKED = [
   'src/net',
   'src/projection',
   'src/protocol',
+  'src/react',
   'src/spaces',
   'src/store',
   'src/testing',
@@ -55,11 +56,12 @@ const CHECKED = [
   'test/time',
   'test/unit',
   'test/workflows',
+  'web',
 ];
 
 /** Files with texts. The pages of docs/generated repeat texts of other files. */
 const SOURCE =
-  /^(?!.*(?:node_modules|docs\/generated)\/).*\.(?:ts|mjs|mts|sh|md)$|^test\/promises\/.*\.json$/;
+  /^(?!.*(?:node_modules|docs\/generated)\/).*\.(?:tsx?|mjs|mts|sh|md)$|^test\/promises\/.*\.json$/;
 /** Sentences with these starts have no subject, or a person instead of a thing in the code. */
 const SENTENCE_STARTS = /^(?:What|Who|Whoever|Whose|Whatever|Of|Nobody|Somebody|Everybody)\b/;
 /** At the start of a comment these words have no antecedent. */

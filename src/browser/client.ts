@@ -6,6 +6,8 @@ import { BrowserSpaces } from './spaces/spaces.js';
 import { ToolRegistry } from './tools/registry.js';
 import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
 import type { Me } from './view/types.js';
+import type { Caller } from './worklist/types.js';
+import { BrowserWorklist, type WorklistChoice } from './worklist/worklist.js';
 
 export interface BrowserClientOptions extends ApiOptions, ToolSettings {
   /** Functions of this page by name of their tools. More can be added with `registerTool`. */
@@ -24,6 +26,10 @@ export interface BrowserClient {
   readonly spaces: BrowserSpaces;
   /** One space, which need not exist. */
   space(id: string): BrowserSpace;
+  /** The calls that wait, across the conversations of the caller's tenant. */
+  worklist(choice?: WorklistChoice): BrowserWorklist;
+  /** Who sends the requests, as the API sees it. @throws {ApiError} */
+  session(): Promise<Caller>;
   /**
    * Adds a function, also for calls that wait since a few seconds (`graceMs`). Returns how to take it away again.
    * @throws {TypeError} for a name that is taken
@@ -44,6 +50,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       new BrowserConversation(id, { api, registry, settings, agent, me }),
     spaces: new BrowserSpaces(api),
     space: (id) => new BrowserSpace(id, { api, me: me?.id }),
+    worklist: (choice) => new BrowserWorklist(api, choice),
+    session: () => api.read<Caller>('/v1/session'),
     registerTool: (name, tool) => registry.add(name, tool),
   };
 }

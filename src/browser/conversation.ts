@@ -171,15 +171,19 @@ export class BrowserConversation {
       readonly requestId?: string;
       readonly argsDigest?: string | undefined;
       readonly claimId?: string;
+      /** The request goes on when the page is left. */
+      readonly keepalive?: boolean;
     } = {},
   ): Promise<Verdict> {
     const shown = this.#model.view.pending.find((call) => call.toolCallId === toolCallId);
     const { requestId = newId(), claimId, argsDigest = shown?.argsDigest } = options;
-    return this.#change(`${callPath(toolCallId)}/resolution`, {
+    const body = {
       ...{ resolution, requestId },
       ...(argsDigest === undefined ? {} : { argsDigest }),
       ...(claimId === undefined ? {} : { claimId }),
-    });
+    };
+    const { keepalive } = options;
+    return this.#change(`${callPath(toolCallId)}/resolution`, body, { keepalive });
   }
 
   /**
@@ -301,8 +305,12 @@ export class BrowserConversation {
     this.#changed();
   }
 
-  #change<Value>(path: string, body: object): Promise<Value> {
-    return this.#deps.api.change<Value>(`${this.#path}${path}`, body);
+  #change<Value>(
+    path: string,
+    body: object,
+    options: { readonly keepalive?: boolean | undefined } = {},
+  ): Promise<Value> {
+    return this.#deps.api.change<Value>(`${this.#path}${path}`, body, options);
   }
 
   #changed(): void {

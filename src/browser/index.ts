@@ -61,6 +61,12 @@ export type {
   SpaceView,
 } from './spaces/types.js';
 
+// The worklist, and who reads it.
+
+export type { WorklistCounts, WorklistFilter, WorklistItem } from '../protocol/log/worklist.js';
+export type { Caller, WorklistView } from './worklist/types.js';
+export type { BrowserWorklist, WorklistChoice } from './worklist/worklist.js';
+
 // Functions of pages.
 
 export type { ClientTool, ClientToolContext, ClientTools, ToolSettings } from './tools/types.js';

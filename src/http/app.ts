@@ -35,11 +35,12 @@ import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTriggerRoutes } from './routes/triggers.js';
 import { addTurnRoutes } from './routes/turns.js';
 import { addSpaceRoutes } from './spaces/routes.js';
+import { uiRouter } from './ui/routes.js';
 import { addWorklistRoutes } from './worklist/routes.js';
 
 /**
- * Builds the app. `identify` identifies the sender of every request but those to `/healthz`, `/readyz` and
- * `/openapi.json`. Requests that pages of other sites have a browser send are refused: 421 `host_not_allowed`, 403
+ * Builds the app. `identify` identifies the sender of every request but those to `/healthz`, `/readyz`,
+ * `/openapi.json` and the files of the web page, `/ui`. Requests that pages of other sites have a browser send are refused: 421 `host_not_allowed`, 403
  * `origin_not_allowed`.
  * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
  * @example const server = await serve(createApp({ client, reader, conversations: store, identify }), { port: 8080 });
@@ -73,6 +74,7 @@ export function createApp(deps: AppDeps): Express {
   if (deps.codec !== undefined) app.use('/codec', allowOrigins(forUi(deps.codec.origins)));
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
+  if (deps.ui !== 'off') app.use(uiRouter());
   app.use(identifyCallers(deps, openPaths(deps)));
   app.use(limitCallers({ ...limits, isFree: isUnlimited }));
   app.use(checkKey(), refuseRunning({ callerOf, isRefusable }));

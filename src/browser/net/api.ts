@@ -30,6 +30,8 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** The request goes on when its page is left. Browsers allow 64 KiB of bodies at a time. */
+  readonly keepalive?: boolean | undefined;
 }
 
 export class Api {
@@ -66,14 +68,14 @@ export class Api {
   async change<Value>(
     path: string,
     body: object | undefined,
-    { method = 'POST', signal }: Pick<Sending, 'method' | 'signal'> = {},
+    { method = 'POST', signal, keepalive }: Pick<Sending, 'method' | 'signal' | 'keepalive'> = {},
   ): Promise<Value> {
     const { timing } = this;
     const backOff = new BackOff(timing);
     const end = Date.now() + timing.giveUpMs;
     for (;;) {
       try {
-        return await this.#changeOnce<Value>(path, { method, body, signal });
+        return await this.#changeOnce<Value>(path, { method, body, signal, keepalive });
       } catch (error) {
         if (!(error instanceof ApiError) || !error.isPassing || signal?.aborted === true)
           throw error;
@@ -121,7 +123,7 @@ export class Api {
 
   async #send(path: string, sending: Sending, token: string | undefined): Promise<Response> {
     const { fetch: fetched = globalThis.fetch, credentials, headers } = this.#options;
-    const { method = 'GET', body, signal } = sending;
+    const { method = 'GET', body, signal, keepalive } = sending;
     const limit = limited(signal, this.timing.silenceMs);
     try {
       return await fetched(this.#address(path, sending.query), {
@@ -134,6 +136,7 @@ export class Api {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(credentials === undefined ? {} : { credentials }),
+        ...(keepalive === true ? { keepalive } : {}),
         signal: limit.signal,
         cache: 'no-store',
       });

@@ -113,6 +113,7 @@ async function introduce(stack: Stack, config: Config, flags: DevFlags): Promise
   print(`worker    pid ${stack.worker().pid}  agents ${flags.agents}`);
   print(`api       ${apiUrl}  (${DEVELOPMENT_NOTICE})`);
   print(`secret    ${secretText(stack.secret)}`);
+  if (config.ui === 'on') print(`inbox     ${apiUrl}/ui/inbox  (sign in with the secret)`);
   print(`model     ${flags.model ?? 'as the agents say'}`);
   const agent = await firstAgent(stack);
   const body = JSON.stringify({ agent, message: flags.tryMessage ?? 'Hello' });

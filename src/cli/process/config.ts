@@ -34,6 +34,8 @@ export interface Config {
   readonly sdkGuards: boolean;
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
+  /** Serve the web page for people, under `/ui`. */
+  readonly ui: 'on' | 'off';
   /** Origins whose pages may use the API. */
   readonly corsOrigins: readonly string[];
   /** The schemes that identify callers. */
@@ -116,6 +118,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     audit: values.COLLOQUY_AUDIT,
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
+    ui: values.COLLOQUY_UI,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,
     apiMetrics: placeOf(values.COLLOQUY_API_METRICS),

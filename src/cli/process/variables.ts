@@ -107,6 +107,9 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Origins of Temporal UIs whose pages may have payloads decoded by the API, separated by commas.',
     ),
+  COLLOQUY_UI: oneOf('on', 'off')
+    .default('on')
+    .describe('`off`: the API does not serve the web page for people, `/ui`.'),
   COLLOQUY_CORS_ORIGINS: origins
     .default([])
     .describe(

@@ -50,7 +50,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const { schemes, notice, lines } = await configuredIdentity(config, colloquy);
   const app = await colloquy.app({
     ...schemes,
-    ...{ log, allowedHosts, codecOrigins: uiOrigins, limits },
+    ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, ui: config.ui },
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
   });
@@ -64,6 +64,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     onStop(resolve);
   });
   announceReady(`api     ${server.url}  pid ${process.pid}  (${notice})`);
+  if (config.ui === 'on') process.stdout.write(`inbox   ${server.url}/ui/inbox\n`);
   for (const line of lines) process.stdout.write(`${line}\n`);
   await stopped;
   await server.close();

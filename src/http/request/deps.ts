@@ -63,6 +63,8 @@ export interface AppDeps {
   readonly cors?: CorsOptions;
   /** @defaultValue the client's own */
   readonly agents?: () => Promise<readonly AgentManifest[]>;
+  /** The web page for people, under `/ui`. @defaultValue "on" */
+  readonly ui?: 'on' | 'off';
   /** Receives one line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Endpoints of webhooks and their deliveries. @defaultValue the API manages none */

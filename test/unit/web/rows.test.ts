@@ -1,0 +1,91 @@
+/** The rows of the inbox: their order, their search, and that none moves by itself. */
+import type { WorklistItem } from 'colloquy/browser';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  arranged,
+  type Choice,
+  EXPIRING_MS,
+  neighbour,
+  rowsOf,
+  waitingChanges,
+} from '../../../web/inbox/model/rows.js';
+
+const NOW = Date.parse('2030-01-01T00:00:00.000Z');
+const time = (ms: number) => new Date(NOW + ms).toISOString();
+
+function item(ref: string, more: Partial<WorklistItem> = {}): WorklistItem {
+  return {
+    ...{ tenant: 'default', conversationId: `c-${ref}`, ref, toolCallId: 'call_1', turnId: 't1' },
+    ...{ tool: 'pay', agent: 'shop', executor: 'server', kind: 'approval', preview: '{}' },
+    ...{ openedAt: time(0), deadline: time(7_200_000), requesters: [], audience: 'everyone' },
+    ...{ mayAnswer: true, why: 'everyone may' },
+    ...more,
+  };
+}
+
+const DEFAULT: Choice = { view: 'mine', sort: 'deadline', search: '' };
+const refs = (items: readonly WorklistItem[]) => items.map(({ ref }) => ref).join(' ');
+const shownBy = (items: readonly WorklistItem[], choice: Partial<Choice>) =>
+  refs(arranged(items, { ...DEFAULT, ...choice }, NOW));
+const mapOf = (items: readonly WorklistItem[]) => new Map(items.map((one) => [one.ref, one]));
+
+describe('the list', () => {
+  const items = [
+    item('a', { deadline: time(EXPIRING_MS), openedAt: time(-3) }),
+    item('b', { deadline: time(EXPIRING_MS - 1), openedAt: time(-1), requesters: ['Ann'] }),
+    item('c', { deadline: time(-1), openedAt: time(-2), title: 'Refund', preview: '{"n":"B 7"}' }),
+  ];
+
+  it('is in the order of deadlines, or of age', () => {
+    expect(shownBy(items, {})).toBe('c b a');
+    expect(shownBy(items, { sort: 'age' })).toBe('a c b');
+  });
+
+  it('of expiring calls has those with less than an hour, late ones included', () => {
+    expect(shownBy(items, { view: 'expiring' })).toBe('c b');
+  });
+
+  it.each([
+    ['refund', 'c'],
+    [' ANN  ', 'b'],
+    ['pay b', 'c b'],
+    ['c-a', 'a'],
+    ['nothing', ''],
+  ])('finds %j: %j', (search, found) => {
+    expect(shownBy(items, { search })).toBe(found);
+  });
+});
+
+describe('rows that are shown', () => {
+  it('keep their places when calls come and go', () => {
+    const subset = fc.subarray(['a', 'b', 'c', 'd', 'e', 'f'].map((ref) => item(ref)));
+    fc.assert(
+      fc.property(subset, subset, (shown, now) => {
+        const rows = rowsOf(shown, mapOf(now));
+        expect(refs(rows.map((row) => row.item))).toBe(refs(shown));
+        const { fresh, over } = waitingChanges(rows, now);
+        expect(shown.length + fresh - over).toBe(now.length);
+      }),
+    );
+  });
+
+  it('have the newest state of their call, and the last one once it is over', () => {
+    const [before, after] = [item('a'), item('a', { deadline: time(9) })];
+    expect(rowsOf([before], mapOf([after]))).toEqual([{ item: after, isOver: false }]);
+    expect(rowsOf([before], new Map())).toEqual([{ item: before, isOver: true }]);
+  });
+
+  it.each([
+    [undefined, 1, 'a'],
+    [undefined, -1, 'd'],
+    ['a', 1, 'c'],
+    ['d', -1, 'c'],
+    ['d', 1, 'd'],
+    ['a', -1, 'a'],
+  ] as const)('from %s, %i leads to %s, past calls that are over', (from, step, to) => {
+    const shown = ['a', 'b', 'c', 'd'].map((ref) => item(ref));
+    const rows = rowsOf(shown, mapOf(shown.filter(({ ref }) => ref !== 'b')));
+    expect(neighbour(rows, from, { step })).toBe(to);
+  });
+});

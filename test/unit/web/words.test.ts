@@ -1,0 +1,124 @@
+/** The sentences of the inbox, and its keys. */
+import type { Verdict } from 'colloquy/browser';
+import { describe, expect, it } from 'vitest';
+import { VERDICT_PRECEDENCE } from '../../../src/protocol/calls/resolutions.js';
+import { commandOf, KEYS } from '../../../web/inbox/model/keys.js';
+import { agoWords, deadlineState, durationWords } from '../../../web/inbox/model/times.js';
+import {
+  extendSentence,
+  problemSentence,
+  verdictSentence,
+} from '../../../web/inbox/model/words.js';
+
+const NOW = Date.parse('2030-01-01T00:00:10.000Z');
+const AT = '2030-01-01T00:00:07.000Z';
+const ACCEPTED = { verdict: 'accepted', toolCallId: 'c', seq: 1 } as const;
+
+const SENTENCES: readonly (readonly [Verdict, string])[] = [
+  [ACCEPTED, 'Denied'],
+  [{ ...ACCEPTED, checked: false }, 'Denied; a worker still checks it'],
+  [
+    { ...ACCEPTED, verdict: 'accepted_late' },
+    'Denied after the deadline: the agent gets it as new input',
+  ],
+  [{ verdict: 'duplicate', first: ACCEPTED }, 'Denied'],
+  [
+    { verdict: 'queued', requestId: 'r', reason: 'no_worker' },
+    'No worker is up; your answer is kept',
+  ],
+  [{ verdict: 'queued', requestId: 'r' }, 'Not judged yet; your answer is kept'],
+  [
+    { verdict: 'stale', why: 'already_resolved', status: 'denied', by: 'Lena', at: AT },
+    'Decided by Lena 3 s ago: denied',
+  ],
+  [{ verdict: 'stale', why: 'already_resolved', status: 'expired' }, 'Decided: expired'],
+  [
+    {
+      verdict: 'stale',
+      why: 'other_kind',
+      status: 'awaiting_client',
+      openKind: 'client_execution',
+    },
+    'The call waits for something else by now: client_execution',
+  ],
+  [{ verdict: 'stale', why: 'not_holder', status: 'running', by: 'tab' }, 'tab holds the call'],
+  [
+    { verdict: 'forbidden', reason: 'requesters may not decide' },
+    'You may not answer this call: requesters may not decide',
+  ],
+  [{ verdict: 'expired', deadline: AT }, 'Too late: the deadline passed 3 s ago'],
+  [
+    { verdict: 'invalid', problems: [{ path: '/argsDigest', message: 'has changed' }] },
+    'Not taken: /argsDigest has changed',
+  ],
+  [{ verdict: 'unknown', what: 'conversation' }, 'The conversation is gone'],
+  [{ verdict: 'unknown', what: 'tool_call' }, 'The call is gone'],
+];
+
+describe('a verdict', () => {
+  it.each(SENTENCES)('%j is: %s', (verdict, text) => {
+    expect(verdictSentence(verdict, 'deny', NOW).text).toBe(text);
+  });
+
+  it('of each kind has a sentence, and only those that count are good', () => {
+    const kinds = new Set(SENTENCES.map(([{ verdict }]) => verdict));
+    expect([...kinds].sort()).toEqual([...VERDICT_PRECEDENCE].sort());
+    for (const [verdict] of SENTENCES) {
+      const counts = ['accepted', 'accepted_late', 'duplicate'].includes(verdict.verdict);
+      const { tone } = verdictSentence(verdict, 'approve', NOW);
+      expect(tone).toBe(counts ? 'good' : verdict.verdict === 'queued' ? 'kept' : 'bad');
+    }
+  });
+
+  it('on a deadline, and a request without one, have their own', () => {
+    const moved = { ...ACCEPTED, deadline: AT };
+    expect(extendSentence(moved, NOW).text).toContain('Waits until');
+    expect(extendSentence({ verdict: 'duplicate', first: moved }, NOW).tone).toBe('good');
+    expect(extendSentence({ verdict: 'expired', deadline: AT }, NOW).tone).toBe('bad');
+    const problem = { status: 403, code: 'forbidden', detail: 'No' };
+    expect(problemSentence(problem).text).toBe('Not sent: No (forbidden)');
+  });
+});
+
+it.each([
+  [-5, '0 s'],
+  [999, '0 s'],
+  [61_000, '1 min 1 s'],
+  [3_600_000, '1 h'],
+  [90_061_000, '1 d 1 h'],
+  [86_460_000, '1 d'],
+])('%i ms are %s', (ms, words) => {
+  expect(durationWords(ms)).toBe(words);
+});
+
+it('a deadline has its words, and the part of the time that is left', () => {
+  const call = { openedAt: '2030-01-01T00:00:00.000Z', deadline: '2030-01-01T00:00:20.000Z' };
+  expect(deadlineState(call, NOW)).toEqual({
+    ...{ text: '10 s left', left: 0.5, isSoon: true, isOver: false },
+  });
+  expect(deadlineState(call, NOW + 12_000)).toMatchObject({
+    ...{ text: 'deadline passed 2 s ago', left: 0, isOver: true },
+  });
+  expect(agoWords(AT, NOW - 3_000)).toBe('just now');
+});
+
+describe('a key', () => {
+  const pressed = (key: string, more = {}) => ({
+    ...{ key, ctrlKey: false, metaKey: false, altKey: false, repeat: false, isWriting: false },
+    ...more,
+  });
+
+  it('of the list is its command; Enter and Escape are none', () => {
+    for (const [key, { command }] of Object.entries(KEYS))
+      expect(commandOf(pressed(key))).toBe(command);
+    for (const key of ['Enter', 'Escape', ' ', 'A', 'toString'])
+      expect(commandOf(pressed(key))).toBeUndefined();
+  });
+
+  it.each(['ctrlKey', 'metaKey', 'altKey', 'isWriting', 'repeat'])(
+    'with %s approves nothing',
+    (flag) => {
+      expect(commandOf(pressed('a', { [flag]: true }))).toBeUndefined();
+    },
+  );
+});

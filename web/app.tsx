@@ -1,0 +1,97 @@
+/** The page: the sign-in, or the inbox of the person who is signed in. */
+import { ApiError } from 'colloquy/browser';
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { Inbox } from './inbox/inbox.js';
+import { forgetToken, keptToken, type Session, signIn, signInAgain } from './session/session.js';
+import { SignIn, SignInAgain } from './session/sign-in.js';
+
+type State =
+  | { readonly is: 'starting' }
+  | { readonly is: 'out' }
+  | { readonly is: 'in'; readonly session: Session };
+
+export function App(): ReactNode {
+  const [state, setState] = useState<State>(() => ({
+    is: keptToken() === undefined ? 'out' : 'starting',
+  }));
+  useEffect(() => {
+    if (state.is !== 'starting') return;
+    return restore((session) =>
+      setState(session === undefined ? { is: 'out' } : { is: 'in', session }),
+    );
+  }, [state.is]);
+  const signedIn = (session: Session): void => setState({ is: 'in', session });
+  if (state.is === 'starting')
+    return (
+      <main className="narrow">
+        <h1>Inbox</h1>
+        <p role="status">Waits for an answer of the API …</p>
+      </main>
+    );
+  if (state.is === 'out')
+    return <SignIn onToken={async (token) => signedIn(await signIn(token))} />;
+  const { session } = state;
+  const signOut = (): void => {
+    forgetToken();
+    setState({ is: 'out' });
+  };
+  return (
+    <SignedIn
+      session={session}
+      onSignOut={signOut}
+      onToken={async (token) => signedIn(await signInAgain(session, token))}
+    />
+  );
+}
+
+function SignedIn(props: {
+  readonly session: Session;
+  readonly onSignOut: () => void;
+  readonly onToken: (token: string) => Promise<void>;
+}): ReactNode {
+  const { session, onSignOut, onToken } = props;
+  const isRefused = useSyncExternalStore(session.subscribe, session.isRefused);
+  const { actor, verified } = session.caller;
+  return (
+    <>
+      {verified ? undefined : (
+        <aside className="notice" aria-label="Identity">
+          Nothing proves who you are: you act as the development identity <b>{actor.id}</b>, on this
+          machine only.
+        </aside>
+      )}
+      {/* A new session is another person, who gets nothing of the one before. */}
+      <Inbox key={actor.id} session={session} onSignOut={onSignOut} />
+      {isRefused ? (
+        <SignInAgain actor={actor.id} onToken={onToken} onSignOut={onSignOut} />
+      ) : undefined}
+    </>
+  );
+}
+
+const RETRY_MS = 1_000;
+
+/** Signs in with the kept token, over the time in which the API does not answer. Returns how to stop. */
+function restore(done: (session: Session | undefined) => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+  const attempt = async (): Promise<void> => {
+    try {
+      const session = await signIn(keptToken() ?? '');
+      if (!isStopped) done(session);
+    } catch (error) {
+      if (isStopped) return;
+      if (error instanceof ApiError && error.isPassing)
+        timer = setTimeout(() => void attempt(), RETRY_MS);
+      else {
+        forgetToken();
+        done(undefined);
+      }
+    }
+  };
+  void attempt();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

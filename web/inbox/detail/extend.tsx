@@ -1,0 +1,41 @@
+/** Moves the deadline of a call. */
+import { ApiError, type BrowserConversation } from 'colloquy/browser';
+import { type ReactNode, useState } from 'react';
+import { extendSentence, type Sentence } from '../model/words.js';
+
+const STEPS: readonly (readonly [string, string])[] = [
+  ['15 minutes', '+15 min'],
+  ['1 hour', '+1 h'],
+  ['1 day', '+1 d'],
+];
+
+export function Extend(props: {
+  readonly conversation: BrowserConversation;
+  readonly toolCallId: string;
+}): ReactNode {
+  const { conversation, toolCallId } = props;
+  const [sentence, setSentence] = useState<Sentence>();
+  const [isBusy, setBusy] = useState(false);
+  const extend = async (by: string): Promise<void> => {
+    setBusy(true);
+    try {
+      setSentence(extendSentence(await conversation.extend(toolCallId, { by }), Date.now()));
+    } catch (error) {
+      const detail = error instanceof ApiError ? error.problem.detail : String(error);
+      setSentence({ text: `Not extended: ${detail}`, tone: 'bad' });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <section className="extend" aria-label="Deadline">
+      <span>Deadline</span>
+      {STEPS.map(([by, text]) => (
+        <button key={by} type="button" disabled={isBusy} onClick={() => void extend(by)}>
+          {text}
+        </button>
+      ))}
+      <span role="status">{sentence?.text}</span>
+    </section>
+  );
+}

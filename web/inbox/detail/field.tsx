@@ -1,0 +1,96 @@
+/** One field of an answer, with its help and its error. */
+import type { Field } from 'colloquy/browser';
+import { type ReactNode, useId } from 'react';
+
+export interface FieldProps {
+  readonly field: Field;
+  readonly value: unknown;
+  readonly error: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}
+
+export function FormField({ field, value, error, onChange }: FieldProps): ReactNode {
+  const id = useId();
+  const { title, help, required, type } = field;
+  const described = `${id}-help ${id}-error`;
+  const own = { id, 'aria-describedby': described, 'aria-invalid': error !== undefined, required };
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {title}
+        {required && type !== 'checkbox' ? '' : type === 'checkbox' ? '' : ' (optional)'}
+      </label>
+      <Input field={field} value={value} own={own} onChange={onChange} />
+      <p id={`${id}-help`} className="hint">
+        {help}
+      </p>
+      <p id={`${id}-error`} className="error" role="alert">
+        {error === undefined ? '' : `${title} ${error}`}
+      </p>
+    </div>
+  );
+}
+
+interface InputProps extends Pick<FieldProps, 'field' | 'value' | 'onChange'> {
+  readonly own: {
+    readonly id: string;
+    readonly required: boolean;
+    readonly 'aria-describedby': string;
+    readonly 'aria-invalid': boolean;
+  };
+}
+
+function Input({ field, value, own, onChange }: InputProps): ReactNode {
+  const { type, options = [] } = field;
+  if (type === 'checkbox') {
+    const { required: _required, ...rest } = own;
+    return (
+      <input
+        {...rest}
+        type="checkbox"
+        checked={value === true}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+    );
+  }
+  if (type === 'select' || type === 'multi-select') {
+    const isMulti = type === 'multi-select';
+    return (
+      <select
+        {...own}
+        multiple={isMulti}
+        value={isMulti ? textsOf(value) : textOf(value)}
+        onChange={(event) => {
+          const chosen = [...event.target.selectedOptions].map((option) => option.value);
+          onChange(isMulti ? chosen : (chosen[0] ?? ''));
+        }}
+      >
+        {isMulti ? undefined : <option value="">–</option>}
+        {options.map((option) => (
+          <option key={String(option.value)} value={String(option.value)}>
+            {option.title}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  return (
+    <input
+      {...own}
+      type={type === 'number' ? 'text' : type}
+      inputMode={type === 'number' ? 'decimal' : undefined}
+      value={textOf(value)}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : '';
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((one) => textOf(one)) : [];
+}

@@ -1,0 +1,47 @@
+/** Values of a model or a person, as text: nothing of them becomes markup. */
+import type { Json } from 'colloquy/browser';
+import type { ReactNode } from 'react';
+
+/** Longer texts are folded. */
+const LONG_CHARS = 1_500;
+
+/** The fields of an object, one below the other; nested values as JSON. */
+export function Values({ value }: { readonly value: Json | undefined }): ReactNode {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return <Value value={value} />;
+  const fields = Object.entries(value);
+  if (fields.length === 0) return <p className="hint">No arguments.</p>;
+  return (
+    <dl className="values">
+      {fields.map(([name, part]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <Value value={part as Json} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ value }: { readonly value: Json }): ReactNode {
+  const isNested = typeof value === 'object' && value !== null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, isNested ? 2 : 0);
+  if (text.length > LONG_CHARS)
+    return (
+      <details>
+        <summary>
+          {text.slice(0, 200)}… ({text.length} characters)
+        </summary>
+        <pre tabIndex={0}>{text}</pre>
+      </details>
+    );
+  if (isNested) return <pre tabIndex={0}>{text}</pre>;
+  return (
+    <span className={typeof value === 'string' ? 'text' : 'text code'}>
+      {text === '' ? '“”' : text}
+    </span>
+  );
+}

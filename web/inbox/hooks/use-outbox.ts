@@ -1,0 +1,55 @@
+/** The answers on their way, which are sent when the page is left. */
+import { ApiError, type Problem } from 'colloquy/browser';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import type { Session } from '../../session/session.js';
+import { Outbox, type OutgoingAnswer } from '../model/outbox.js';
+
+/** Browsers let requests of 64 KiB in all outlive their page. */
+const MAX_KEPT_ALIVE = 60_000;
+
+export function useOutbox(session: Session): {
+  readonly outbox: Outbox;
+  readonly answers: readonly OutgoingAnswer[];
+} {
+  const outbox = useMemo(() => outboxOf(session), [session]);
+  useEffect(() => {
+    const leave = (): void => outbox.leave();
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (outbox.getSnapshot().some(({ state }) => state === 'sending')) event.preventDefault();
+    };
+    addEventListener('pagehide', leave);
+    addEventListener('beforeunload', ask);
+    return () => {
+      removeEventListener('pagehide', leave);
+      removeEventListener('beforeunload', ask);
+      // Signing out leaves the page as well.
+      outbox.leave();
+    };
+  }, [outbox]);
+  const { subscribe, getSnapshot } = outbox;
+  return { outbox, answers: useSyncExternalStore(subscribe, getSnapshot) };
+}
+
+function outboxOf({ client }: Session): Outbox {
+  return new Outbox({
+    newId,
+    problemOf,
+    send: async ({ conversationId, toolCallId, resolution, ...answer }, isLeaving) => {
+      const keepalive = isLeaving && JSON.stringify(resolution).length < MAX_KEPT_ALIVE;
+      const { requestId, argsDigest } = answer;
+      const options = { requestId, argsDigest, keepalive };
+      return await client.conversation(conversationId).resolve(toolCallId, resolution, options);
+    },
+  });
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem;
+  return { status: 0, code: 'unreachable', detail: String(error) };
+}
+
+/** `randomUUID` exists only on pages served by TLS, and on this machine. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

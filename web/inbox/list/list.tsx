@@ -1,0 +1,97 @@
+/** The rows of the list. Only those that are seen are in the document, so 10,000 are as fast as ten. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { WorklistItem } from 'colloquy/browser';
+import { memo, type ReactNode, useEffect, useRef } from 'react';
+import { useCoarseNow } from '../../shared/now.js';
+import { nameOf, type Row } from '../model/rows.js';
+import { agoWords } from '../model/times.js';
+import { Deadline } from './deadline.js';
+
+const ROW_PX = 92;
+
+export interface ListProps {
+  readonly rows: readonly Row[];
+  readonly current: string | undefined;
+  readonly selected: ReadonlySet<string>;
+  readonly onOpen: (ref: string) => void;
+  readonly onSelect: (ref: string) => void;
+}
+
+export function List({ rows, current, selected, onOpen, onSelect }: ListProps): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 6,
+    getItemKey: (index) => rows[index]?.item.ref ?? index,
+  });
+  const at = rows.findIndex(({ item }) => item.ref === current);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at);
+  }, [at, virtual]);
+  return (
+    <div className="scroller" ref={scroller}>
+      <ul style={{ blockSize: virtual.getTotalSize() }} aria-label="Waiting calls">
+        {virtual.getVirtualItems().map(({ index, start, key }) => {
+          const row = rows[index];
+          if (row === undefined) return undefined;
+          const { ref } = row.item;
+          return (
+            <li
+              key={key}
+              style={{ transform: `translateY(${start}px)` }}
+              className={classOf(row, ref === current)}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+            >
+              <input
+                type="checkbox"
+                aria-label={`Select ${nameOf(row.item)}`}
+                checked={selected.has(ref)}
+                disabled={row.isOver}
+                onChange={() => onSelect(ref)}
+              />
+              <button
+                type="button"
+                aria-current={ref === current ? 'true' : undefined}
+                onClick={() => onOpen(ref)}
+              >
+                <Content item={row.item} isOver={row.isOver} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function classOf({ isOver }: Row, isCurrent: boolean): string {
+  return ['row', ...(isCurrent ? ['current'] : []), ...(isOver ? ['over'] : [])].join(' ');
+}
+
+const MINUTE_MS = 60_000;
+
+const Content = memo(function Content(props: {
+  readonly item: WorklistItem;
+  readonly isOver: boolean;
+}): ReactNode {
+  const { item, isOver } = props;
+  const now = useCoarseNow(MINUTE_MS);
+  const { title, tool, reason, preview, requesters, conversationId, risk } = item;
+  return (
+    <>
+      <span className="line">
+        <b>{title ?? tool}</b>
+        {risk === undefined ? undefined : <span className={`risk ${risk}`}>{risk} risk</span>}
+        {isOver ? <span>waits no longer</span> : <Deadline {...item} />}
+      </span>
+      <span className="line cut">{reason ?? preview}</span>
+      <span className="line cut hint">
+        {requesters.length === 0 ? '' : `${requesters.join(', ')} asked · `}
+        {conversationId} · {tool} · since {agoWords(item.openedAt, now)}
+      </span>
+    </>
+  );
+});

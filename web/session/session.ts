@@ -1,0 +1,104 @@
+/** The person for whom the page acts. The token is kept for the tab alone, and is sent in a header, never in an address. */
+import { ApiError, type BrowserClient, type Caller, createBrowserClient } from 'colloquy/browser';
+
+const KEY = 'colloquy.token';
+/** An answer that the API cannot take now is sent until it can: nothing but the person gives it up. */
+const GIVE_UP_MS = 7 * 86_400_000;
+
+export class Session {
+  readonly caller: Caller;
+  readonly client: BrowserClient;
+  readonly #listeners = new Set<() => void>();
+  #token: string | undefined;
+  #renewal:
+    | { readonly promise: Promise<string>; readonly resolve: (token: string) => void }
+    | undefined;
+
+  constructor(token: string, caller: Caller) {
+    this.caller = caller;
+    this.#token = token;
+    const { id, roles } = caller.actor;
+    this.client = createBrowserClient({
+      ...{ baseUrl: '', timing: { giveUpMs: GIVE_UP_MS, maxPauseMs: 5_000 } },
+      me: roles === undefined ? { id } : { id, roles },
+      getToken: () => this.#nextToken(),
+    });
+  }
+
+  /** Whether the API has refused the token: requests wait for `renew`. Bound, as is `subscribe`. */
+  readonly isRefused = (): boolean => this.#renewal !== undefined;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Requests that wait go on with the new token of the same caller. */
+  renew(token: string): void {
+    sessionStorage.setItem(KEY, token);
+    const renewal = this.#renewal;
+    this.#renewal = undefined;
+    renewal?.resolve(token);
+    this.#tell();
+  }
+
+  /** The client asks for a token once, and again when the API has refused the one before. */
+  #nextToken(): string | Promise<string> {
+    const token = this.#token;
+    this.#token = undefined;
+    if (token !== undefined) return token;
+    if (this.#renewal === undefined) {
+      this.#renewal = Promise.withResolvers<string>();
+      this.#tell();
+    }
+    return this.#renewal.promise;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The caller whom the token names. @throws {ApiError} 401 for none */
+async function callerOf(token: string): Promise<Caller> {
+  return await createBrowserClient({ baseUrl: '', token }).session();
+}
+
+/** @throws {ApiError} */
+export async function signIn(token: string): Promise<Session> {
+  const caller = await callerOf(token);
+  sessionStorage.setItem(KEY, token);
+  return new Session(token, caller);
+}
+
+/**
+ * Signs in anew where the token of a session was refused. The same caller goes on with its session; another one gets a
+ * new one. @throws {ApiError}
+ */
+export async function signInAgain(session: Session, token: string): Promise<Session> {
+  const caller = await callerOf(token);
+  const isSame =
+    caller.actor.id === session.caller.actor.id && caller.tenants[0] === session.caller.tenants[0];
+  if (!isSame) {
+    sessionStorage.setItem(KEY, token);
+    return new Session(token, caller);
+  }
+  session.renew(token);
+  return session;
+}
+
+export function keptToken(): string | undefined {
+  return sessionStorage.getItem(KEY) ?? undefined;
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(KEY);
+}
+
+/** The reason in words why a sign-in failed. */
+export function signInProblem(error: unknown): string {
+  if (!(error instanceof ApiError)) return String(error);
+  const { status, detail } = error.problem;
+  if (status === 401) return 'The API does not know this token.';
+  return status === 0 ? 'The API does not answer. Try again.' : detail;
+}
