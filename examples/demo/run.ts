@@ -110,6 +110,8 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
     ]);
     timeline.note(`refunds actually made: ${await countLines(ledger)}`);
     if (keep) timeline.note('everything keeps running; Ctrl-C stops it');
+    if (keep && process.env['COLLOQUY_UI'] !== 'off')
+      timeline.note(`inbox: ${stack.apiUrl}/ui/inbox, token: in ${stack.secret.file}`);
     timeline.note(await whereToLook(stack, { keep, conversationId }));
     if (keep) await interrupted.catch(() => undefined);
   } finally {

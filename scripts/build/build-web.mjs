@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const at = (path) => `${root}${path}`;
-const keyFile = at('dist/ui.key');
+const keyFile = at('dist/.tsbuildinfo/ui.key');
 /** The page imports the built package, as pages of users do. */
 const BUILT = ['browser', 'react', 'net', 'core', 'protocol'].map((name) => `dist/${name}`);
 
@@ -17,6 +17,7 @@ if (isBuilt && readFileSync(keyFile, 'utf8') === key) process.exit(0);
 const { build } = await import('vite');
 const started = performance.now();
 const draft = `dist/ui-${process.pid}`;
+process.on('exit', () => rmSync(at(draft), { recursive: true, force: true }));
 await build({
   configFile: false,
   root: at('web'),

@@ -52,7 +52,7 @@ function Answer({
         <>
           {/* The seconds are for the eyes: read out, they would be said over all else. */}
           <span aria-hidden="true" className="seconds">
-            {Math.max(0, Math.ceil((answer.sendAt - now) / 1000))} s
+            {Math.max(0, Math.floor((answer.sendAt - now) / 1000))} s
           </span>
           <button type="button" onClick={() => outbox.undo(ref)}>
             Undo

@@ -99,7 +99,8 @@ export function hold(
 ): void {
   const { ref, conversationId, toolCallId, deadline } = item;
   const { resolution, argsDigest = item.argsDigest } = answer;
-  const call = { ref, conversationId, toolCallId, deadline, title: nameOf(item) };
+  const title = `${nameOf(item)}, ${conversationId}`;
+  const call = { ref, conversationId, toolCallId, deadline, title };
   outbox.hold({ ...call, resolution, argsDigest });
 }
 

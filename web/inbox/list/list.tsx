@@ -1,7 +1,7 @@
 /** The rows of the list. Only those that are seen are in the document, so 10,000 are as fast as ten. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { WorklistItem } from 'colloquy/browser';
-import { memo, type ReactNode, useEffect, useRef } from 'react';
+import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
 import { nameOf, type Row } from '../model/rows.js';
 import { agoWords } from '../model/times.js';
@@ -30,6 +30,7 @@ export function List({ rows, current, selected, onOpen, onSelect }: ListProps): 
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at);
   }, [at, virtual]);
+  useFocusOnCurrent(scroller, current);
   return (
     <div className="scroller" ref={scroller}>
       <ul style={{ blockSize: virtual.getTotalSize() }} aria-label="Waiting calls">
@@ -65,6 +66,24 @@ export function List({ rows, current, selected, onOpen, onSelect }: ListProps): 
       </ul>
     </div>
   );
+}
+
+/** The focus follows the current row, unless it is somewhere else in the page. */
+function useFocusOnCurrent(
+  scroller: RefObject<HTMLElement | null>,
+  current: string | undefined,
+): void {
+  useEffect(() => {
+    if (current === undefined) return;
+    // The row is in the document once the list has scrolled to it.
+    const frame = requestAnimationFrame(() => {
+      const { activeElement, body } = document;
+      const list = scroller.current;
+      if (activeElement !== body && list?.contains(activeElement) !== true) return;
+      list?.querySelector<HTMLElement>('[aria-current]')?.focus({ preventScroll: true });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [scroller, current]);
 }
 
 function classOf({ isOver }: Row, isCurrent: boolean): string {
