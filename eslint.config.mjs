@@ -387,9 +387,9 @@ export default defineConfig(
           patterns: [
             {
               regex:
-                '^(?!(\\.|colloquy/(browser|react)$|react$|react-dom/client$|@tanstack/react-virtual$))',
+                '^(?!(\\.|colloquy/(browser(/worklist)?|react)$|react$|react-dom/client$|@tanstack/react-virtual$))',
               message:
-                'The web page is built on what pages of users have: colloquy/react, colloquy/browser.',
+                'The web page is built on what pages of users have: colloquy/react, colloquy/browser and its parts.',
             },
           ],
         },

@@ -1,13 +1,13 @@
 /** Entry of pages: one client for each API and user, one conversation object for each conversation. */
 import { BrowserConversation } from './conversation.js';
-import { Api, type ApiOptions } from './net/api.js';
+import { Api, type ApiOptions, type WithApi } from './net/api.js';
+import { defined } from './net/defined.js';
 import { BrowserSpace } from './spaces/space.js';
 import { BrowserSpaces } from './spaces/spaces.js';
 import { ToolRegistry } from './tools/registry.js';
 import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
 import type { Me } from './view/types.js';
 import type { Caller } from './worklist/types.js';
-import { BrowserWorklist, type WorklistChoice } from './worklist/worklist.js';
 
 export interface BrowserClientOptions extends ApiOptions, ToolSettings {
   /** Functions of this page by name of their tools. More can be added with `registerTool`. */
@@ -16,7 +16,7 @@ export interface BrowserClientOptions extends ApiOptions, ToolSettings {
   readonly me?: Me;
 }
 
-export interface BrowserClient {
+export interface BrowserClient extends WithApi {
   /**
    * One conversation. With `agent`, it may not have begun: the first message begins it.
    * @param id Letters, digits, `_`, `.` and `-`.
@@ -26,8 +26,8 @@ export interface BrowserClient {
   readonly spaces: BrowserSpaces;
   /** One space, which need not exist. */
   space(id: string): BrowserSpace;
-  /** The calls that wait, across the conversations of the caller's tenant. */
-  worklist(choice?: WorklistChoice): BrowserWorklist;
+  /** Sends the requests of this client, also to routes for which it has no method. */
+  readonly api: Api;
   /** Who sends the requests, as the API sees it. @throws {ApiError} */
   session(): Promise<Caller>;
   /**
@@ -41,16 +41,13 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
   const { tools, me, leaseMs, graceMs } = options;
   const api = new Api(options);
   const registry = new ToolRegistry(tools);
-  const settings = {
-    ...(leaseMs === undefined ? {} : { leaseMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
-  };
+  const settings = defined({ leaseMs, graceMs });
   return {
     conversation: (id, { agent } = {}) =>
       new BrowserConversation(id, { api, registry, settings, agent, me }),
     spaces: new BrowserSpaces(api),
     space: (id) => new BrowserSpace(id, { api, me: me?.id }),
-    worklist: (choice) => new BrowserWorklist(api, choice),
+    api,
     session: () => api.read<Caller>('/v1/session'),
     registerTool: (name, tool) => registry.add(name, tool),
   };

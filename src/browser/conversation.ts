@@ -171,19 +171,13 @@ export class BrowserConversation {
       readonly requestId?: string;
       readonly argsDigest?: string | undefined;
       readonly claimId?: string;
-      /** The request goes on when the page is left. */
-      readonly keepalive?: boolean;
     } = {},
   ): Promise<Verdict> {
     const shown = this.#model.view.pending.find((call) => call.toolCallId === toolCallId);
     const { requestId = newId(), claimId, argsDigest = shown?.argsDigest } = options;
-    const body = {
-      ...{ resolution, requestId },
-      ...(argsDigest === undefined ? {} : { argsDigest }),
-      ...(claimId === undefined ? {} : { claimId }),
-    };
-    const { keepalive } = options;
-    return this.#change(`${callPath(toolCallId)}/resolution`, body, { keepalive });
+    // JSON leaves fields out that are undefined.
+    const body = { resolution, requestId, argsDigest, claimId };
+    return this.#change(`${callPath(toolCallId)}/resolution`, body);
   }
 
   /**
@@ -305,12 +299,8 @@ export class BrowserConversation {
     this.#changed();
   }
 
-  #change<Value>(
-    path: string,
-    body: object,
-    options: { readonly keepalive?: boolean | undefined } = {},
-  ): Promise<Value> {
-    return this.#deps.api.change<Value>(`${this.#path}${path}`, body, options);
+  #change<Value>(path: string, body: object): Promise<Value> {
+    return this.#deps.api.change<Value>(`${this.#path}${path}`, body);
   }
 
   #changed(): void {

@@ -8,6 +8,7 @@
 export type { ClaimVerdict } from '../protocol/calls/claims.js';
 export type { ExtendVerdict } from '../protocol/calls/extensions.js';
 export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
+export type { Remember, Rule } from '../protocol/calls/rules.js';
 export type { Json, JsonSchema } from '../protocol/values/json.js';
 export { type BrowserClient, type BrowserClientOptions, createBrowserClient } from './client.js';
 export type {
@@ -27,6 +28,7 @@ export type {
   CallState,
   CallView,
   ConversationView,
+  Decided,
   EndedTurn,
   EventView,
   Me,
@@ -61,11 +63,10 @@ export type {
   SpaceView,
 } from './spaces/types.js';
 
-// The worklist, and who reads it.
+// Who sends the requests; `colloquy/browser/worklist` has the worklist.
 
-export type { WorklistCounts, WorklistFilter, WorklistItem } from '../protocol/log/worklist.js';
-export type { Caller, WorklistView } from './worklist/types.js';
-export type { BrowserWorklist, WorklistChoice } from './worklist/worklist.js';
+export type { Api } from './net/api.js';
+export type { Caller } from './worklist/types.js';
 
 // Functions of pages.
 

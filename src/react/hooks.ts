@@ -6,12 +6,15 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type {
   BrowserClient,
   BrowserConversation,
-  BrowserWorklist,
   ConversationView,
   PendingView,
-  WorklistChoice,
-  WorklistView,
 } from '../browser/index.js';
+import {
+  type BrowserWorklist,
+  type WorklistChoice,
+  type WorklistView,
+  worklistOf,
+} from '../browser/worklist/index.js';
 
 export interface UsedConversation {
   /** Sends messages, answers calls, loads older messages. */
@@ -55,7 +58,10 @@ export function usePending({ view }: UsedConversation): readonly PendingView[] {
 /** The calls that wait, over all conversations. A choice with the same fields is the same choice. */
 export function useWorklist(client: BrowserClient, choice: WorklistChoice = {}): UsedWorklist {
   const key = JSON.stringify(choice);
-  const worklist = useMemo(() => client.worklist(JSON.parse(key) as WorklistChoice), [client, key]);
+  const worklist = useMemo(
+    () => worklistOf(client, JSON.parse(key) as WorklistChoice),
+    [client, key],
+  );
   useEffect(() => {
     worklist.open();
     return () => worklist.stop();

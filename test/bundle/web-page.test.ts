@@ -25,6 +25,12 @@ describe('the inbox', () => {
   });
 });
 
+it('colloquy/browser/worklist exports these names', async () => {
+  expect(Object.keys((await import('colloquy/browser/worklist')) as object).sort()).toEqual([
+    ...['BrowserWorklist', 'agentsOf', 'resolveMany', 'worklistOf'],
+  ]);
+});
+
 it('colloquy/react exports these hooks: adding one extends the public surface', async () => {
   expect(Object.keys((await import('colloquy/react')) as object).sort()).toEqual([
     ...['useConversation', 'usePending', 'useWorklist'],

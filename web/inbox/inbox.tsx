@@ -1,5 +1,5 @@
 /** The inbox: the calls that wait, and the one that is open. */
-import type { WorklistItem } from 'colloquy/browser';
+import type { WorklistItem } from 'colloquy/browser/worklist';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../session/session.js';
 import { Denial } from './detail/decision.js';

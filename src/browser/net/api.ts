@@ -1,6 +1,7 @@
 /** Requests to the API: address, credentials, repeats. */
 import { BackOff, pause } from '../../net/retries.js';
 import { isRecord } from '../../protocol/values/json.js';
+import { defined } from './defined.js';
 import { ApiError, refusal, unreachable } from './problem.js';
 import { TIMING, type Timing } from './waiting.js';
 
@@ -32,6 +33,11 @@ export interface Sending {
   readonly signal?: AbortSignal | undefined;
   /** The request goes on when its page is left. Browsers allow 64 KiB of bodies at a time. */
   readonly keepalive?: boolean | undefined;
+}
+
+/** A client, as far as its parts need it. */
+export interface WithApi {
+  readonly api: Api;
 }
 
 export class Api {
@@ -68,14 +74,15 @@ export class Api {
   async change<Value>(
     path: string,
     body: object | undefined,
-    { method = 'POST', signal, keepalive }: Pick<Sending, 'method' | 'signal' | 'keepalive'> = {},
+    sending: Pick<Sending, 'method' | 'signal' | 'keepalive'> = {},
   ): Promise<Value> {
     const { timing } = this;
+    const { signal } = sending;
     const backOff = new BackOff(timing);
     const end = Date.now() + timing.giveUpMs;
     for (;;) {
       try {
-        return await this.#changeOnce<Value>(path, { method, body, signal, keepalive });
+        return await this.#changeOnce<Value>(path, { method: 'POST', ...sending, body });
       } catch (error) {
         if (!(error instanceof ApiError) || !error.isPassing || signal?.aborted === true)
           throw error;
@@ -134,9 +141,8 @@ export class Api {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...sending.headers,
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(credentials === undefined ? {} : { credentials }),
-        ...(keepalive === true ? { keepalive } : {}),
+        // JSON.stringify(undefined) is undefined.
+        ...defined({ body: JSON.stringify(body), credentials, keepalive }),
         signal: limit.signal,
         cache: 'no-store',
       });
@@ -152,7 +158,7 @@ export class Api {
     const { baseUrl, tenant } = this.#options;
     const parameters = new URLSearchParams({
       ...query,
-      ...(tenant === undefined ? {} : { tenant }),
+      ...defined({ tenant }),
     });
     const text = parameters.toString();
     return `${baseUrl.replace(/\/+$/, '')}${path}${text === '' ? '' : `?${text}`}`;

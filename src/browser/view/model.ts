@@ -11,6 +11,7 @@ import type { LiveEvent } from '../../protocol/log/live-events.js';
 import { LiveView, type StreamedAnswer } from '../../protocol/log/live-view.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { Json } from '../../protocol/values/json.js';
+import { defined } from '../net/defined.js';
 import type { Connection } from '../net/following.js';
 import { type Settled, Settler } from './settled.js';
 import { EMPTY, extendTranscript, type Transcript } from './transcript.js';
@@ -183,12 +184,12 @@ export class ViewModel {
     this.#settled ??= this.#settler.settled(this.#transcript, this.#snapshot);
     const { messages, queued, pending } = this.#settled;
     const { answer } = this.#live;
-    const { turn, status = 'unknown', agent, usage = NO_USAGE } = this.#snapshot ?? {};
+    const { turn, status = 'unknown', agent, usage = NO_USAGE, rules } = this.#snapshot ?? {};
     return {
       conversationId: this.#conversationId,
       connection: this.#connection,
       status,
-      ...(agent === undefined ? {} : { agent }),
+      ...defined({ agent, rules }),
       messages: [
         ...messages.map((message) => withProgress(message, this.#progress)),
         ...(answer === undefined ? [] : [streamedView(answer)]),
@@ -215,12 +216,7 @@ function lastTurnOf({ lastTurn }: Transcript): { readonly lastTurn?: EndedTurn }
   if (lastTurn === undefined) return {};
   const { turnId, status, reason, error, output } = lastTurn;
   return {
-    lastTurn: {
-      ...{ turnId, status },
-      ...(reason === undefined ? {} : { reason }),
-      ...(error === undefined ? {} : { error }),
-      ...(output === undefined ? {} : { output }),
-    },
+    lastTurn: { turnId, status, ...defined({ reason, error, output }) },
   };
 }
 
@@ -243,6 +239,6 @@ function streamedView(answer: StreamedAnswer): AssistantMessageView {
       return { key: `${messageId}#${index}`, name, state: 'writing' as const, argumentsJson };
     }),
     ...{ isStreaming: true, isWhole },
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ failure }),
   };
 }

@@ -5,6 +5,7 @@ import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import { formOf } from '../forms/form.js';
+import { defined } from '../net/defined.js';
 import type { AssistantEntry, Entry, LoggedCall, Transcript } from './transcript.js';
 import type {
   AssistantMessageView,
@@ -164,9 +165,7 @@ function assistantView(
     reasoning: reasoning?.join('') ?? '',
     isStreaming: false,
     isWhole: true,
-    ...(event?.partial === undefined ? {} : { partial: true }),
-    ...(event?.synthetic === undefined ? {} : { synthetic: true }),
-    ...(event === undefined ? {} : { at: event.at }),
+    ...defined({ partial: event?.partial, synthetic: event?.synthetic, at: event?.at }),
   };
 }
 
@@ -174,16 +173,13 @@ function callView(
   call: LoggedCall,
   { state, pending }: { readonly state: CallState; readonly pending: PendingView | undefined },
 ): CallView {
-  const { toolCallId, name, executor, input, argumentsJson, detached, result } = call;
+  const { toolCallId, name, executor, input, argumentsJson, detached, result, decided } = call;
   const isEnded = result !== undefined && result.status !== 'detached';
   return {
     ...{ key: toolCallId, toolCallId, name, state },
-    ...(executor === undefined ? {} : { executor }),
-    ...(input === undefined ? {} : { input }),
-    ...(argumentsJson === undefined ? {} : { argumentsJson }),
+    ...defined({ executor, input, argumentsJson, pending, decided }),
     ...(detached === undefined && result?.status !== 'detached' ? {} : { detached: true }),
-    ...(pending === undefined ? {} : { pending }),
-    ...(isEnded ? { result: result.envelope } : {}),
+    ...(isEnded ? { result: result.envelope, provenance: result.provenance } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import type { ToolResult } from '../../protocol/calls/results.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { assistantMessageId } from '../../protocol/log/live-events.js';
 import type { Json } from '../../protocol/values/json.js';
+import type { Decided } from './types.js';
 
 type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>;
 
@@ -36,6 +37,8 @@ export interface LoggedCall {
   /** An answer was accepted: only a check of it may be under way. */
   readonly answered?: true;
   readonly result?: ToolResult;
+  /** The last answer that was accepted and not taken back. */
+  readonly decided?: Decided | undefined;
 }
 
 export interface Transcript {
@@ -70,36 +73,33 @@ export function extendTranscript(
   return draft.finished();
 }
 
-class Draft {
-  readonly #entries: Entry[];
-  readonly #calls: Map<string, LoggedCall>;
-  readonly #requesters: Map<string, readonly string[]>;
-  readonly #accepted: Set<string>;
-  readonly #refused: Map<string, string>;
-  #queued: readonly EventOf<'user_message'>[];
-  #lastTurn: EventOf<'turn_ended'> | undefined;
+/** A transcript whose parts may still change. */
+interface Unfinished extends Transcript {
+  readonly entries: Entry[];
+  queued: Transcript['queued'];
+  readonly calls: Map<string, LoggedCall>;
+  readonly requesters: Map<string, readonly string[]>;
+  readonly accepted: Set<string>;
+  readonly refused: Map<string, string>;
+  lastTurn?: EventOf<'turn_ended'>;
+}
 
-  constructor({ entries, queued, calls, requesters, accepted, refused, lastTurn }: Transcript) {
-    this.#entries = [...entries];
-    this.#calls = new Map(calls);
-    this.#requesters = new Map(requesters);
-    this.#accepted = new Set(accepted);
-    this.#refused = new Map(refused);
-    this.#queued = queued;
-    this.#lastTurn = lastTurn;
+class Draft {
+  readonly #of: Unfinished;
+
+  constructor(before: Transcript) {
+    this.#of = {
+      ...before,
+      entries: [...before.entries],
+      calls: new Map(before.calls),
+      requesters: new Map(before.requesters),
+      accepted: new Set(before.accepted),
+      refused: new Map(before.refused),
+    };
   }
 
   finished(): Transcript {
-    const lastTurn = this.#lastTurn;
-    return {
-      entries: this.#entries,
-      queued: this.#queued,
-      calls: this.#calls,
-      requesters: this.#requesters,
-      accepted: this.#accepted,
-      refused: this.#refused,
-      ...(lastTurn === undefined ? {} : { lastTurn }),
-    };
+    return this.#of;
   }
 
   take(event: CanonicalEvent): void {
@@ -108,14 +108,14 @@ class Draft {
         this.#userMessage(event);
         break;
       case 'message_refused':
-        this.#refused.set(event.requestId, event.code);
+        this.#of.refused.set(event.requestId, event.code);
         break;
       case 'turn_started':
         this.#place((message) => message.turnId === event.turnId);
         break;
       case 'turn_ended':
         this.#place((message) => message.turnId === event.turnId);
-        this.#lastTurn = event;
+        this.#of.lastTurn = event;
         break;
       case 'conversation_closed':
       case 'run_ended':
@@ -133,24 +133,24 @@ class Draft {
   }
 
   #userMessage(event: EventOf<'user_message'>): void {
-    this.#accepted.add(event.requestId);
+    this.#of.accepted.add(event.requestId);
     this.#addRequester(event.turnId, event.actor.id);
     // A message that joins the running turn has no turn of its own to wait for.
-    if (event.onBusy === 'steer') this.#entries.push({ role: 'user', event });
-    else if (event.onBusy === 'interrupt') this.#queued = [event, ...this.#queued];
-    else this.#queued = [...this.#queued, event];
+    if (event.onBusy === 'steer') this.#of.entries.push({ role: 'user', event });
+    else if (event.onBusy === 'interrupt') this.#of.queued = [event, ...this.#of.queued];
+    else this.#of.queued = [...this.#of.queued, event];
   }
 
   #addRequester(turnId: string, id: string): void {
-    const known = this.#requesters.get(turnId) ?? [];
-    if (!known.includes(id)) this.#requesters.set(turnId, [...known, id]);
+    const known = this.#of.requesters.get(turnId) ?? [];
+    if (!known.includes(id)) this.#of.requesters.set(turnId, [...known, id]);
   }
 
   #place(isDue: (event: EventOf<'user_message'>) => boolean): void {
-    const due = this.#queued.filter(isDue);
+    const due = this.#of.queued.filter(isDue);
     if (due.length === 0) return;
-    this.#queued = this.#queued.filter((event) => !isDue(event));
-    for (const event of due) this.#entries.push({ role: 'user', event });
+    this.#of.queued = this.#of.queued.filter((event) => !isDue(event));
+    for (const event of due) this.#of.entries.push({ role: 'user', event });
   }
 
   #assistantMessage(event: EventOf<'assistant_message'>): void {
@@ -168,7 +168,7 @@ class Draft {
   #inboxEvent(event: EventOf<'inbox_event'>): void {
     const { toolCallId, result } = event;
     if (toolCallId === undefined || result === undefined)
-      this.#entries.push({ role: 'event', event });
+      this.#of.entries.push({ role: 'event', event });
     else this.#change(toolCallId, { result });
   }
 
@@ -186,10 +186,13 @@ class Draft {
         this.#change(event.suspension.toolCallId, {}, 'answered');
         break;
       case 'resolution':
-        if (event.kind !== 'approval') this.#change(event.toolCallId, { answered: true });
+        this.#change(event.toolCallId, {
+          decided: { type: event.resolution.type, by: event.actor, at: event.at },
+          ...(event.kind === 'approval' ? {} : { answered: true }),
+        });
         break;
       case 'resolution_reverted':
-        this.#change(event.toolCallId, {}, 'answered');
+        this.#change(event.toolCallId, { decided: undefined }, 'answered');
         break;
       case 'tool_result':
         this.#change(event.toolCallId, { result: event.result });
@@ -209,12 +212,12 @@ class Draft {
 
   /** Changes a call; one that begins before the loaded events is left out until those are loaded. */
   #change(toolCallId: string, change: Partial<LoggedCall>, without?: 'answered'): void {
-    const before = this.#calls.get(toolCallId);
+    const before = this.#of.calls.get(toolCallId);
     const { turnId, name } = { ...before, ...change };
     if (turnId === undefined || name === undefined) return;
     const { answered, ...rest } = before ?? {};
     const kept = answered === undefined || without === 'answered' ? {} : { answered };
-    this.#calls.set(toolCallId, { toolCallId, turnId, name, ...rest, ...kept, ...change });
+    this.#of.calls.set(toolCallId, { toolCallId, turnId, name, ...rest, ...kept, ...change });
   }
 
   #changeEntry(
@@ -222,15 +225,15 @@ class Draft {
     change: (entry: AssistantEntry) => Partial<AssistantEntry>,
   ): void {
     // Events of a step follow each other, so its message is one of the last.
-    const place = this.#entries.findLastIndex(
+    const place = this.#of.entries.findLastIndex(
       (entry) => entry.role === 'assistant' && entry.messageId === at.messageId,
     );
-    const known = this.#entries[place];
+    const known = this.#of.entries[place];
     const entry: AssistantEntry =
       known?.role === 'assistant' ? known : { role: 'assistant', ...at, calls: [] };
     const changed = { ...entry, ...change(entry) };
-    if (known === undefined) this.#entries.push(changed);
-    else this.#entries[place] = changed;
+    if (known === undefined) this.#of.entries.push(changed);
+    else this.#of.entries[place] = changed;
   }
 }
 

@@ -1,6 +1,8 @@
 /** The view of a conversation: plain values that never change; a changed part is a new value. */
 import type { Executor } from '../../protocol/calls/executors.js';
-import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
+import type { ResolutionType } from '../../protocol/calls/resolutions.js';
+import type { Provenance, ToolResultEnvelope } from '../../protocol/calls/results.js';
+import type { Rule } from '../../protocol/calls/rules.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { UserPart } from '../../protocol/conversation/messages.js';
 import type { ConversationStatus } from '../../protocol/conversation/statuses.js';
@@ -22,6 +24,8 @@ export interface ConversationView {
   readonly messages: readonly MessageView[];
   /** Calls that wait for an answer from outside, those of older turns and of messages that are not loaded included. */
   readonly pending: readonly PendingView[];
+  /** Remembered decisions, oldest first; absent when there are none. */
+  readonly rules?: readonly Rule[];
   /** The turn that runs. */
   readonly turn?: { readonly turnId: string; readonly step: number; readonly startedAt: string };
   /** The last turn that has ended, as far as it is loaded. */
@@ -126,6 +130,18 @@ export interface CallView {
   readonly detached?: true;
   readonly pending?: PendingView;
   readonly result?: ToolResultEnvelope;
+  /** `untrusted`: a person, a page or another system may have given anything as the result. Present with `result`. */
+  readonly provenance?: Provenance;
+  /** The last answer from outside that was accepted: an approval, a denial, an answer, a result. */
+  readonly decided?: Decided;
+}
+
+export interface Decided {
+  readonly type: ResolutionType;
+  /** Of a remembered rule, its author. */
+  readonly by: StampedActor;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /** A waiting call. */

@@ -1,6 +1,6 @@
 /** The waiting calls of a page: one list over all conversations, kept up to date by the worklist's stream. */
 import type { WorklistFilter, WorklistFrame, WorklistItem } from '../../protocol/log/worklist.js';
-import type { Api } from '../net/api.js';
+import type { Api, WithApi } from '../net/api.js';
 import { type Followed, follow } from '../net/following.js';
 import { readFrames, type StreamMessage } from '../net/stream.js';
 import type { WorklistView } from './types.js';
@@ -21,6 +21,11 @@ export interface WorklistChoice extends WorklistFilter {
   readonly mine?: boolean;
 }
 
+/** The calls that wait, across the conversations of the caller's tenant. `open` begins to follow them. */
+export function worklistOf(client: WithApi, choice: WorklistChoice = {}): BrowserWorklist {
+  return new BrowserWorklist(client.api, choice);
+}
+
 export class BrowserWorklist {
   readonly #api: Api;
   readonly #query: Readonly<Record<string, string>>;
@@ -33,7 +38,7 @@ export class BrowserWorklist {
   #view: WorklistView = { connection: { state: 'off' }, items: [], isRead: false };
   #leaving: AbortController | undefined;
 
-  constructor(api: Api, choice: WorklistChoice = {}) {
+  constructor(api: Api, choice: WorklistChoice) {
     this.#api = api;
     const given = Object.entries(choice).filter(([, value]) => value !== undefined);
     this.#query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));

@@ -203,6 +203,28 @@ describe('a call', () => {
     );
   });
 
+  it('names who decided it, until a check takes the decision back', () => {
+    const page = new Page().log(
+      started(),
+      ...asks('t1'),
+      ...gated,
+      waits({ kind: 'approval' }),
+      resolves('approval', 'approve'),
+    );
+    expect(page.call?.decided).toMatchObject({ type: 'approve', by: USER });
+    page.log({
+      ...{ type: 'resolution_reverted', ...OF, requestId: 'r1', problems: [] },
+    });
+    expect(page.call).not.toHaveProperty('decided');
+  });
+
+  it('says of its result whether it can be trusted', () => {
+    const page = new Page().log(started(), ...asks('t1'), ...called());
+    expect(page.call).not.toHaveProperty('provenance');
+    page.log(resultOf('resolved', true));
+    expect(page.call).toMatchObject({ provenance: 'trusted' });
+  });
+
   it('has a result that comes late in place of its end', () => {
     const page = new Page().log(started(), ...asks('t1'), ...gated, resultOf('expired', false));
     page.log({

@@ -1,7 +1,11 @@
 /** A page that follows the worklist: the whole list, its changes, and lost connections. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBrowserClient } from '../../../src/browser/index.js';
-import type { BrowserWorklist, WorklistChoice } from '../../../src/browser/worklist/worklist.js';
+import {
+  type BrowserWorklist,
+  type WorklistChoice,
+  worklistOf,
+} from '../../../src/browser/worklist/index.js';
 import {
   FakeStream,
   type FetchCall,
@@ -27,7 +31,7 @@ function page(choice?: WorklistChoice, answer?: (call: FetchCall) => Response | 
     streams.push(stream);
     return stream.response;
   });
-  const worklist = createBrowserClient({ baseUrl: '', fetch, timing: QUICK }).worklist(choice);
+  const worklist = worklistOf(createBrowserClient({ baseUrl: '', fetch, timing: QUICK }), choice);
   opened.push(worklist);
   worklist.open();
   worklist.open();

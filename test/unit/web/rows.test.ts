@@ -1,5 +1,5 @@
 /** The rows of the inbox: their order, their search, and that none moves by itself. */
-import type { WorklistItem } from 'colloquy/browser';
+import type { WorklistItem } from 'colloquy/browser/worklist';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,6 @@
 /** One call: who asks for it and why, its arguments, and what the person may do. */
-import type { PendingView, Resolution, WorklistItem } from 'colloquy/browser';
+import type { PendingView, Resolution } from 'colloquy/browser';
+import type { WorklistItem } from 'colloquy/browser/worklist';
 import { useConversation, usePending } from 'colloquy/react';
 import type { ReactNode } from 'react';
 import type { Session } from '../../session/session.js';

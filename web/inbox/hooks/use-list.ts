@@ -1,5 +1,5 @@
 /** The rows of the inbox: they move only when the person asks for it. */
-import type { WorklistItem, WorklistView } from 'colloquy/browser';
+import type { WorklistItem, WorklistView } from 'colloquy/browser/worklist';
 import { useMemo, useState } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
 import { arranged, type Choice, type Row, rowsOf, waitingChanges } from '../model/rows.js';

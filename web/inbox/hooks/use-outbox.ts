@@ -1,5 +1,6 @@
 /** The answers on their way, which are sent when the page is left. */
 import { ApiError, type Problem } from 'colloquy/browser';
+import { resolveMany } from 'colloquy/browser/worklist';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Session } from '../../session/session.js';
 import { Outbox, type OutgoingAnswer } from '../model/outbox.js';
@@ -34,11 +35,14 @@ function outboxOf({ client }: Session): Outbox {
   return new Outbox({
     newId,
     problemOf,
-    send: async ({ conversationId, toolCallId, resolution, ...answer }, isLeaving) => {
-      const keepalive = isLeaving && JSON.stringify(resolution).length < MAX_KEPT_ALIVE;
-      const { requestId, argsDigest } = answer;
-      const options = { requestId, argsDigest, keepalive };
-      return await client.conversation(conversationId).resolve(toolCallId, resolution, options);
+    send: async ({ conversationId, toolCallId, resolution, requestId, argsDigest }, isLeaving) => {
+      const answer = { conversationId, toolCallId, resolution, requestId, argsDigest };
+      const keepalive = isLeaving && JSON.stringify(answer).length < MAX_KEPT_ALIVE;
+      const [result] = await resolveMany(client, [answer], { keepalive });
+      if (result !== undefined && 'verdict' in result) return result.verdict;
+      throw new ApiError(
+        result?.problem ?? { status: 0, code: 'unreachable', detail: 'No result' },
+      );
     },
   });
 }

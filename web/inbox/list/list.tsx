@@ -1,6 +1,6 @@
 /** The rows of the list. Only those that are seen are in the document, so 10,000 are as fast as ten. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import type { WorklistItem } from 'colloquy/browser';
+import type { WorklistItem } from 'colloquy/browser/worklist';
 import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
 import { nameOf, type Row } from '../model/rows.js';

@@ -1,5 +1,5 @@
 /** The rows of the list: what it shows, in which order, and what waits to be shown. Pure. */
-import type { WorklistItem } from 'colloquy/browser';
+import type { WorklistItem } from 'colloquy/browser/worklist';
 
 export type ViewName = 'mine' | 'all' | 'expiring';
 export type SortName = 'deadline' | 'age';

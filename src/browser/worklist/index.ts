@@ -1,0 +1,9 @@
+/**
+ * Public entry point `colloquy/browser/worklist`: the waiting calls of all conversations, for pages of people who answer
+ * them. Every name here is public: it changes by the rules of the changelog only.
+ */
+export type { AgentManifest, ToolManifest } from '../../protocol/conversation/agents.js';
+export type { WorklistCounts, WorklistFilter, WorklistItem } from '../../protocol/log/worklist.js';
+export { type AnswerOfMany, agentsOf, type ResultOfMany, resolveMany } from './requests.js';
+export type { WorklistView } from './types.js';
+export { BrowserWorklist, type WorklistChoice, worklistOf } from './worklist.js';
