@@ -2,7 +2,14 @@
 import { ApiError } from 'colloquy/browser';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Inbox } from './inbox/inbox.js';
-import { forgetToken, keptToken, type Session, signIn, signInAgain } from './session/session.js';
+import {
+  forgetToken,
+  inTenant,
+  keptToken,
+  type Session,
+  signIn,
+  signInAgain,
+} from './session/session.js';
 import { SignIn, SignInAgain } from './session/sign-in.js';
 
 type State =
@@ -39,6 +46,7 @@ export function App(): ReactNode {
     <SignedIn
       session={session}
       onSignOut={signOut}
+      onTenant={(tenant) => signedIn(inTenant(session, tenant))}
       onToken={async (token) => signedIn(await signInAgain(session, token))}
     />
   );
@@ -47,9 +55,10 @@ export function App(): ReactNode {
 function SignedIn(props: {
   readonly session: Session;
   readonly onSignOut: () => void;
+  readonly onTenant: (tenant: string) => void;
   readonly onToken: (token: string) => Promise<void>;
 }): ReactNode {
-  const { session, onSignOut, onToken } = props;
+  const { session, onSignOut, onTenant, onToken } = props;
   const isRefused = useSyncExternalStore(session.subscribe, session.isRefused);
   const { actor, verified } = session.caller;
   return (
@@ -60,8 +69,11 @@ function SignedIn(props: {
           machine only.
         </aside>
       )}
-      {/* A new session is another person, who gets nothing of the one before. */}
-      <Inbox key={actor.id} session={session} onSignOut={onSignOut} />
+      {/* Another person, or tenant, gets nothing of the one before. */}
+      <Inbox
+        key={JSON.stringify([session.tenant, actor.id])}
+        {...{ session, onSignOut, onTenant }}
+      />
       {isRefused ? (
         <SignInAgain actor={actor.id} onToken={onToken} onSignOut={onSignOut} />
       ) : undefined}

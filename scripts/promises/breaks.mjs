@@ -528,7 +528,7 @@ export const BREAKS = [
   {
     promise: 'G375',
     file: 'web/inbox/model/outbox.ts',
-    line: 'void this.#send(answer, true);',
+    line: 'void this.#sendPart(part, left >= 0);',
     test: 'test/unit/web/outbox.test.ts',
   },
 ];

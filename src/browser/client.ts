@@ -48,7 +48,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
     spaces: new BrowserSpaces(api),
     space: (id) => new BrowserSpace(id, { api, me: me?.id }),
     api,
-    session: () => api.read<Caller>('/v1/session'),
+    session: () => api.read<Caller>('/v1/session', { query: { tenant: undefined } }),
     registerTool: (name, tool) => registry.add(name, tool),
   };
 }

@@ -1,132 +1,138 @@
 /** The inbox: the calls that wait, and the one that is open. */
-import type { WorklistItem } from 'colloquy/browser/worklist';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Session } from '../session/session.js';
-import { Denial } from './detail/decision.js';
 import { Detail } from './detail/detail.js';
-import { Help } from './help.js';
-import { useDrafts } from './hooks/drafts.js';
-import { hold, useInbox } from './hooks/use-inbox.js';
+import { Bulk } from './dialogs/bulk.js';
+import { Help } from './dialogs/help.js';
+import { commandEntries, Palette } from './dialogs/palette.js';
+import { hold, type UsedInbox, useInbox } from './hooks/use-inbox.js';
 import { Bar, ConnectionState } from './list/bar.js';
 import { List } from './list/list.js';
-import { nameOf } from './model/rows.js';
+import { isWide } from './model/rows.js';
+import { isSnoozed } from './model/snooze.js';
+import { News } from './news.js';
 import { Tray } from './tray.js';
 
-export function Inbox(props: {
+export interface InboxProps {
   readonly session: Session;
   readonly onSignOut: () => void;
-}): ReactNode {
-  const { session, onSignOut } = props;
+  readonly onTenant: (tenant: string) => void;
+}
+
+export function Inbox(props: InboxProps): ReactNode {
+  const { session } = props;
   const inbox = useInbox(session);
   const { choice, setChoice, view, list, looking, open, select } = inbox;
-  const { rows, fresh, over, refresh } = list;
+  const { rows } = list;
+  const { current, selected } = looking;
   return (
     <>
-      <header className="top">
-        <h1>Inbox</h1>
-        <ConnectionState connection={view.connection} />
-        <span className="who">{session.caller.actor.name ?? session.caller.actor.id}</span>
-        <button type="button" onClick={() => inbox.setHelpOpen(true)}>
-          Keys
-        </button>
-        <button type="button" onClick={onSignOut}>
-          Sign out
-        </button>
-      </header>
+      <Top {...props} inbox={inbox} />
       <main className="inbox">
         <section className="left" aria-label="Calls">
-          <Bar {...{ choice, fresh, over }} onChoice={setChoice} onRefresh={refresh} />
-          <News items={view.items} isRead={view.isRead} />
+          <Bar
+            {...{ choice, list }}
+            onChoice={setChoice}
+            selected={selected.size}
+            onSelectAll={() => inbox.run('selectAll')}
+          />
+          <News key={String(isWide(choice.view))} items={view.items} isRead={view.isRead} />
           {rows.length === 0 ? (
             <p className="empty">{view.isRead ? 'No call waits here.' : 'Reads the calls …'}</p>
           ) : (
-            <List
-              {...{ rows, current: looking.current, selected: looking.selected }}
-              onOpen={open}
-              onSelect={select}
-            />
+            <List {...{ rows, current, selected }} onOpen={open} onSelect={select} />
           )}
         </section>
         <Right session={session} inbox={inbox} />
       </main>
       <Tray answers={inbox.answers} outbox={inbox.outbox} />
-      {inbox.isHelpOpen ? (
-        <Help
-          areKeysOn={inbox.keys.areKeysOn}
-          onKeysOn={inbox.keys.setKeysOn}
-          onClose={() => inbox.setHelpOpen(false)}
-        />
-      ) : undefined}
+      <OpenDialog inbox={inbox} />
     </>
   );
 }
 
-function Right(props: {
-  readonly session: Session;
-  readonly inbox: ReturnType<typeof useInbox>;
-}): ReactNode {
+function Top(props: InboxProps & { readonly inbox: UsedInbox }): ReactNode {
+  const { session, onSignOut, onTenant, inbox } = props;
+  const { actor, tenants } = session.caller;
+  return (
+    <header className="top">
+      <h1>Inbox</h1>
+      <ConnectionState connection={inbox.view.connection} />
+      {tenants.length < 2 ? undefined : (
+        <label>
+          Tenant{' '}
+          <select value={session.tenant} onChange={(event) => onTenant(event.target.value)}>
+            {tenants.map((tenant) => (
+              <option key={tenant}>{tenant}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <span className="who">{actor.name ?? actor.id}</span>
+      <button type="button" onClick={() => inbox.run('palette')}>
+        Commands
+      </button>
+      <button type="button" onClick={() => inbox.run('help')}>
+        Keys
+      </button>
+      <button type="button" onClick={onSignOut}>
+        Sign out
+      </button>
+    </header>
+  );
+}
+
+function OpenDialog({ inbox }: { readonly inbox: UsedInbox }): ReactNode {
+  const { looking, look, keys, choice, setChoice, list } = inbox;
+  const { dialog } = looking;
+  const onClose = (): void => look({ dialog: undefined });
+  if (dialog === undefined) return undefined;
+  if (dialog === 'help')
+    return <Help areKeysOn={keys.areKeysOn} onKeysOn={keys.setKeysOn} onClose={onClose} />;
+  if (dialog === 'palette') {
+    const tools = list.tools.map(([tool, count]) => ({
+      name: `tool ${tool}`,
+      text: `show the calls of ${tool} (${count})`,
+      run: () => setChoice({ ...choice, tool }),
+    }));
+    return <Palette entries={[...commandEntries(inbox.run), ...tools]} onClose={onClose} />;
+  }
+  return <Bulk type={dialog} summary={inbox.summary()} onDecide={inbox.decide} onClose={onClose} />;
+}
+
+function Right(props: { readonly session: Session; readonly inbox: UsedInbox }): ReactNode {
   const { session, inbox } = props;
-  const { looking, look, row, outbox, decide } = inbox;
-  const { draftOf, setDraft } = useDrafts();
+  const { looking, look, row, outbox, drafts, snoozes } = inbox;
+  const { draftOf, setDraft } = drafts;
   const count = looking.selected.size;
+  const item = row?.item;
   return (
     <section className="right" aria-label="Call">
       {count === 0 ? undefined : (
-        <p className="selected">
-          {count} selected: <kbd>a</kbd> approves them, <kbd>d</kbd> denies them.
-        </p>
+        <div className="selected actions">
+          <span>{count} selected</span>
+          <button type="button" className="good" onClick={() => inbox.run('approve')}>
+            Approve them …
+          </button>
+          <button type="button" className="bad" onClick={() => inbox.run('deny')}>
+            Deny them …
+          </button>
+        </div>
       )}
-      {count > 0 && looking.isDenying ? (
-        <Denial
-          label={`Reason for ${count} calls`}
-          draft={draftOf('')}
-          onDraft={(draft) => setDraft('', draft)}
-          onDenying={(isDenying) => look({ isDenying })}
-          isBusy={false}
-          onAnswer={decide}
-        />
-      ) : undefined}
-      {row === undefined ? (
+      {row === undefined || item === undefined ? (
         <p className="empty">Choose a call: j and k move, ? lists all keys.</p>
       ) : (
         <Detail
-          key={row.item.ref}
-          {...{ session, row, answer: outbox.of(row.item.ref), draft: draftOf(row.item.ref) }}
-          onDraft={(draft) => setDraft(row.item.ref, draft)}
-          isDenying={count === 0 && looking.isDenying}
+          key={item.ref}
+          {...{ session, row, answer: outbox.of(item.ref), draft: draftOf(item.ref) }}
+          onDraft={(draft) => setDraft(item.ref, draft)}
+          isDenying={looking.isDenying}
           onDenying={(isDenying) => look({ isDenying })}
           onAnswer={(resolution, argsDigest) => hold(outbox, row, { resolution, argsDigest })}
+          snoozedUntil={isSnoozed(item, snoozes, Date.now()) ? snoozes.get(item.ref) : undefined}
+          onSnooze={(until) => inbox.snooze(item.ref, until)}
         />
       )}
     </section>
   );
-}
-
-/** Says one sentence of each new call to a screen reader. */
-function News(props: {
-  readonly items: readonly WorklistItem[];
-  readonly isRead: boolean;
-}): ReactNode {
-  const { items, isRead } = props;
-  const [known, setKnown] = useState<ReadonlySet<string>>();
-  const [text, setText] = useState('');
-  const [of, setOf] = useState<readonly WorklistItem[]>();
-  if (isRead && of !== items) {
-    setOf(items);
-    setKnown(new Set(items.map(({ ref }) => ref)));
-    const fresh = known === undefined ? [] : items.filter(({ ref }) => !known.has(ref));
-    const [first] = fresh;
-    if (first !== undefined) setText(newsOf(first, fresh.length));
-  }
-  return (
-    <p className="hidden" role="status">
-      {text}
-    </p>
-  );
-}
-
-function newsOf(item: WorklistItem, count: number): string {
-  const asked = item.requesters.length === 0 ? '' : ` for ${item.requesters.join(', ')}`;
-  const more = count === 1 ? '' : `, and ${count - 1} more`;
-  return `New: ${nameOf(item)}${asked}, until ${new Date(item.deadline).toLocaleTimeString()}${more}.`;
 }

@@ -1,12 +1,10 @@
 /** The answers of the person: those that are held, and the verdicts of the others, in words. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useNow } from '../shared/now.js';
-import { type Outbox, type OutgoingAnswer, URGENT_MS } from './model/outbox.js';
-import { problemSentence, type Sentence, verdictSentence } from './model/words.js';
+import type { Outbox, OutgoingAnswer } from './model/outbox.js';
+import { answerSentence, groupSentence, type Sentence } from './model/words.js';
 
 const SHOWN = 5;
-/** A request without an answer for so long is worth a word. */
-const SLOW_MS = 2_000;
 const ACTS: Readonly<Record<string, string>> = {
   approve: 'Approve',
   deny: 'Deny',
@@ -14,79 +12,110 @@ const ACTS: Readonly<Record<string, string>> = {
   decline: 'Decline',
 };
 
+type Group = readonly OutgoingAnswer[];
+
 export function Tray(props: {
   readonly answers: readonly OutgoingAnswer[];
   readonly outbox: Outbox;
 }): ReactNode {
   const { answers, outbox } = props;
-  const open = answers.filter(({ state }) => state !== 'done');
-  const done = answers.filter(({ state }) => state === 'done').slice(-SHOWN);
+  const groups = useMemo(() => groupsOf(answers), [answers]);
+  const isDone = (group: Group): boolean => group.every(({ state }) => state === 'done');
+  const open = groups.filter((group) => !isDone(group));
+  const done = groups.filter(isDone).slice(-SHOWN);
   return (
     <section className="tray" aria-label="Your answers" role="log" aria-relevant="additions text">
-      {[...done, ...open].map((answer) => (
-        <Answer key={answer.requestId} answer={answer} outbox={outbox} />
+      {[...done, ...open].map((group) => (
+        <Answers key={group[0]?.group} group={group} outbox={outbox} />
       ))}
     </section>
   );
 }
 
-function Answer({
-  answer,
-  outbox,
-}: {
-  readonly answer: OutgoingAnswer;
-  readonly outbox: Outbox;
-}): ReactNode {
-  const { ref, state, title, resolution } = answer;
+function groupsOf(answers: readonly OutgoingAnswer[]): readonly Group[] {
+  return [...Map.groupBy(answers, ({ group }) => group).values()];
+}
+
+function Answers({ group, outbox }: { readonly group: Group; readonly outbox: Outbox }): ReactNode {
   const now = useNow();
-  const { text, tone } = sentenceOf(answer, now);
+  const [first] = group;
+  if (first === undefined) return undefined;
+  const act = ACTS[first.resolution.type] ?? first.resolution.type;
+  const isOne = group.length === 1;
+  const { text, tone } = isOne ? answerSentence(first, now) : groupSentence(group, now);
+  const title = isOne ? first.title : `${group.length} calls`;
   return (
     <div className={`answer ${tone}`}>
       <p>
         <b>
-          {ACTS[resolution.type] ?? resolution.type}: {title}.
+          {act}: {title}.
         </b>{' '}
         {text}
       </p>
-      {state === 'held' ? (
-        <>
-          {/* The seconds are for the eyes: read out, they would be said over all else. */}
-          <span aria-hidden="true" className="seconds">
-            {Math.max(0, Math.floor((answer.sendAt - now) / 1000))} s
-          </span>
-          <button type="button" onClick={() => outbox.undo(ref)}>
-            Undo
-          </button>
-          <button type="button" onClick={() => outbox.sendNow(ref)}>
-            Send now
-          </button>
-        </>
-      ) : undefined}
-      {state === 'failed' ? (
-        <button type="button" onClick={() => outbox.sendNow(ref)}>
-          Send again
-        </button>
-      ) : undefined}
-      {state === 'done' || state === 'failed' ? (
-        <button type="button" className="plain" onClick={() => outbox.dismiss(ref)}>
-          Dismiss<span className="hidden"> {title}</span>
-        </button>
-      ) : undefined}
+      {isOne ? undefined : <Verdicts group={group} now={now} />}
+      <Buttons {...{ group, outbox, title, now }} />
     </div>
   );
 }
 
-function sentenceOf(answer: OutgoingAnswer, now: number): Sentence {
-  const { state, verdict, problem, resolution, sendAt } = answer;
-  if (state === 'held') return { text: 'Will be sent in a moment.', tone: 'kept' };
-  if (state === 'done' && verdict !== undefined)
-    return verdictSentence(verdict, resolution.type, now);
-  if (state === 'failed' && problem !== undefined) return problemSentence(problem);
-  if (now - sendAt > SLOW_MS)
-    return {
-      text: 'No answer from the API yet; it is asked again until there is one.',
-      tone: 'kept',
-    };
-  const isUrgent = Date.parse(answer.deadline) - sendAt < URGENT_MS;
-  return { text: isUrgent ? 'Sent at once: the deadline is near.' : 'Sent.', tone: 'kept' };
+/** One sentence for each call of a decision. */
+function Verdicts({ group, now }: { readonly group: Group; readonly now: number }): ReactNode {
+  const told = group.map((answer) => ({ answer, ...answerSentence(answer, now) }));
+  // Those that do not count come first: a person has to read them.
+  const rank = ({ tone }: Sentence): number => ['bad', 'kept', 'good'].indexOf(tone);
+  return (
+    <details className="verdicts">
+      <summary>One by one</summary>
+      <ul>
+        {told
+          .toSorted((a, b) => rank(a) - rank(b))
+          .map(({ answer, text, tone }) => (
+            <li key={answer.requestId} className={tone}>
+              {answer.title}: {text}
+            </li>
+          ))}
+      </ul>
+    </details>
+  );
+}
+
+function Buttons(props: {
+  readonly group: Group;
+  readonly outbox: Outbox;
+  readonly title: string;
+  readonly now: number;
+}): ReactNode {
+  const { group, outbox, title, now } = props;
+  const id = group[0]?.group ?? '';
+  const held = group.find(({ state }) => state === 'held');
+  const failed = group.filter(({ state }) => state === 'failed');
+  const isOpen = group.some(({ state }) => state === 'held' || state === 'sending');
+  return (
+    <>
+      {held === undefined ? undefined : (
+        <>
+          {/* The seconds are for the eyes: read out, they would be said over all else. */}
+          <span aria-hidden="true" className="seconds">
+            {Math.max(0, Math.floor((held.sendAt - now) / 1000))} s
+          </span>
+          <button type="button" onClick={() => outbox.undo(id)}>
+            Undo
+          </button>
+          <button type="button" onClick={() => outbox.sendGroup(id)}>
+            Send now
+          </button>
+        </>
+      )}
+      {failed.length === 0 ? undefined : (
+        <button type="button" onClick={() => outbox.sendNow(new Set(failed.map(({ ref }) => ref)))}>
+          Send again
+        </button>
+      )}
+      {isOpen ? undefined : (
+        <button type="button" className="plain" onClick={() => outbox.dismiss(id)}>
+          Dismiss<span className="hidden"> {title}</span>
+        </button>
+      )}
+    </>
+  );
 }

@@ -2,11 +2,14 @@
 import { ApiError, type BrowserClient, type Caller, createBrowserClient } from 'colloquy/browser';
 
 const KEY = 'colloquy.token';
+const TENANT_KEY = 'colloquy.tenant';
 /** An answer that the API cannot take now is sent until it can: nothing but the person gives it up. */
 const GIVE_UP_MS = 7 * 86_400_000;
 
 export class Session {
   readonly caller: Caller;
+  /** The tenant whose conversations the page shows. */
+  readonly tenant: string;
   readonly client: BrowserClient;
   readonly #listeners = new Set<() => void>();
   #token: string | undefined;
@@ -16,11 +19,15 @@ export class Session {
 
   constructor(token: string, caller: Caller) {
     this.caller = caller;
+    const { tenants } = caller;
+    const kept = sessionStorage.getItem(TENANT_KEY) ?? '';
+    this.tenant = tenants.includes(kept) ? kept : (tenants[0] ?? '');
     this.#token = token;
     const { id, roles } = caller.actor;
     this.client = createBrowserClient({
       ...{ baseUrl: '', timing: { giveUpMs: GIVE_UP_MS, maxPauseMs: 5_000 } },
       me: roles === undefined ? { id } : { id, roles },
+      tenant: this.tenant,
       getToken: () => this.#nextToken(),
     });
   }
@@ -78,7 +85,7 @@ export async function signIn(token: string): Promise<Session> {
 export async function signInAgain(session: Session, token: string): Promise<Session> {
   const caller = await callerOf(token);
   const isSame =
-    caller.actor.id === session.caller.actor.id && caller.tenants[0] === session.caller.tenants[0];
+    caller.actor.id === session.caller.actor.id && caller.tenants.includes(session.tenant);
   if (!isSame) {
     sessionStorage.setItem(KEY, token);
     return new Session(token, caller);
@@ -87,12 +94,19 @@ export async function signInAgain(session: Session, token: string): Promise<Sess
   return session;
 }
 
+/** The same caller with the conversations of another tenant. */
+export function inTenant({ caller }: Session, tenant: string): Session {
+  sessionStorage.setItem(TENANT_KEY, tenant);
+  return new Session(keptToken() ?? '', caller);
+}
+
 export function keptToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
 export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(TENANT_KEY);
 }
 
 /** The reason in words why a sign-in failed. */

@@ -29,7 +29,8 @@ export interface Sending {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  /** `tenant: undefined` for routes that belong to no tenant. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
   /** The request goes on when its page is left. Browsers allow 64 KiB of bodies at a time. */
   readonly keepalive?: boolean | undefined;
@@ -154,13 +155,10 @@ export class Api {
     }
   }
 
-  #address(path: string, query: Readonly<Record<string, string>> = {}): string {
+  #address(path: string, query: Sending['query'] = {}): string {
     const { baseUrl, tenant } = this.#options;
-    const parameters = new URLSearchParams({
-      ...query,
-      ...defined({ tenant }),
-    });
-    const text = parameters.toString();
+    // Twice: the query says which tenant is meant, and comes first in the address.
+    const text = new URLSearchParams(defined({ ...query, tenant, ...query })).toString();
     return `${baseUrl.replace(/\/+$/, '')}${path}${text === '' ? '' : `?${text}`}`;
   }
 }

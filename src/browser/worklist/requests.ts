@@ -50,6 +50,7 @@ export async function resolveMany(
 export async function agentsOf(client: WithApi): Promise<readonly AgentManifest[]> {
   const { agents } = await client.api.read<{ readonly agents: readonly AgentManifest[] }>(
     '/v1/agents',
+    { query: { tenant: undefined } },
   );
   return agents;
 }

@@ -40,35 +40,56 @@ async function expectAccessible(page: Page, state: string): Promise<void> {
 }
 
 it.each([
-  { colorScheme: 'light', width: 1_000 },
-  { colorScheme: 'dark', width: 1_000 },
-  { colorScheme: 'light', width: 320 },
-  { colorScheme: 'dark', width: 320 },
-] as const)('is accessible, $colorScheme and $width pixels wide', async (options) => {
-  const signIn = await browser.open(`${world.apiUrl}/ui/inbox`, options);
-  await signIn.getByLabel('Token').waitFor();
-  await expectAccessible(signIn, 'sign in');
-  const page = await openInbox(browser, world.apiUrl, options);
-  await row(page, 'state-1').waitFor();
-  await expectAccessible(page, 'list');
-  const detail = await openCall(page, 'state-1');
-  await detail.getByRole('button', { name: 'Deny …' }).click();
-  await expectAccessible(page, 'deny');
-  await page.getByRole('checkbox', { name: 'Select payments.refund' }).first().check();
-  await expectAccessible(page, 'selected');
-  await page.getByRole('checkbox', { name: 'Select payments.refund' }).first().uncheck();
-  const form = await openCall(page, 'state-3');
-  await form.getByRole('button', { name: 'Answer' }).click();
-  await form.getByText('answer is required').waitFor();
-  await expectAccessible(page, 'form with an error');
-  await openCall(page, 'state-2');
-  await page.getByRole('button', { name: 'Approve' }).click();
-  await answered(page, /Will be sent/);
-  await expectAccessible(page, 'held');
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByRole('button', { name: 'Keys' }).click();
-  await expectAccessible(page, 'help');
-});
+  { colorScheme: 'light', width: 1_000, zoom: 1 },
+  { colorScheme: 'dark', width: 1_000, zoom: 1 },
+  { colorScheme: 'light', width: 320, zoom: 1 },
+  { colorScheme: 'dark', width: 320, zoom: 1 },
+  { colorScheme: 'light', width: 1_000, zoom: 2 },
+] as const)(
+  'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
+  async (options) => {
+    const signIn = await browser.open(`${world.apiUrl}/ui/inbox`, options);
+    await signIn.getByLabel('Token').waitFor();
+    await expectAccessible(signIn, 'sign in');
+    const page = await openInbox(browser, world.apiUrl, options);
+    await row(page, 'state-1').waitFor();
+    await expectAccessible(page, 'list');
+    const detail = await openCall(page, 'state-1');
+    await detail.getByRole('button', { name: 'Deny …' }).click();
+    await expectAccessible(page, 'deny');
+    await detail.getByLabel('Remember the decision').selectOption('turn');
+    await expectAccessible(page, 'remember');
+    await detail.getByRole('button', { name: 'Edit …' }).click();
+    await detail.getByLabel('cents').fill('1');
+    await expectAccessible(page, 'edit');
+    await detail.getByLabel('paymentId').fill('');
+    await detail.getByText('is required').waitFor();
+    await expectAccessible(page, 'edit with an error');
+    await page.getByRole('checkbox', { name: 'Select payments.refund' }).first().check();
+    await expectAccessible(page, 'selected');
+    await page.getByRole('button', { name: 'Deny them …' }).click();
+    await page.getByRole('dialog', { name: 'Deny' }).waitFor();
+    await expectAccessible(page, 'deny many');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: 'Select payments.refund' }).first().uncheck();
+    await page.getByRole('button', { name: 'Commands' }).click();
+    await expectAccessible(page, 'commands');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const form = await openCall(page, 'state-3');
+    await form.getByRole('button', { name: 'Answer' }).click();
+    await form.getByText('answer is required').waitFor();
+    await expectAccessible(page, 'form with an error');
+    await openCall(page, 'state-2');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await answered(page, /Will be sent/);
+    await expectAccessible(page, 'held');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await expectAccessible(page, 'help');
+  },
+);
 
 const ATTACKS = [
   '<img src=x onerror="alert(1)">',
@@ -86,7 +107,7 @@ describe('markup', () => {
     await beginCall(world, 'hostile-1', { name: 'payments.refund', input, text });
     const page = await openInbox(browser, world.apiUrl);
     const detail = await openCall(page, 'hostile-1');
-    await detail.locator('.said.assistant .text').waitFor();
+    await detail.locator('.said.model p.text').waitFor();
     const shown = await ofEach<string>(page, '.detail .text', 'element.textContent');
     expect(shown).toContain(input.paymentId);
     expect(shown).toContain(text);

@@ -11,8 +11,10 @@ import { findChromium } from './chromium.js';
 export interface PageOptions {
   /** @defaultValue "light" */
   readonly colorScheme?: 'light' | 'dark';
-  /** In pixels. @defaultValue 1,000 */
+  /** In pixels of the screen. @defaultValue 1,000 */
   readonly width?: number;
+  /** The person has enlarged the page: 2 is 200 %. @defaultValue 1 */
+  readonly zoom?: number;
   /** Faults that the test causes on purpose, such as those of a server that is away. @defaultValue none */
   readonly expected?: RegExp;
 }
@@ -56,9 +58,11 @@ export function useBrowser(): TestBrowser {
 const faultsOf = new WeakMap<Page, readonly string[]>();
 
 async function openPage(browser: Browser, url: string, options: PageOptions): Promise<Page> {
-  const { colorScheme = 'light', width = 1_000, expected } = options;
-  const viewport = { width, height: HEIGHT };
-  const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
+  const { colorScheme = 'light', width = 1_000, zoom = 1, expected } = options;
+  const viewport = { width: width / zoom, height: HEIGHT / zoom };
+  const context = await browser.newContext({
+    ...{ colorScheme, viewport, deviceScaleFactor: zoom, reducedMotion: 'reduce' },
+  });
   context.setDefaultTimeout(WAIT_MS * PATIENCE);
   const page = await context.newPage();
   const faults = await watch(page, new URL(url).origin);

@@ -12,7 +12,7 @@ import {
 const QUICK = { minPauseMs: 2, maxPauseMs: 10 };
 const clientOf = (answer: (call: FetchCall) => Response) => {
   const { fetch, calls } = scriptedFetch(answer);
-  return { client: createBrowserClient({ baseUrl: '', fetch, timing: QUICK }), calls };
+  return { client: createBrowserClient({ baseUrl: '', tenant: 't', fetch, timing: QUICK }), calls };
 };
 const answerTo = (toolCallId: string) => ({
   ...{ conversationId: 'c', toolCallId, requestId: `r-${toolCallId}` },
@@ -38,8 +38,8 @@ describe('many answers', () => {
       { problem: { status: 503, code: 'unavailable', detail: 'later' } },
     ]);
     expect(calls.map(({ path, body }) => [path, body])).toEqual([
-      ['/v1/worklist/resolutions', { items: [answerTo('a'), answerTo('b')] }],
-      ['/v1/worklist/resolutions', { items: [answerTo('a'), answerTo('b')] }],
+      ['/v1/worklist/resolutions?tenant=t', { items: [answerTo('a'), answerTo('b')] }],
+      ['/v1/worklist/resolutions?tenant=t', { items: [answerTo('a'), answerTo('b')] }],
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('many answers', () => {
   });
 });
 
-it('the agents come with the schemas of their tools', async () => {
+it('the agents come with the schemas of their tools, for every tenant', async () => {
   const agents = [{ name: 'shop', tools: [{ name: 'pay', inputSchema: { type: 'object' } }] }];
   const { client, calls } = clientOf(() => json({ agents }));
   expect(await agentsOf(client)).toEqual(agents);

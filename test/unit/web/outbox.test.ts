@@ -44,26 +44,34 @@ function anEnd(): End {
 /** Requests are answered by the test, in the order of their sending. */
 function anOutbox() {
   const sent: { answer: OutgoingAnswer; isLeaving: boolean; end: End }[] = [];
+  const requests: number[] = [];
   let ids = 0;
   const outbox = new Outbox({
-    send: (answer, isLeaving) => {
-      const end = anEnd();
-      sent.push({ answer, isLeaving, end });
-      return end.promise;
+    send: async (given, isLeaving) => {
+      const ends = given.map((answer) => {
+        const end = anEnd();
+        sent.push({ answer, isLeaving, end });
+        return end.promise.then((verdict) => ({ verdict }));
+      });
+      requests.push(given.length);
+      return await Promise.all(ends);
     },
     problemOf: () => AWAY,
     newId: () => `id-${++ids}`,
   });
   const states = () => outbox.getSnapshot().map(({ ref, state }) => `${ref} ${state}`);
-  return { outbox, sent, states };
+  const hold = (...answers: readonly Answer[]) => outbox.hold(answers);
+  const sendNow = (ref: string) => outbox.sendNow(new Set([ref]));
+  const undo = (ref: string) => outbox.undo(outbox.of(ref)?.group ?? '');
+  return { outbox, sent, states, requests, hold, sendNow, undo };
 }
 
 describe('an answer', () => {
   it('is held for five seconds, and sent then', async () => {
-    const { outbox, sent, states } = anOutbox();
+    const { outbox, sent, states, hold } = anOutbox();
     const changes = vi.fn();
     outbox.subscribe(changes);
-    expect(outbox.hold(answer('a'))).toBe(true);
+    expect(hold(answer('a'))).toBe(1);
     vi.advanceTimersByTime(HOLD_MS - 1);
     expect([sent.length, states()]).toEqual([0, ['a held']]);
     vi.advanceTimersByTime(1);
@@ -75,14 +83,14 @@ describe('an answer', () => {
   });
 
   it('can be taken back while it is held, and not later', () => {
-    const { outbox, sent, states } = anOutbox();
-    outbox.hold(answer('a'));
-    expect(outbox.undo('a')).toBe(true);
+    const { sent, states, hold, sendNow, undo } = anOutbox();
+    hold(answer('a'));
+    expect(undo('a')).toBe(1);
     vi.advanceTimersByTime(HOLD_MS * 2);
     expect([sent.length, states()]).toEqual([0, []]);
-    outbox.hold(answer('a'));
-    outbox.sendNow('a');
-    expect(outbox.undo('a')).toBe(false);
+    hold(answer('a'));
+    sendNow('a');
+    expect(undo('a')).toBe(0);
     expect([sent.length, states()]).toEqual([1, ['a sending']]);
   });
 
@@ -91,33 +99,33 @@ describe('an answer', () => {
     { leftMs: URGENT_MS, held: true },
     { leftMs: -5_000, held: false },
   ])('$leftMs ms before its deadline is held: $held', ({ leftMs, held }) => {
-    const { outbox, sent } = anOutbox();
-    outbox.hold(answer('a', { leftMs }));
+    const { sent, hold } = anOutbox();
+    hold(answer('a', { leftMs }));
     expect(sent.length).toBe(held ? 0 : 1);
   });
 
   it('is the only one of its call that is under way', async () => {
-    const { outbox, sent, states } = anOutbox();
-    outbox.hold(answer('a'));
-    expect(outbox.hold(answer('a'))).toBe(false);
-    outbox.sendNow('a');
-    expect(outbox.hold(answer('a'))).toBe(false);
-    outbox.sendNow('a');
+    const { outbox, sent, states, hold, sendNow } = anOutbox();
+    hold(answer('a'));
+    expect(hold(answer('a'))).toBe(0);
+    sendNow('a');
+    expect(hold(answer('a'))).toBe(0);
+    sendNow('a');
     expect([sent.length, states()]).toEqual([1, ['a sending']]);
     sent[0]?.end.resolve({ verdict: 'invalid', problems: [] });
     await vi.advanceTimersByTimeAsync(0);
-    expect(outbox.hold(answer('a'))).toBe(true);
+    expect(hold(answer('a'))).toBe(1);
     expect(outbox.of('a')?.requestId).toBe('id-2');
   });
 
   it('without a verdict is sent again under its request id', promise('G375'), async () => {
-    const { outbox, sent } = anOutbox();
-    outbox.hold(answer('a'));
-    outbox.sendNow('a');
+    const { outbox, sent, hold, sendNow } = anOutbox();
+    hold(answer('a'));
+    sendNow('a');
     sent[0]?.end.reject(new Error('away'));
     await vi.advanceTimersByTimeAsync(0);
     expect(outbox.of('a')).toMatchObject({ state: 'failed', problem: AWAY });
-    outbox.sendNow('a');
+    sendNow('a');
     sent[1]?.end.resolve(ACCEPTED);
     await vi.advanceTimersByTimeAsync(0);
     expect(outbox.of('a')).toMatchObject({ state: 'done', verdict: ACCEPTED });
@@ -127,10 +135,10 @@ describe('an answer', () => {
 
 describe('a page that is left', promise('G375'), () => {
   it('sends what is held, and repeats what has no verdict, under the same request ids', async () => {
-    const { outbox, sent, states } = anOutbox();
-    for (const ref of ['a', 'b', 'c']) outbox.hold(answer(ref));
-    outbox.sendNow('a');
-    outbox.sendNow('b');
+    const { outbox, sent, states, hold, sendNow } = anOutbox();
+    for (const ref of ['a', 'b', 'c']) hold(answer(ref));
+    sendNow('a');
+    sendNow('b');
     sent[0]?.end.resolve(ACCEPTED);
     await vi.advanceTimersByTimeAsync(0);
     outbox.leave();
@@ -141,25 +149,74 @@ describe('a page that is left', promise('G375'), () => {
     vi.advanceTimersByTime(HOLD_MS * 2);
     expect(sent).toHaveLength(4);
     // The failure of one request does not hide the verdict of the other.
-    sent[2]?.end.resolve(ACCEPTED);
+    for (const { end } of sent.slice(2)) end.resolve(ACCEPTED);
     await vi.advanceTimersByTimeAsync(0);
     sent[1]?.end.reject(new Error('cut'));
     await vi.advanceTimersByTimeAsync(0);
-    expect(states()).toEqual(['a done', 'b done', 'c sending']);
+    expect(states()).toEqual(['a done', 'b done', 'c done']);
   });
 });
 
-it('finished answers can be dismissed, and the oldest go by themselves', async () => {
-  const { outbox, sent, states } = anOutbox();
-  for (let index = 0; index < 60; index += 1) {
-    outbox.hold(answer(`r${index}`));
-    outbox.dismiss(`r${index}`);
-    outbox.sendNow(`r${index}`);
-    sent[index]?.end.resolve(ACCEPTED);
+describe('answers of one decision', () => {
+  it('are held together, taken back together, and sent 100 at a time', async () => {
+    const { outbox, sent, states, requests, hold, undo } = anOutbox();
+    const many = Array.from({ length: 250 }, (_, index) => answer(`r${index}`));
+    expect(hold(...many)).toBe(250);
+    expect(undo('r7')).toBe(250);
+    expect(states()).toEqual([]);
+    hold(...many);
+    vi.advanceTimersByTime(HOLD_MS);
+    expect(requests).toEqual([100, 100, 50]);
+    expect(new Set(sent.map(({ answer: { requestId } }) => requestId)).size).toBe(250);
+    for (const { end } of sent) end.resolve(ACCEPTED);
     await vi.advanceTimersByTimeAsync(0);
-  }
-  expect(states()).toHaveLength(50);
-  expect(states()[0]).toBe('r10 done');
-  outbox.dismiss('r10');
-  expect(states()[0]).toBe('r11 done');
+    expect(outbox.getSnapshot().every(({ state }) => state === 'done')).toBe(true);
+  });
+
+  it('leave out calls that are busy, and send urgent ones at once', () => {
+    const { states, hold } = anOutbox();
+    hold(answer('a'));
+    expect(hold(answer('a'), answer('b'), answer('c', { leftMs: 1 }))).toBe(2);
+    expect(states()).toEqual(['a held', 'b held', 'c sending']);
+  });
+
+  it('are one by one when a single one of them has to be sent', () => {
+    const { outbox, states, hold, sendNow, undo } = anOutbox();
+    hold(answer('a'), answer('b'));
+    sendNow('b');
+    expect(states()).toEqual(['a held', 'b sending']);
+    expect(undo('b')).toBe(1);
+    expect(states()).toEqual(['b sending']);
+    expect(outbox.isAtRisk).toBe(true);
+  });
+});
+
+it('more than a browser sends for a page that is gone is at risk', () => {
+  const { outbox, sent, hold } = anOutbox();
+  const reason = 'x'.repeat(1_000);
+  const many = Array.from({ length: 150 }, (_, index) => ({
+    ...answer(`r${index}`),
+    resolution: { type: 'deny', reason } as const,
+  }));
+  hold(...many.slice(0, 5));
+  expect(outbox.isAtRisk).toBe(false);
+  hold(...many);
+  expect(outbox.isAtRisk).toBe(true);
+  outbox.leave();
+  expect(new Set(sent.map(({ isLeaving }) => isLeaving))).toEqual(new Set([false]));
+});
+
+it('finished answers can be dismissed, and the oldest go by themselves', async () => {
+  const { outbox, sent, states, hold } = anOutbox();
+  const many = Array.from({ length: 1_010 }, (_, index) => answer(`r${index}`));
+  for (const one of many) hold(one);
+  const [first] = outbox.getSnapshot();
+  outbox.dismiss(first?.group ?? '');
+  expect(states()).toHaveLength(1_010);
+  outbox.sendNow(new Set(many.map(({ ref }) => ref)));
+  for (const { end } of sent) end.resolve(ACCEPTED);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(states()).toHaveLength(1_000);
+  outbox.dismiss(outbox.getSnapshot()[0]?.group ?? '');
+  expect(states()).toHaveLength(999);
 });

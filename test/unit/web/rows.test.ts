@@ -8,6 +8,8 @@ import {
   EXPIRING_MS,
   neighbour,
   rowsOf,
+  toolCounts,
+  viewCounts,
   waitingChanges,
 } from '../../../web/inbox/model/rows.js';
 
@@ -24,10 +26,11 @@ function item(ref: string, more: Partial<WorklistItem> = {}): WorklistItem {
   };
 }
 
+const SEEN = { now: NOW, snoozes: new Map<string, number>() };
 const DEFAULT: Choice = { view: 'mine', sort: 'deadline', search: '' };
 const refs = (items: readonly WorklistItem[]) => items.map(({ ref }) => ref).join(' ');
 const shownBy = (items: readonly WorklistItem[], choice: Partial<Choice>) =>
-  refs(arranged(items, { ...DEFAULT, ...choice }, NOW));
+  refs(arranged(items, { ...DEFAULT, ...choice }, SEEN));
 const mapOf = (items: readonly WorklistItem[]) => new Map(items.map((one) => [one.ref, one]));
 
 describe('the list', () => {
@@ -44,6 +47,39 @@ describe('the list', () => {
 
   it('of expiring calls has those with less than an hour, late ones included', () => {
     expect(shownBy(items, { view: 'expiring' })).toBe('c b');
+  });
+
+  it('by tool is in the order of tools, then of deadlines', () => {
+    const tools = [item('d', { tool: 'z' }), item('e', { tool: 'b' }), ...items];
+    expect(shownBy(tools, { sort: 'tool' })).toBe('e c b a d');
+    expect(shownBy(tools, { tool: 'z' })).toBe('d');
+    expect(toolCounts(tools, 'mine', SEEN)).toEqual([
+      ['pay', 3],
+      ['b', 1],
+      ['z', 1],
+    ]);
+  });
+
+  it('of a role, or of unknown outcomes, has those alone', () => {
+    const others = [
+      item('d', { why: 'role lead' }),
+      item('e', { why: 'user role and role lead' }),
+      item('f', { why: 'user role' }),
+      item('g', { why: 'role lead', mayAnswer: false }),
+      item('h', { kind: 'outcome', mayAnswer: false }),
+    ];
+    expect(shownBy(others, { view: 'roles' })).toBe('d e');
+    expect(shownBy(others, { view: 'outcome' })).toBe('h');
+  });
+
+  it('of snoozed calls has those that the other views leave out', () => {
+    const seen = { now: NOW, snoozes: new Map([['b', NOW + 1]]) };
+    const shown = (view: Choice['view']) => refs(arranged(items, { ...DEFAULT, view }, seen));
+    expect(shown('mine')).toBe('c a');
+    expect(shown('snoozed')).toBe('b');
+    expect(shown('all')).toBe('c b a');
+    expect(viewCounts(items, 'mine', seen)).toEqual({ mine: 2, roles: 0, expiring: 1, snoozed: 1 });
+    expect(viewCounts(items, 'all', seen)).toEqual({ all: 3 });
   });
 
   it.each([

@@ -2,10 +2,13 @@
 import type { Verdict } from 'colloquy/browser';
 import { describe, expect, it } from 'vitest';
 import { VERDICT_PRECEDENCE } from '../../../src/protocol/calls/resolutions.js';
-import { commandOf, KEYS } from '../../../web/inbox/model/keys.js';
+import { commandOf, GO, KEYS, matching } from '../../../web/inbox/model/keys.js';
 import { agoWords, deadlineState, durationWords } from '../../../web/inbox/model/times.js';
 import {
   extendSentence,
+  groupSentence,
+  newsSentence,
+  overSentence,
   problemSentence,
   verdictSentence,
 } from '../../../web/inbox/model/words.js';
@@ -80,6 +83,50 @@ describe('a verdict', () => {
   });
 });
 
+describe('the sentence', () => {
+  const outgoing = (verdict: Verdict) => ({
+    ...{ ref: 'r', conversationId: 'c', toolCallId: 't', title: 'pay', deadline: AT },
+    ...{ requestId: 'x', group: 'g', sendAt: NOW, resolution: { type: 'approve' } as const },
+    ...{ state: 'done' as const, verdict },
+  });
+
+  it('on answers of one decision counts those that are equal', () => {
+    const stale = {
+      verdict: 'stale',
+      why: 'already_resolved',
+      status: 'denied',
+      by: 'Lena',
+    } as const;
+    const answers = [ACCEPTED, ACCEPTED, stale].map(outgoing);
+    expect(groupSentence(answers, NOW)).toEqual({
+      ...{ text: '2: Approved · 1: Decided by Lena: denied', tone: 'bad' },
+    });
+    expect(groupSentence(answers.slice(1, 2), NOW).tone).toBe('good');
+  });
+
+  it('on a call that is over names who decided it', () => {
+    const by = { id: 'u1', name: 'Lena', verified: true, channel: 'api' } as const;
+    const decided = { type: 'deny', by, at: AT } as const;
+    expect(overSentence({ decided }, 'me', NOW)).toBe('Decided by Lena 3 s ago: denied');
+    expect(overSentence({ decided }, 'u1', NOW)).toBe('Decided by you 3 s ago: denied');
+    expect(overSentence({ state: 'expired' }, 'me', NOW)).toBe('Waits no longer: expired');
+    expect(overSentence({}, 'me', NOW)).toBe('Waits no longer');
+  });
+
+  it('on a new call is one for all texts', () => {
+    const item = {
+      ...{ tool: 'payments.refund', title: 'Refund! Really?\nYes. ', deadline: AT },
+      ...{ requesters: ['Ann B.', 'Bo'], risk: 'high' },
+    } as unknown as Parameters<typeof newsSentence>[0];
+    const text = newsSentence(item, 2);
+    expect(text).toMatch(
+      /^New: Refund Really Yes \(payments\.refund\), high risk, for Ann B and Bo, until .*, and 2 more\.$/,
+    );
+    expect(text.match(/[.!?](?=\s|$)/g)).toHaveLength(1);
+    expect(newsSentence({ ...item, title: 'x'.repeat(500) }, 0).length).toBeLessThan(220);
+  });
+});
+
 it.each([
   [-5, '0 s'],
   [999, '0 s'],
@@ -113,6 +160,27 @@ describe('a key', () => {
       expect(commandOf(pressed(key))).toBe(command);
     for (const key of ['Enter', 'Escape', ' ', 'A', 'toString'])
       expect(commandOf(pressed(key))).toBeUndefined();
+  });
+
+  it('after g leads to a view, and decides nothing', () => {
+    for (const [key, { command }] of Object.entries(GO))
+      expect(commandOf(pressed(key, { isGoing: true }))).toBe(command);
+    expect(commandOf(pressed('d', { isGoing: true }))).toBeUndefined();
+    expect(commandOf(pressed('a', { isGoing: true }))).toBe('all');
+  });
+
+  it('with Ctrl or Meta opens the commands, from a field as well', () => {
+    expect(commandOf(pressed('k', { ctrlKey: true, isWriting: true }))).toBe('palette');
+    expect(commandOf(pressed('k', { metaKey: true }))).toBe('palette');
+    expect(commandOf(pressed('k', { metaKey: true, altKey: true }))).toBeUndefined();
+  });
+
+  it('of a command is found by any of its words', () => {
+    const entries = Object.values(KEYS).map(({ command, text }) => ({ name: command, text }));
+    expect(matching(entries, 'CALL next').map(({ name }) => name)).toEqual(['next']);
+    expect(matching(entries, 'sel')[0]?.name).toBe('select');
+    expect(matching(entries, '')).toHaveLength(entries.length);
+    expect(matching(entries, 'nothing')).toEqual([]);
   });
 
   it.each(['ctrlKey', 'metaKey', 'altKey', 'isWriting', 'repeat'])(

@@ -1,7 +1,13 @@
 /** The buttons of an approval. Enter presses none of them: a decision takes the space bar, a click, or a key of its own. */
-import type { Resolution } from 'colloquy/browser';
+import type { Json, Resolution, Verdict } from 'colloquy/browser';
+import type { AgentManifest } from 'colloquy/browser/worklist';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import type { Session } from '../../session/session.js';
 import type { Draft } from '../hooks/drafts.js';
+import { useInputSchema } from '../hooks/use-agents.js';
+import { DECISION_ID, decisionOf } from '../hooks/use-inbox.js';
+import { EditForm } from './edit-form.js';
+import { Remember } from './rules.js';
 
 export interface DecisionProps {
   readonly draft: Draft;
@@ -12,23 +18,43 @@ export interface DecisionProps {
   readonly onAnswer: (resolution: Resolution) => void;
 }
 
-function notByEnter(event: KeyboardEvent): void {
-  if (event.key === 'Enter') event.preventDefault();
+export interface DecidedCall {
+  readonly session: Session;
+  readonly agent: AgentManifest['name'];
+  readonly tool: string;
+  /** The arguments; undefined until they are read. */
+  readonly input: Json | undefined;
+  readonly verdict: Verdict | undefined;
 }
 
-export function Decision(props: DecisionProps): ReactNode {
-  const { isDenying, onDenying, isBusy, onAnswer } = props;
+export function notByEnter(event: KeyboardEvent): void {
+  if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
+
+export function Decision(props: DecisionProps & { readonly call: DecidedCall }): ReactNode {
+  const { draft, onDraft, isDenying, onDenying, isBusy, onAnswer, call } = props;
+  const { input } = call;
+  const isEditing = draft.edit !== undefined && input !== undefined;
   return (
-    <section aria-label="Decision">
+    <section id={DECISION_ID} aria-label="Decision">
       <div className="actions">
         <button
           type="button"
           className="good"
-          disabled={isBusy}
+          disabled={isBusy || isEditing}
           onKeyDown={notByEnter}
-          onClick={() => onAnswer({ type: 'approve' })}
+          onClick={() => onAnswer(decisionOf({ type: 'approve' }, draft))}
         >
           Approve
+        </button>
+        <button
+          type="button"
+          className="edit"
+          disabled={isBusy || input === undefined}
+          aria-expanded={isEditing}
+          onClick={() => onDraft({ ...draft, edit: draft.edit ?? {} })}
+        >
+          Edit …
         </button>
         <button
           type="button"
@@ -41,8 +67,36 @@ export function Decision(props: DecisionProps): ReactNode {
           Deny …
         </button>
       </div>
-      {isDenying ? <Denial {...props} /> : undefined}
+      {isDenying ? (
+        <Denial
+          {...props}
+          onAnswer={(denial) =>
+            onAnswer(denial.type === 'deny' ? decisionOf(denial, draft) : denial)
+          }
+        />
+      ) : undefined}
+      {isEditing ? (
+        <Editing {...{ draft, onDraft, isBusy, onAnswer }} call={call} input={input} />
+      ) : (
+        <Remember tool={call.tool} {...{ input, draft, onDraft }} />
+      )}
     </section>
+  );
+}
+
+function Editing(
+  props: Pick<DecisionProps, 'draft' | 'onDraft' | 'isBusy' | 'onAnswer'> & {
+    readonly call: DecidedCall;
+    readonly input: Json;
+  },
+): ReactNode {
+  const { call, ...rest } = props;
+  const { session, agent, tool, verdict } = call;
+  const schema = useInputSchema(session.client, { agent, tool });
+  return schema === undefined ? (
+    <p role="status">Reads the form of the arguments …</p>
+  ) : (
+    <EditForm {...rest} schema={schema} verdict={verdict} />
   );
 }
 
@@ -78,6 +132,7 @@ export function Denial(
         <textarea
           ref={field}
           rows={3}
+          maxLength={MAX_REASON_CHARS}
           value={reason}
           onChange={(event) => onDraft({ ...draft, reason: event.target.value })}
         />
@@ -100,3 +155,6 @@ export function Denial(
     </div>
   );
 }
+
+/** The API refuses longer reasons. */
+const MAX_REASON_CHARS = 2_000;

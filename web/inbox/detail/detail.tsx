@@ -1,8 +1,8 @@
 /** One call: who asks for it and why, its arguments, and what the person may do. */
-import type { PendingView, Resolution } from 'colloquy/browser';
+import type { CallView, Json, PendingView, Resolution } from 'colloquy/browser';
 import type { WorklistItem } from 'colloquy/browser/worklist';
 import { useConversation, usePending } from 'colloquy/react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { useNow } from '../../shared/now.js';
 import type { Draft } from '../hooks/drafts.js';
@@ -10,10 +10,14 @@ import { Deadline } from '../list/deadline.js';
 import type { OutgoingAnswer } from '../model/outbox.js';
 import type { Row } from '../model/rows.js';
 import { agoWords } from '../model/times.js';
+import { overSentence } from '../model/words.js';
 import { AnswerForm } from './answer-form.js';
 import { Before } from './before.js';
 import { Decision } from './decision.js';
 import { Extend } from './extend.js';
+import { OutcomeForm } from './outcome-form.js';
+import { Rules } from './rules.js';
+import { Snooze } from './snooze.js';
 import { Values } from './values.js';
 
 export interface DetailProps {
@@ -27,34 +31,38 @@ export interface DetailProps {
   readonly onDenying: (isDenying: boolean) => void;
   /** `argsDigest`: of the arguments that are shown. */
   readonly onAnswer: (resolution: Resolution, argsDigest: string | undefined) => void;
+  readonly snoozedUntil: number | undefined;
+  readonly onSnooze: (until: number | undefined) => void;
 }
 
 export function Detail(props: DetailProps): ReactNode {
-  const { session, row } = props;
+  const { session, row, snoozedUntil, onSnooze } = props;
   const { item, isOver } = row;
+  const { toolCallId, turnId, tool, deadline } = item;
   const used = useConversation(session.client, item.conversationId);
-  const call = usePending(used).find(({ toolCallId }) => toolCallId === item.toolCallId);
+  const call = usePending(used).find((one) => one.toolCallId === toolCallId);
   const logged = used.view.messages
     .flatMap((message) => (message.role === 'assistant' ? message.calls : []))
-    .find(({ toolCallId }) => toolCallId === item.toolCallId);
+    .find((one) => one.toolCallId === toolCallId);
+  // The form stays with what was typed when the call ends.
+  const [kept, keep] = useState(call);
+  if (call !== undefined && call !== kept) keep(call);
+  const input = logged?.input ?? kept?.prompt;
   const mayExtend = session.caller.rights.includes('extend') && !isOver;
   return (
     <article className="detail" aria-labelledby="call">
       <Head item={item} isOver={isOver} />
-      {isOver ? (
-        <p className="over-note">
-          This call waits no longer{logged === undefined ? '' : `: ${logged.state}`}.
-        </p>
-      ) : undefined}
+      <Over {...{ isOver, logged }} me={session.caller.actor.id} />
       <section aria-label="Arguments">
         <h3>{item.kind === 'elicitation' ? 'Question' : 'Arguments'}</h3>
-        {call === undefined ? <Preview item={item} /> : <Values value={call.prompt} />}
+        {kept === undefined ? <Preview item={item} /> : <Values value={kept.prompt} />}
       </section>
-      <Before view={used.view} toolCallId={item.toolCallId} />
-      <Act {...props} call={call} />
-      {mayExtend ? (
-        <Extend conversation={used.conversation} toolCallId={item.toolCallId} />
-      ) : undefined}
+      <Before conversation={used.conversation} view={used.view} toolCallId={toolCallId} />
+      <Rules rules={used.view.rules} {...{ tool, turnId, input }} />
+      <Reverted call={call} />
+      <Act {...props} call={kept} input={input} />
+      {mayExtend ? <Extend conversation={used.conversation} toolCallId={toolCallId} /> : undefined}
+      {isOver ? undefined : <Snooze until={snoozedUntil} {...{ deadline, onSnooze }} />}
     </article>
   );
 }
@@ -69,7 +77,13 @@ function Head({ item, isOver }: Row): ReactNode {
         Tool {tool} of agent {agent}, in conversation {conversationId}.
         {requesters.length === 0 ? '' : ` ${requesters.join(', ')} asked.`} Waits since{' '}
         <Since at={openedAt} />. Who may answer: {audience}
-        {item.mayAnswer ? '' : ` (you may not: ${why})`}.
+        {item.mayAnswer ? ` (${why})` : ` (you may not: ${why})`}.
+        {item.claim === undefined ? undefined : (
+          <>
+            {' '}
+            {item.claim.by} holds it since <Since at={item.claim.at} />.
+          </>
+        )}
       </p>
       {isOver ? undefined : <Deadline {...item} />}
     </header>
@@ -78,6 +92,33 @@ function Head({ item, isOver }: Row): ReactNode {
 
 function Since({ at }: { readonly at: string }): ReactNode {
   return <time dateTime={at}>{agoWords(at, useNow())}</time>;
+}
+
+/** Names who decided the open call. Always in the document, so that a screen reader says the change. */
+function Over(props: {
+  readonly isOver: boolean;
+  readonly logged: CallView | undefined;
+  readonly me: string;
+}): ReactNode {
+  const { isOver, logged, me } = props;
+  const text = overSentence({ decided: logged?.decided, state: logged?.state }, me, useNow());
+  return (
+    <p className="over-note" role="status">
+      {isOver ? `${text}.` : ''}
+    </p>
+  );
+}
+
+/** A worker's check has taken the last answer back. */
+function Reverted({ call }: { readonly call: PendingView | undefined }): ReactNode {
+  const problems = call?.reverted?.problems;
+  if (problems === undefined) return undefined;
+  return (
+    <p className="error">
+      The last answer was taken back:{' '}
+      {problems.map(({ path, message }) => `${path} ${message}`).join('; ')}
+    </p>
+  );
 }
 
 /** Until the whole arguments are here. */
@@ -90,27 +131,38 @@ function Preview({ item }: { readonly item: WorklistItem }): ReactNode {
   );
 }
 
-function Act(props: DetailProps & { readonly call: PendingView | undefined }): ReactNode {
-  const { session, row, answer, call, draft, onDraft, isDenying, onDenying, onAnswer } = props;
-  const { kind, mayAnswer, argsDigest } = row.item;
-  if (row.isOver || !mayAnswer) return undefined;
+interface ActProps extends DetailProps {
+  readonly call: PendingView | undefined;
+  readonly input: Json | undefined;
+}
+
+function Act(props: ActProps): ReactNode {
+  const { session, row, answer, call, input, draft, onDraft, isDenying, onDenying } = props;
+  const { kind, mayAnswer, argsDigest, agent, tool } = row.item;
+  // After the end the fields stay, with what was typed; their buttons are off.
+  const isTyped = isDenying || Object.values(draft).some((part) => part !== undefined);
+  if (row.isOver && !isTyped) return undefined;
+  if (!mayAnswer) return undefined;
   if (!session.caller.rights.includes('answer'))
     return <p className="hint">Your token may read calls, and not answer them.</p>;
-  const isBusy = answer?.state === 'held' || answer?.state === 'sending';
+  const isBusy = row.isOver || answer?.state === 'held' || answer?.state === 'sending';
   const send = (resolution: Resolution): void =>
-    onAnswer(resolution, call?.argsDigest ?? argsDigest);
+    props.onAnswer(resolution, call?.argsDigest ?? argsDigest);
   const shared = { draft, onDraft, isBusy, onAnswer: send };
+  const verdict = answer?.verdict;
   if (kind === 'approval')
-    return <Decision {...shared} isDenying={isDenying} onDenying={onDenying} />;
+    return (
+      <Decision
+        {...{ ...shared, isDenying, onDenying }}
+        call={{ session, agent, tool, input, verdict }}
+      />
+    );
   if (kind === 'elicitation')
     return call?.form === undefined ? undefined : (
-      <AnswerForm {...shared} form={call.form} verdict={answer?.verdict} />
+      <AnswerForm {...shared} form={call.form} verdict={verdict} />
     );
+  if (kind === 'outcome') return <OutcomeForm {...shared} />;
   return (
-    <p className="hint">
-      {kind === 'outcome'
-        ? 'The outcome of the run is unknown. Report it with: npx colloquy answer'
-        : 'A page or a backend that has the tool gives the result of this call.'}
-    </p>
+    <p className="hint">A page or a backend that has the tool gives the result of this call.</p>
   );
 }

@@ -1,9 +1,10 @@
 /** One field of an answer, with its help and its error. */
-import type { Field } from 'colloquy/browser';
+import type { Field, FieldType } from 'colloquy/browser';
 import { type ReactNode, useId } from 'react';
 
 export interface FieldProps {
-  readonly field: Field;
+  /** `json`: any value, as its text. */
+  readonly field: Omit<Field, 'type'> & { readonly type: FieldType | 'json' };
   readonly value: unknown;
   readonly error: string | undefined;
   readonly onChange: (value: unknown) => void;
@@ -74,12 +75,23 @@ function Input({ field, value, own, onChange }: InputProps): ReactNode {
       </select>
     );
   }
+  const text = textOf(value);
+  if (type === 'json' || (type === 'text' && text.includes('\n')))
+    return (
+      <textarea
+        {...own}
+        className={type === 'json' ? 'code' : undefined}
+        rows={Math.min(12, text.split('\n').length + 1)}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
   return (
     <input
       {...own}
       type={type === 'number' ? 'text' : type}
       inputMode={type === 'number' ? 'decimal' : undefined}
-      value={textOf(value)}
+      value={text}
       onChange={(event) => onChange(event.target.value)}
     />
   );

@@ -3,122 +3,190 @@ import type { Resolution } from 'colloquy/browser';
 import { useWorklist } from 'colloquy/react';
 import { useEffect, useState } from 'react';
 import type { Session } from '../../session/session.js';
-import type { Command } from '../model/keys.js';
+import { type Command, GO } from '../model/keys.js';
 import type { Outbox, OutgoingAnswer } from '../model/outbox.js';
-import { nameOf, neighbour, type Row } from '../model/rows.js';
+import { isWide, nameOf, neighbour, type Row, type ViewName } from '../model/rows.js';
+import { allOf, type Selected, type Summary, summaryOf, toggled } from '../model/selection.js';
+import { type Draft, useDrafts } from './drafts.js';
 import { useChoice } from './use-choice.js';
 import { useKeys } from './use-keys.js';
 import { useList } from './use-list.js';
 import { useOutbox } from './use-outbox.js';
+import { useSnoozes } from './use-snoozes.js';
 
 /** Places that keys lead to, by their id. */
 export const ANSWER_ID = 'answer';
+export const DECISION_ID = 'decision';
+export const EDIT_ID = 'edit';
 export const SEARCH_ID = 'search';
-const NONE: ReadonlySet<string> = new Set();
+export const SNOOZE_ID = 'snooze';
+const NONE: Selected = new Set();
+
+export type DialogName = 'help' | 'palette' | 'approve' | 'deny';
 
 /** The calls that the person looks at. */
 interface Looking {
   /** `ref` of the call in the detail. */
   readonly current: string | undefined;
-  readonly selected: ReadonlySet<string>;
+  readonly selected: Selected;
+  /** `ref` of the row that was selected last: where a range begins. */
+  readonly anchor: string | undefined;
   readonly isDenying: boolean;
+  readonly dialog: DialogName | undefined;
 }
 
-const NOTHING: Looking = { current: undefined, selected: NONE, isDenying: false };
+const NOTHING: Looking = {
+  ...{ current: undefined, selected: NONE, anchor: undefined, isDenying: false, dialog: undefined },
+};
+
+export type UsedInbox = ReturnType<typeof useInbox>;
 
 export function useInbox(session: Session) {
   const [choice, setChoice] = useChoice();
-  const { view } = useWorklist(session.client, choice.view === 'all' ? { mine: false } : {});
-  const list = useList(view, choice);
+  const { view } = useWorklist(session.client, isWide(choice.view) ? { mine: false } : {});
+  const { snoozes, snooze } = useSnoozes(session);
+  const list = useList(view, choice, snoozes);
   const { outbox, answers } = useOutbox(session);
+  const drafts = useDrafts();
   const [looking, setLooking] = useState(NOTHING);
-  const [isHelpOpen, setHelpOpen] = useState(false);
   const { rows } = list;
-  const { current, selected } = looking;
+  const row = rows.find(({ item }) => item.ref === looking.current);
   const look = (part: Partial<Looking>): void => setLooking((before) => ({ ...before, ...part }));
-  const open = (ref: string | undefined): void => look({ current: ref, isDenying: false });
   useSendOnceOver({ rows, answers, outbox });
-  const decide = (resolution: Resolution): void => {
-    const next = decideCalls({ rows, looking, outbox, resolution });
-    look({ current: next, selected: NONE, isDenying: false });
+  const parts = { session, rows, row, looking, look, outbox, drafts };
+  const acts = actsOf(parts);
+  const keys = useKeys((command) => run(command));
+  const snoozeRow = (ref: string, until: number | undefined): void => {
+    snooze(ref, until);
+    list.remove(ref);
+    look({ current: neighbour(rows, ref, { step: 1, skips: (one) => one === ref }) });
   };
-  const select = (ref: string | undefined): void =>
-    look({ selected: toggled(rows, selected, ref) });
+  const run = (command: Command): void => {
+    if (isView(command)) setChoice({ ...choice, view: command });
+    else if (command === 'refresh') list.refresh();
+    else acts[command]();
+  };
+  return {
+    ...{ choice, setChoice, view, list, outbox, answers, looking, look, drafts, keys, row, run },
+    ...{ snoozes, snooze: snoozeRow, ...bulkOf(parts) },
+    open: (ref: string | undefined): void => look({ current: ref, isDenying: false }),
+    select: (ref: string, isRange: boolean): void =>
+      look({
+        selected: toggled(rows, looking.selected, {
+          ref,
+          from: isRange ? looking.anchor : undefined,
+        }),
+        anchor: ref,
+      }),
+  };
+}
+
+interface Parts {
+  readonly session: Session;
+  readonly rows: readonly Row[];
+  /** The open call. */
+  readonly row: Row | undefined;
+  readonly looking: Looking;
+  readonly look: (part: Partial<Looking>) => void;
+  readonly outbox: Outbox;
+  readonly drafts: ReturnType<typeof useDrafts>;
+}
+
+type Acts = Readonly<Record<Exclude<Command, ViewName | 'refresh'>, () => void>>;
+
+function actsOf(parts: Parts): Acts {
+  const { session, rows, row, looking, look, outbox, drafts } = parts;
+  const { current, selected } = looking;
+  const move = (step: 1 | -1) => (): void =>
+    look({ current: neighbour(rows, current, { step }), isDenying: false });
   const ifMayAnswer = (act: () => void) => (): void => {
     if (session.caller.rights.includes('answer')) act();
   };
-  const commands: Readonly<Record<Command, () => void>> = {
-    next: () => open(neighbour(rows, current, { step: 1 })),
-    previous: () => open(neighbour(rows, current, { step: -1 })),
-    select: () => select(current),
-    approve: ifMayAnswer(() => decide({ type: 'approve' })),
-    deny: ifMayAnswer(() => look({ isDenying: decidable(rows, looking).length > 0 })),
-    reply: () => focusIn(`#${ANSWER_ID} :is(input, select, textarea)`),
-    search: () => focusIn(`#${SEARCH_ID}`),
-    help: () => setHelpOpen(true),
-    undo: () => undoLast(outbox),
-    refresh: list.refresh,
-  };
-  const keys = useKeys((command) => commands[command]());
-  const row = rows.find(({ item }) => item.ref === current);
   return {
-    ...{ choice, setChoice, view, list, outbox, answers, looking, look, open, select, decide },
-    ...{ keys, isHelpOpen, setHelpOpen, row },
+    next: move(1),
+    previous: move(-1),
+    select: () => {
+      if (current !== undefined)
+        look({ selected: toggled(rows, selected, { ref: current }), anchor: current });
+    },
+    selectAll: () => look({ selected: selected.size > 0 ? NONE : allOf(rows) }),
+    approve: ifMayAnswer(() => {
+      if (selected.size > 0) look({ dialog: 'approve' });
+      else if (row !== undefined && drafts.draftOf(row.item.ref).edit !== undefined)
+        focusIn(`#${EDIT_ID} .good`);
+      else approveOpen(parts);
+    }),
+    edit: ifMayAnswer(() => document.querySelector<HTMLElement>(`#${DECISION_ID} .edit`)?.click()),
+    deny: ifMayAnswer(() => {
+      if (selected.size > 0) look({ dialog: 'deny' });
+      else look({ isDenying: row !== undefined && isDecidable(row) });
+    }),
+    reply: () => focusIn(`#${ANSWER_ID} :is(input, select, textarea)`),
+    snooze: () => focusIn(`#${SNOOZE_ID} button`),
+    search: () => focusIn(`#${SEARCH_ID}`),
+    help: () => look({ dialog: 'help' }),
+    palette: () => look({ dialog: 'palette' }),
+    undo: () => undoLast(outbox),
   };
 }
 
-interface Deciding {
-  readonly rows: readonly Row[];
-  readonly looking: Looking;
-  readonly outbox: Outbox;
-  readonly resolution: Resolution;
+function approveOpen({ row, rows, look, outbox, drafts }: Parts): void {
+  if (row === undefined || !isDecidable(row)) return;
+  const { ref } = row.item;
+  const resolution = decisionOf({ type: 'approve' }, drafts.draftOf(ref));
+  if (hold(outbox, row, { resolution }) > 0) look({ current: afterDecision(rows, ref, outbox) });
 }
 
-/** Holds the decision for each of its calls. Returns the call to look at next. */
-function decideCalls({ rows, looking, outbox, resolution }: Deciding): string | undefined {
-  const calls = decidable(rows, looking);
-  for (const row of calls) hold(outbox, row, { resolution });
-  if (calls.length === 0) return looking.current;
-  const skips = (ref: string): boolean => outbox.of(ref) !== undefined;
-  return neighbour(rows, looking.current, { step: 1, skips });
+/** The decision with what the person wants to be remembered. */
+export function decisionOf(
+  decision: Extract<Resolution, { type: 'approve' | 'deny' }>,
+  { remember }: Draft,
+): Resolution {
+  return remember === undefined ? decision : { ...decision, remember };
 }
 
-/** The calls that a decision is for: those that are selected, else the open one. Only approvals are decided. */
-function decidable(rows: readonly Row[], { selected, current }: Looking): readonly Row[] {
-  return rows.filter(({ item, isOver }) => {
-    const isMeant = selected.size > 0 ? selected.has(item.ref) : item.ref === current;
-    return isMeant && !isOver && item.kind === 'approval' && item.mayAnswer;
-  });
+function isDecidable({ item, isOver }: Row): boolean {
+  return !isOver && item.kind === 'approval' && item.mayAnswer;
 }
 
-/** `argsDigest`: of the arguments that the person sees, where they are not those of the row. */
+function afterDecision(rows: readonly Row[], ref: string, outbox: Outbox): string | undefined {
+  return neighbour(rows, ref, { step: 1, skips: (one) => outbox.of(one) !== undefined });
+}
+
+function bulkOf({ rows, looking, look, outbox, drafts }: Parts) {
+  const { selected } = looking;
+  const summary = (): Summary =>
+    summaryOf(rows, selected, (ref) => {
+      if (outbox.isBusy(ref)) return 'answered already';
+      return drafts.draftOf(ref).edit === undefined ? undefined : 'being edited';
+    });
+  const decide = (resolution: Resolution): void => {
+    const { items } = summary();
+    outbox.hold(items.map((item) => answerTo(item, resolution, item.argsDigest)));
+    look({ selected: NONE, dialog: undefined });
+  };
+  return { summary, decide };
+}
+
+/** Returns 0 while another answer of the call is on its way. `argsDigest`: of the arguments that the person sees. */
 export function hold(
   outbox: Outbox,
   { item }: Row,
   answer: { readonly resolution: Resolution; readonly argsDigest?: string | undefined },
-): void {
-  const { ref, conversationId, toolCallId, deadline } = item;
+): number {
   const { resolution, argsDigest = item.argsDigest } = answer;
-  const title = `${nameOf(item)}, ${conversationId}`;
-  const call = { ref, conversationId, toolCallId, deadline, title };
-  outbox.hold({ ...call, resolution, argsDigest });
+  return outbox.hold([answerTo(item, resolution, argsDigest)]);
 }
 
-function toggled(
-  rows: readonly Row[],
-  selected: ReadonlySet<string>,
-  ref: string | undefined,
-): ReadonlySet<string> {
-  const row = rows.find(({ item }) => item.ref === ref);
-  if (row === undefined || row.isOver) return selected;
-  const next = new Set(selected);
-  if (!next.delete(row.item.ref)) next.add(row.item.ref);
-  return next;
+function answerTo(item: Row['item'], resolution: Resolution, argsDigest: string | undefined) {
+  const { ref, conversationId, toolCallId, deadline } = item;
+  const title = `${nameOf(item)}, ${conversationId}`;
+  return { ref, conversationId, toolCallId, deadline, title, resolution, argsDigest };
 }
 
 function undoLast(outbox: Outbox): void {
   const last = outbox.getSnapshot().findLast(({ state }) => state === 'held');
-  if (last !== undefined) outbox.undo(last.ref);
+  if (last !== undefined) outbox.undo(last.group);
 }
 
 /** A call that ends while an answer is held: the answer is sent, for its verdict names who was first. */
@@ -129,11 +197,15 @@ function useSendOnceOver(props: {
 }): void {
   const { rows, answers, outbox } = props;
   useEffect(() => {
-    const held = answers.filter(({ state }) => state === 'held');
-    if (held.length === 0) return;
-    const over = new Set(rows.filter(({ isOver }) => isOver).map(({ item }) => item.ref));
-    for (const { ref } of held) if (over.has(ref)) outbox.sendNow(ref);
+    const held = new Set(answers.flatMap(({ ref, state }) => (state === 'held' ? [ref] : [])));
+    if (held.size === 0) return;
+    const over = rows.filter(({ item, isOver }) => isOver && held.has(item.ref));
+    if (over.length > 0) outbox.sendNow(new Set(over.map(({ item }) => item.ref)));
   }, [rows, answers, outbox]);
+}
+
+function isView(command: Command): command is ViewName {
+  return Object.values(GO).some((one) => one.command === command);
 }
 
 function focusIn(selector: string): void {

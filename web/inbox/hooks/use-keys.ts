@@ -3,21 +3,28 @@ import { useEffect, useRef, useState } from 'react';
 import { type Command, commandOf } from '../model/keys.js';
 
 const KEY = 'colloquy.keys';
+/** A key so long after `g` belongs to it. */
+const GO_MS = 1_500;
 
-export function useKeys(run: (command: Command) => void): {
+export interface UsedKeys {
   readonly areKeysOn: boolean;
   readonly setKeysOn: (on: boolean) => void;
-} {
+}
+
+export function useKeys(run: (command: Command) => void): UsedKeys {
   const [areKeysOn, setOn] = useState(() => localStorage.getItem(KEY) !== 'off');
   const latest = useRef(run);
   useEffect(() => {
     latest.current = run;
   });
   useEffect(() => {
-    if (!areKeysOn) return;
+    let goesUntil = 0;
     const listen = (event: KeyboardEvent): void => {
-      const command = commandOf({ ...pick(event), isWriting: isWriting(event) });
-      if (command === undefined) return;
+      const isGoing = event.timeStamp < goesUntil;
+      const pressed = { ...pick(event), isWriting: isWriting(event) };
+      goesUntil = event.key === 'g' && !pressed.isWriting ? event.timeStamp + GO_MS : 0;
+      const command = isInDialog() ? undefined : commandOf({ ...pressed, isGoing });
+      if (command === undefined || (!areKeysOn && command !== 'palette')) return;
       event.preventDefault();
       latest.current(command);
     };
@@ -35,9 +42,13 @@ function pick({ key, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent) {
   return { key, ctrlKey, metaKey, altKey, repeat };
 }
 
-/** Also in an open dialog, whose keys are its own. */
+/** The keys of an open dialog are its own. */
+function isInDialog(): boolean {
+  return document.querySelector('dialog[open]') !== null;
+}
+
 function isWriting({ target, isComposing }: KeyboardEvent): boolean {
-  if (isComposing || document.querySelector('dialog[open]') !== null) return true;
+  if (isComposing) return true;
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
   return (

@@ -2,23 +2,39 @@
 import type { WorklistItem, WorklistView } from 'colloquy/browser/worklist';
 import { useMemo, useState } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
-import { arranged, type Choice, type Row, rowsOf, waitingChanges } from '../model/rows.js';
+import {
+  arranged,
+  type Choice,
+  type Row,
+  rowsOf,
+  toolCounts,
+  type ViewName,
+  viewCounts,
+  waitingChanges,
+} from '../model/rows.js';
+import type { Snoozes } from '../model/snooze.js';
 
-const EXPIRING_TICK_MS = 10_000;
+const SEEN_TICK_MS = 10_000;
 
 export interface UsedList {
   readonly rows: readonly Row[];
   /** Calls without a row, and rows without a call. */
   readonly fresh: number;
   readonly over: number;
+  readonly counts: Partial<Readonly<Record<ViewName, number>>>;
+  readonly tools: readonly (readonly [string, number])[];
   /** Shows all that waits, in its order. */
   readonly refresh: () => void;
+  /** Takes a row away that the person no longer wants to see. */
+  readonly remove: (ref: string) => void;
 }
 
-export function useList(view: WorklistView, choice: Choice): UsedList {
-  const now = useCoarseNow(EXPIRING_TICK_MS);
-  const items = useMemo(() => new Map(view.items.map((item) => [item.ref, item])), [view.items]);
-  const wanted = useMemo(() => arranged(view.items, choice, now), [view.items, choice, now]);
+export function useList(view: WorklistView, choice: Choice, snoozes: Snoozes): UsedList {
+  const now = useCoarseNow(SEEN_TICK_MS);
+  const seen = useMemo(() => ({ now, snoozes }), [now, snoozes]);
+  const { items } = view;
+  const byRef = useMemo(() => new Map(items.map((item) => [item.ref, item])), [items]);
+  const wanted = useMemo(() => arranged(items, choice, seen), [items, choice, seen]);
   const [shown, setShown] = useState<{
     readonly of: Choice;
     readonly items: readonly WorklistItem[];
@@ -27,7 +43,18 @@ export function useList(view: WorklistView, choice: Choice): UsedList {
   const isNew = shown.of !== choice || (shown.items.length === 0 && wanted.length > 0);
   const list = isNew ? { of: choice, items: wanted } : shown;
   if (isNew) setShown(list);
-  const rows = useMemo(() => rowsOf(list.items, items), [list.items, items]);
+  const rows = useMemo(() => rowsOf(list.items, byRef), [list.items, byRef]);
   const changes = useMemo(() => waitingChanges(rows, wanted), [rows, wanted]);
-  return { rows, ...changes, refresh: () => setShown({ of: choice, items: wanted }) };
+  const numbers = useMemo(
+    () => ({
+      counts: viewCounts(items, choice.view, seen),
+      tools: toolCounts(items, choice.view, seen),
+    }),
+    [items, choice.view, seen],
+  );
+  return {
+    ...{ rows, ...changes, ...numbers },
+    refresh: () => setShown({ of: choice, items: wanted }),
+    remove: (ref) => setShown({ of: choice, items: list.items.filter((item) => item.ref !== ref) }),
+  };
 }

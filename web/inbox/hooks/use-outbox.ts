@@ -5,9 +5,6 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Session } from '../../session/session.js';
 import { Outbox, type OutgoingAnswer } from '../model/outbox.js';
 
-/** Browsers let requests of 64 KiB in all outlive their page. */
-const MAX_KEPT_ALIVE = 60_000;
-
 export function useOutbox(session: Session): {
   readonly outbox: Outbox;
   readonly answers: readonly OutgoingAnswer[];
@@ -16,7 +13,7 @@ export function useOutbox(session: Session): {
   useEffect(() => {
     const leave = (): void => outbox.leave();
     const ask = (event: BeforeUnloadEvent): void => {
-      if (outbox.getSnapshot().some(({ state }) => state === 'sending')) event.preventDefault();
+      if (outbox.isAtRisk) event.preventDefault();
     };
     addEventListener('pagehide', leave);
     addEventListener('beforeunload', ask);
@@ -35,14 +32,13 @@ function outboxOf({ client }: Session): Outbox {
   return new Outbox({
     newId,
     problemOf,
-    send: async ({ conversationId, toolCallId, resolution, requestId, argsDigest }, isLeaving) => {
-      const answer = { conversationId, toolCallId, resolution, requestId, argsDigest };
-      const keepalive = isLeaving && JSON.stringify(answer).length < MAX_KEPT_ALIVE;
-      const [result] = await resolveMany(client, [answer], { keepalive });
-      if (result !== undefined && 'verdict' in result) return result.verdict;
-      throw new ApiError(
-        result?.problem ?? { status: 0, code: 'unreachable', detail: 'No result' },
+    send: async (answers, keepalive) => {
+      const sent = answers.map(
+        ({ conversationId, toolCallId, resolution, requestId, argsDigest }) => {
+          return { conversationId, toolCallId, resolution, requestId, argsDigest };
+        },
       );
+      return await resolveMany(client, sent, { keepalive });
     },
   });
 }

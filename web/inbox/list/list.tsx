@@ -1,8 +1,8 @@
 /** The rows of the list. Only those that are seen are in the document, so 10,000 are as fast as ten. */
-import { useVirtualizer } from '@tanstack/react-virtual';
 import type { WorklistItem } from 'colloquy/browser/worklist';
 import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
+import { useShownRows } from '../../shared/shown-rows.js';
 import { nameOf, type Row } from '../model/rows.js';
 import { agoWords } from '../model/times.js';
 import { Deadline } from './deadline.js';
@@ -14,34 +14,25 @@ export interface ListProps {
   readonly current: string | undefined;
   readonly selected: ReadonlySet<string>;
   readonly onOpen: (ref: string) => void;
-  readonly onSelect: (ref: string) => void;
+  /** `isRange`: with all rows since the one that was selected before. */
+  readonly onSelect: (ref: string, isRange: boolean) => void;
 }
 
 export function List({ rows, current, selected, onOpen, onSelect }: ListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
-    overscan: 6,
-    getItemKey: (index) => rows[index]?.item.ref ?? index,
-  });
   const at = rows.findIndex(({ item }) => item.ref === current);
-  useEffect(() => {
-    if (at >= 0) virtual.scrollToIndex(at);
-  }, [at, virtual]);
+  const [first, last] = useShownRows(scroller, { count: rows.length, rowPx: ROW_PX, at });
   useFocusOnCurrent(scroller, current);
   return (
     <div className="scroller" ref={scroller}>
-      <ul style={{ blockSize: virtual.getTotalSize() }} aria-label="Waiting calls">
-        {virtual.getVirtualItems().map(({ index, start, key }) => {
-          const row = rows[index];
-          if (row === undefined) return undefined;
+      <ul style={{ blockSize: rows.length * ROW_PX }} aria-label="Waiting calls">
+        {rows.slice(first, last).map((row, offset) => {
+          const index = first + offset;
           const { ref } = row.item;
           return (
             <li
-              key={key}
-              style={{ transform: `translateY(${start}px)` }}
+              key={ref}
+              style={{ transform: `translateY(${index * ROW_PX}px)` }}
               className={classOf(row, ref === current)}
               aria-setsize={rows.length}
               aria-posinset={index + 1}
@@ -51,7 +42,9 @@ export function List({ rows, current, selected, onOpen, onSelect }: ListProps): 
                 aria-label={`Select ${nameOf(row.item)}`}
                 checked={selected.has(ref)}
                 disabled={row.isOver}
-                onChange={() => onSelect(ref)}
+                onChange={({ nativeEvent }) =>
+                  onSelect(ref, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+                }
               />
               <button
                 type="button"

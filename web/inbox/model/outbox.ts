@@ -1,6 +1,7 @@
 /**
- * Answers on their way. Each is held for a while, in which it can be taken back, and then sent until there is a verdict.
- * One answer of a call is under way at a time, under one request id, so no repeat counts twice. Pure but for its timers.
+ * Answers on their way. Each is held for a while, in which it can be taken back, and then sent until there is a verdict;
+ * those of one decision are held and sent together. One answer of a call is under way at a time, under one request id,
+ * so no repeat counts twice. Pure but for its timers.
  */
 import type { Problem, Resolution, Verdict } from 'colloquy/browser';
 
@@ -19,6 +20,8 @@ export interface Answer {
 
 export interface OutgoingAnswer extends Answer {
   readonly requestId: string;
+  /** The same for the answers of one decision. */
+  readonly group: string;
   readonly state: 'held' | 'sending' | 'done' | 'failed';
   /** Milliseconds since 1970: when it is sent, or was. */
   readonly sendAt: number;
@@ -28,9 +31,17 @@ export interface OutgoingAnswer extends Answer {
   readonly problem?: Problem;
 }
 
+export type Result = { readonly verdict: Verdict } | { readonly problem: Problem };
+
 export interface OutboxOptions {
-  /** Sends until there is a verdict. `isLeaving`: the page is being left, so the request has to outlive it. */
-  readonly send: (answer: OutgoingAnswer, isLeaving: boolean) => Promise<Verdict>;
+  /**
+   * Sends at most `MAX_SENT` answers until there are results, in their order. `isKept`: the page is being left, so the
+   * request has to outlive it.
+   */
+  readonly send: (
+    answers: readonly OutgoingAnswer[],
+    isKept: boolean,
+  ) => Promise<readonly Result[]>;
   /** The problem of what `send` threw. */
   readonly problemOf: (error: unknown) => Problem;
   readonly newId: () => string;
@@ -40,13 +51,18 @@ export interface OutboxOptions {
 export const HOLD_MS = 5_000;
 /** Closer to its deadline, an answer is sent at once. */
 export const URGENT_MS = 30_000;
+/** The most answers of one request. */
+export const MAX_SENT = 100;
+/** Browsers let requests of 64 KiB in all outlive their page. */
+const MAX_KEPT_CHARS = 60_000;
 /** Finished answers that are kept for display. */
-const MAX_FINISHED = 50;
+const MAX_FINISHED = 1_000;
 
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #now: () => number;
   readonly #listeners = new Set<() => void>();
+  /** By group. */
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   #answers: readonly OutgoingAnswer[] = [];
 
@@ -67,84 +83,143 @@ export class Outbox {
     return this.#answers.find((answer) => answer.ref === ref);
   }
 
-  /** False, without a change, while another answer of the call is held or being sent. */
-  hold(answer: Answer): boolean {
-    const before = this.of(answer.ref);
-    if (before?.state === 'held' || before?.state === 'sending') return false;
+  /** Whether an answer of the call is held or being sent: it takes no other one. */
+  isBusy(ref: string): boolean {
+    const state = this.of(ref)?.state;
+    return state === 'held' || state === 'sending';
+  }
+
+  /** Answers of calls that are busy are left out. Returns the number of the others. */
+  hold(answers: readonly Answer[]): number {
+    const taken = answers.filter(({ ref }) => !this.isBusy(ref));
+    if (taken.length === 0) return 0;
     const now = this.#now();
-    const isUrgent = Date.parse(answer.deadline) - now < URGENT_MS;
-    const sendAt = isUrgent ? now : now + HOLD_MS;
-    const held: OutgoingAnswer = {
-      ...{ ...answer, requestId: this.#options.newId(), state: 'held', sendAt },
-    };
-    this.#set([...this.#answers.filter(({ ref }) => ref !== answer.ref), held]);
-    if (isUrgent) this.sendNow(answer.ref);
-    else {
-      const timer = setTimeout(() => this.sendNow(answer.ref), HOLD_MS);
-      this.#timers.set(answer.ref, timer);
-    }
-    return true;
+    const group = this.#options.newId();
+    const held = taken.map((answer): OutgoingAnswer => {
+      const isUrgent = Date.parse(answer.deadline) - now < URGENT_MS;
+      const requestId = taken.length === 1 ? group : this.#options.newId();
+      const sendAt = isUrgent ? now : now + HOLD_MS;
+      return { ...answer, requestId, group, state: 'held', sendAt };
+    });
+    const refs = new Set(held.map(({ ref }) => ref));
+    this.#set([...this.#answers.filter(({ ref }) => !refs.has(ref)), ...held]);
+    this.#send(held.filter(({ sendAt }) => sendAt <= now));
+    if (held.some(({ sendAt }) => sendAt > now))
+      this.#timers.set(
+        group,
+        setTimeout(() => this.sendGroup(group), HOLD_MS),
+      );
+    return held.length;
   }
 
-  /** Takes a held answer back. False when it has been sent: nothing takes it back then. */
-  undo(ref: string): boolean {
-    if (this.of(ref)?.state !== 'held') return false;
-    this.#stopTimer(ref);
-    this.#set(this.#answers.filter((answer) => answer.ref !== ref));
-    return true;
+  /** Takes the held answers of the group back. Returns their number: nothing takes back what has been sent. */
+  undo(group: string): number {
+    const kept = this.#answers.filter((answer) => !isHeld(answer, group));
+    const count = this.#answers.length - kept.length;
+    if (count === 0) return 0;
+    this.#stopTimer(group);
+    this.#set(kept);
+    return count;
   }
 
-  /** Sends a held answer, or one that failed, once more under its request id. */
-  sendNow(ref: string): void {
-    const answer = this.of(ref);
-    if (answer?.state !== 'held' && answer?.state !== 'failed') return;
-    this.#stopTimer(ref);
-    void this.#send(answer, false);
+  /** Sends the held answers of the group. */
+  sendGroup(group: string): void {
+    this.#stopTimer(group);
+    this.#send(this.#answers.filter((answer) => isHeld(answer, group)));
+  }
+
+  /** Sends answers that are held, or that failed, once more under their request ids. */
+  sendNow(refs: ReadonlySet<string>): void {
+    this.#send(
+      this.#answers.filter(
+        ({ ref, state }) => refs.has(ref) && (state === 'held' || state === 'failed'),
+      ),
+    );
   }
 
   /** For a page that is being left: sends what is held, and repeats what has no verdict yet. */
   leave(): void {
-    for (const answer of this.#answers)
-      if (answer.state === 'held' || answer.state === 'sending') {
-        this.#stopTimer(answer.ref);
-        void this.#send(answer, true);
-      }
-  }
-
-  /** Takes a finished answer from the display. */
-  dismiss(ref: string): void {
-    const state = this.of(ref)?.state;
-    if (state === 'done' || state === 'failed')
-      this.#set(this.#answers.filter((answer) => answer.ref !== ref));
-  }
-
-  async #send(answer: OutgoingAnswer, isLeaving: boolean): Promise<void> {
-    const sent: OutgoingAnswer = { ...answer, state: 'sending', sendAt: this.#now() };
-    this.#put(sent);
-    try {
-      const verdict = await this.#options.send(sent, isLeaving);
-      this.#put({ ...sent, state: 'done', verdict });
-    } catch (error) {
-      this.#put({ ...sent, state: 'failed', problem: this.#options.problemOf(error) });
+    for (const group of this.#timers.keys()) this.#stopTimer(group);
+    let left = MAX_KEPT_CHARS;
+    const open = this.#answers.filter(({ state }) => state === 'held' || state === 'sending');
+    for (const part of parts(open)) {
+      left -= charsOf(part);
+      void this.#sendPart(part, left >= 0);
     }
   }
 
-  /** Replaces the answer with the same request id: an answer that has a verdict keeps it. */
-  #put(answer: OutgoingAnswer): void {
-    const before = this.#answers.find(({ requestId }) => requestId === answer.requestId);
-    if (before === undefined || before.state === 'done') return;
-    this.#set(this.#answers.map((one) => (one === before ? answer : one)));
+  /** Whether leaving the page may lose an answer: one that may be under way, or more than outlives a page. */
+  get isAtRisk(): boolean {
+    const held = this.#answers.filter(({ state }) => state === 'held');
+    return this.#answers.some(({ state }) => state === 'sending') || charsOf(held) > MAX_KEPT_CHARS;
+  }
+
+  /** Takes finished answers of the group from the display. */
+  dismiss(group: string): void {
+    const isShown = (answer: OutgoingAnswer): boolean =>
+      answer.group !== group || answer.state === 'held' || answer.state === 'sending';
+    if (!this.#answers.every(isShown)) this.#set(this.#answers.filter(isShown));
+  }
+
+  #send(answers: readonly OutgoingAnswer[]): void {
+    for (const part of parts(answers)) void this.#sendPart(part, false);
+  }
+
+  async #sendPart(answers: readonly OutgoingAnswer[], isKept: boolean): Promise<void> {
+    const sendAt = this.#now();
+    const sent = answers.map((answer) => ({ ...answer, state: 'sending' as const, sendAt }));
+    this.#put(sent);
+    try {
+      const results = await this.#options.send(sent, isKept);
+      this.#put(sent.map((answer, index) => finished(answer, results[index])));
+    } catch (error) {
+      const problem = this.#options.problemOf(error);
+      this.#put(sent.map((answer) => finished(answer, { problem })));
+    }
+  }
+
+  /** Replaces the answers with the same request ids: an answer that has a verdict keeps it. */
+  #put(answers: readonly OutgoingAnswer[]): void {
+    const byId = new Map(answers.map((answer) => [answer.requestId, answer]));
+    this.#set(
+      this.#answers.map((before) =>
+        before.state === 'done' ? before : (byId.get(before.requestId) ?? before),
+      ),
+    );
   }
 
   #set(answers: readonly OutgoingAnswer[]): void {
-    const finished = answers.filter(({ state }) => state === 'done');
-    const dropped = new Set(finished.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
-    this.#answers = answers.filter((answer) => !dropped.has(answer));
+    const done = answers.filter(({ state }) => state === 'done');
+    const dropped = new Set(done.slice(0, Math.max(0, done.length - MAX_FINISHED)));
+    this.#answers = dropped.size === 0 ? answers : answers.filter((one) => !dropped.has(one));
     for (const listener of this.#listeners) listener();
   }
 
-  #stopTimer(ref: string): void {
-    clearTimeout(this.#timers.get(ref));
-    this.#timers.delete(ref);
+  #stopTimer(group: string): void {
+    clearTimeout(this.#timers.get(group));
+    this.#timers.delete(group);
   }
+}
+
+const NO_RESULT: Problem = { status: 0, code: 'unreachable', detail: 'The API gave no result' };
+
+function finished(answer: OutgoingAnswer, result: Result = { problem: NO_RESULT }): OutgoingAnswer {
+  return 'verdict' in result
+    ? { ...answer, state: 'done', verdict: result.verdict }
+    : { ...answer, state: 'failed', problem: result.problem };
+}
+
+function isHeld(answer: OutgoingAnswer, group: string): boolean {
+  return answer.group === group && answer.state === 'held';
+}
+
+function parts(answers: readonly OutgoingAnswer[]): readonly (readonly OutgoingAnswer[])[] {
+  const count = Math.ceil(answers.length / MAX_SENT);
+  return Array.from({ length: count }, (_, index) =>
+    answers.slice(index * MAX_SENT, (index + 1) * MAX_SENT),
+  );
+}
+
+function charsOf(answers: readonly OutgoingAnswer[]): number {
+  return answers.length === 0 ? 0 : JSON.stringify(answers).length;
 }

@@ -1,13 +1,22 @@
 /** The rows of the list: what it shows, in which order, and what waits to be shown. Pure. */
 import type { WorklistItem } from 'colloquy/browser/worklist';
+import { isSnoozed, type Snoozes } from './snooze.js';
 
-export type ViewName = 'mine' | 'all' | 'expiring';
-export type SortName = 'deadline' | 'age';
+export type ViewName = 'mine' | 'roles' | 'expiring' | 'snoozed' | 'outcome' | 'all';
+export type SortName = 'deadline' | 'age' | 'tool';
 
 export interface Choice {
   readonly view: ViewName;
   readonly sort: SortName;
   readonly search: string;
+  /** Calls of this tool alone. */
+  readonly tool?: string;
+}
+
+/** The person's side of the list. `now` in milliseconds since 1970. */
+export interface Seen {
+  readonly now: number;
+  readonly snoozes: Snoozes;
 }
 
 /** Calls that end within this time are in the view `expiring`. */
@@ -19,26 +28,69 @@ export interface Row {
   readonly isOver: boolean;
 }
 
-/** The items that the choice has, in its order. `now` in milliseconds since 1970. */
+/** Views of calls that the person may not answer as well. */
+const WIDE: readonly ViewName[] = ['outcome', 'all'];
+
+export function isWide(view: ViewName): boolean {
+  return WIDE.includes(view);
+}
+
+/** Whether the view has the call. Snoozed calls are in their own view, and in those of all calls. */
+function isIn(item: WorklistItem, view: ViewName, { now, snoozes }: Seen): boolean {
+  if (view === 'all') return true;
+  if (view === 'outcome') return item.kind === 'outcome';
+  if (isSnoozed(item, snoozes, now) !== (view === 'snoozed')) return false;
+  if (view === 'roles') return item.mayAnswer && /(?:^| and )role /.test(item.why);
+  return view !== 'expiring' || timesOf(item).deadline - now < EXPIRING_MS;
+}
+
+/** The items that the choice has, in its order. */
 export function arranged(
   items: readonly WorklistItem[],
   choice: Choice,
-  now: number,
+  seen: Seen,
 ): readonly WorklistItem[] {
   const words = choice.search
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  const isIn = (item: WorklistItem): boolean =>
-    (choice.view !== 'expiring' || Date.parse(item.deadline) - now < EXPIRING_MS) &&
-    (words.length === 0 || hasWords(item, words));
-  const timeOf = ({ deadline, openedAt }: WorklistItem): string =>
-    choice.sort === 'deadline' ? deadline : openedAt;
+  const { view, tool } = choice;
   return items
-    .filter(isIn)
-    .map((item) => ({ item, time: Date.parse(timeOf(item)) }))
-    .sort((a, b) => a.time - b.time || (a.item.ref < b.item.ref ? -1 : 1))
-    .map(({ item }) => item);
+    .filter(
+      (item) =>
+        (tool === undefined || item.tool === tool) &&
+        isIn(item, view, seen) &&
+        (words.length === 0 || hasWords(item, words)),
+    )
+    .sort(ORDERS[choice.sort]);
+}
+
+type Order = (a: WorklistItem, b: WorklistItem) => number;
+
+const byDeadline: Order = (a, b) =>
+  timesOf(a).deadline - timesOf(b).deadline || (a.ref < b.ref ? -1 : 1);
+
+const ORDERS: Readonly<Record<SortName, Order>> = {
+  deadline: byDeadline,
+  age: (a, b) => timesOf(a).openedAt - timesOf(b).openedAt || byDeadline(a, b),
+  tool: (a, b) => (a.tool === b.tool ? byDeadline(a, b) : a.tool < b.tool ? -1 : 1),
+};
+
+interface Times {
+  readonly deadline: number;
+  readonly openedAt: number;
+}
+
+/** Reading a date takes longer than the rest of a comparison, and there may be 10,000 calls. */
+const times = new WeakMap<WorklistItem, Times>();
+
+function timesOf(item: WorklistItem): Times {
+  let found = times.get(item);
+  if (found === undefined) {
+    found = { deadline: Date.parse(item.deadline), openedAt: Date.parse(item.openedAt) };
+    times.set(item, found);
+  }
+  return found;
 }
 
 function hasWords(item: WorklistItem, words: readonly string[]): boolean {
@@ -47,6 +99,32 @@ function hasWords(item: WorklistItem, words: readonly string[]): boolean {
     .join('\n')
     .toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+/** Numbers of calls by view. Views that need calls which were not read are absent. */
+export function viewCounts(
+  items: readonly WorklistItem[],
+  read: ViewName,
+  seen: Seen,
+): Partial<Readonly<Record<ViewName, number>>> {
+  const views: readonly ViewName[] = isWide(read)
+    ? [read]
+    : ['mine', 'roles', 'expiring', 'snoozed'];
+  return Object.fromEntries(
+    views.map((view) => [view, items.filter((item) => isIn(item, view, seen)).length]),
+  );
+}
+
+/** Numbers of calls by tool in the view, those with the most first. */
+export function toolCounts(
+  items: readonly WorklistItem[],
+  view: ViewName,
+  seen: Seen,
+): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const item of items)
+    if (isIn(item, view, seen)) counts.set(item.tool, (counts.get(item.tool) ?? 0) + 1);
+  return [...counts].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
 }
 
 /** The rows in the order in which they are shown: with the newest state of each, and the last of those that are over. */

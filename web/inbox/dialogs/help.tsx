@@ -1,6 +1,7 @@
 /** The keys, and the switch that turns them off. */
-import { type ReactNode, useEffect, useRef } from 'react';
-import { KEYS } from './model/keys.js';
+import type { ReactNode } from 'react';
+import { GO, KEYS } from '../model/keys.js';
+import { Dialog } from './dialog.js';
 
 export function Help(props: {
   readonly areKeysOn: boolean;
@@ -8,13 +9,15 @@ export function Help(props: {
   readonly onClose: () => void;
 }): ReactNode {
   const { areKeysOn, onKeysOn, onClose } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const keys = [
+    ...Object.entries(KEYS),
+    ['Ctrl+K', { text: 'all commands, by their names' }] as const,
+    ...Object.entries(GO).map(([key, entry]) => [`g ${key}`, entry] as const),
+  ];
   return (
-    <dialog ref={dialog} aria-labelledby="help" onClose={onClose}>
-      <h2 id="help">Keys</h2>
+    <Dialog title="Keys" onClose={onClose}>
       <dl className="keys">
-        {Object.entries(KEYS).map(([key, { text }]) => (
+        {keys.map(([key, { text }]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -32,9 +35,9 @@ export function Help(props: {
         />{' '}
         Keys are on
       </label>
-      <button type="button" onClick={() => dialog.current?.close()}>
+      <button type="button" onClick={onClose}>
         Close
       </button>
-    </dialog>
+    </Dialog>
   );
 }

@@ -1,0 +1,55 @@
+/** Reports what became of a run whose outcome is unknown, as the person has found it out. */
+import type { Json, Resolution } from 'colloquy/browser';
+import { type ReactNode, useState } from 'react';
+import type { Draft } from '../hooks/drafts.js';
+import { ANSWER_ID } from '../hooks/use-inbox.js';
+import { FormField } from './field.js';
+
+const RESULT = { name: 'result', type: 'json', title: 'It ran; its result as JSON' } as const;
+const ERROR = { name: 'error', type: 'text', title: 'It had no effect; why' } as const;
+
+export function OutcomeForm(props: {
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
+  readonly isBusy: boolean;
+  readonly onAnswer: (resolution: Resolution) => void;
+}): ReactNode {
+  const { draft, onDraft, isBusy, onAnswer } = props;
+  const [problem, setProblem] = useState<string>();
+  const { json = '', reason = '' } = draft;
+  const report = (): void => {
+    try {
+      onAnswer({ type: 'outcome', value: JSON.parse(json) as Json });
+      setProblem(undefined);
+    } catch {
+      setProblem('is not JSON');
+    }
+  };
+  return (
+    <form id={ANSWER_ID} noValidate onSubmit={(event) => event.preventDefault()}>
+      <h3>Find out what the run did, and report it</h3>
+      <FormField
+        field={{ ...RESULT, required: true }}
+        value={json}
+        error={problem}
+        onChange={(value) => onDraft({ ...draft, json: String(value) })}
+      />
+      <button type="button" disabled={isBusy} onClick={report}>
+        Report the result
+      </button>
+      <FormField
+        field={{ ...ERROR, required: true }}
+        value={reason}
+        error={undefined}
+        onChange={(value) => onDraft({ ...draft, reason: String(value) })}
+      />
+      <button
+        type="button"
+        disabled={isBusy || reason.trim() === ''}
+        onClick={() => onAnswer({ type: 'outcome', error: reason.trim() })}
+      >
+        Report that it failed
+      </button>
+    </form>
+  );
+}
