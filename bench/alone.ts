@@ -1,13 +1,20 @@
 /** Measurements that share nothing with the others of a run: each is measured alone. */
 
 import { measureReaders } from './crowd/measure.js';
+import { INBOX, INBOX_QUICK, measureInbox } from './inbox/measure.js';
 import type { Bench } from './measures/processes.js';
-import { readersTable, spacesTable, streamingTable, tenantsTable } from './report/crowd-report.js';
+import {
+  inboxTable,
+  readersTable,
+  spacesTable,
+  streamingTable,
+  tenantsTable,
+} from './report/crowd-report.js';
 import type { TenantsResult } from './shared/long-cells.js';
 import { measureSpaces } from './spaces/measure.js';
 import { measureStreaming } from './stream/streaming.js';
 
-export const ALONE = ['streaming', 'readers', 'tenants', 'spaces'] as const;
+export const ALONE = ['streaming', 'readers', 'tenants', 'spaces', 'inbox'] as const;
 export type Alone = (typeof ALONE)[number];
 
 export interface AloneOptions {
@@ -33,6 +40,10 @@ export async function measureAlone(
     case 'spaces': {
       const result = await (quick ? measureSpaces(5, 20) : measureSpaces(60));
       return { result, text: ['Messages of many spaces:', spacesTable(result)] };
+    }
+    case 'inbox': {
+      const result = await measureInbox(quick ? INBOX_QUICK : INBOX);
+      return { result, text: ['The inbox of the web page:', inboxTable(result)] };
     }
     case 'tenants': {
       const request = quick ? { flood: 200, seconds: 4 } : { flood: 5_000, seconds: 20 };

@@ -35,10 +35,10 @@ const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything, only to show that it works
   --rounds N       repeats all workloads N times (default 3)
   --seconds N      measured time of each side in a round, in alternating slices of 1.7 seconds (default 17)
-  --only a|b|c|d|resolution|growth|parked|streaming|readers|tenants|spaces|inline|parts
+  --only a|b|c|d|resolution|growth|parked|streaming|readers|tenants|spaces|inbox|inline|parts
                    these workloads (separated by commas), or the latency of resolutions; growth, parked, streaming,
                    readers (500 of event streams), tenants (one beside another that asks for 5,000 turns at once),
-                   spaces (1,000 with 20 messages a second),
+                   spaces (1,000 with 20 messages a second), inbox (the web page with 10,000 waiting calls),
                    inline (inline reads against the same as activities) and parts (plugins and sub-agents against the
                    same work without them) are measured only on request
   --at-once N      only with N parallel conversations (default 1 and 16)

@@ -1,5 +1,7 @@
 /** Reports of streams, of their readers, and of tenants beside each other. */
 import type { ReadersResult, Serving } from '../crowd/cells.js';
+import type { InboxResult } from '../inbox/cells.js';
+import type { Spread } from '../shared/cells.js';
 import type { QuietTurns, TenantsResult } from '../shared/long-cells.js';
 import type { SpacesResult, SpacesRun } from '../spaces/cells.js';
 import type { StreamingResult } from '../stream/streaming.js';
@@ -33,6 +35,33 @@ export function streamingTable(results: readonly StreamingResult[]): string {
     ];
   });
   return tableOf(['API', 'measured', 'engine', 'the stream itself', '', 'bar'], rows);
+}
+
+/** Bars: the first paint under a second, a new call within 150 ms (p95), 100 calls in five minutes, each race right. */
+export function inboxTable(result: InboxResult): string {
+  const { firstPaint, firstRow, fresh, cleared, races } = result;
+  const met = (isMet: boolean): string => (isMet ? 'met' : 'missed');
+  const row = (name: string, { p50, p95, max }: Spread, bar: string): string[] => [
+    ...[name, ...[p50, p95, max].map((value) => `${value.toFixed(0)} ms`), bar],
+  ];
+  const isCleared = cleared.wrong === 0 && cleared.withThought < 300;
+  const isFair = races.right === races.calls && races.twice === 0;
+  return tableOf(
+    ['measured', 'p50', 'p95', 'most', 'bar'],
+    [
+      row('first paint', firstPaint, met(firstPaint.max < 1_000)),
+      row('first row', firstRow, ''),
+      row('a new call', fresh, met(fresh.p95 < 150)),
+      [
+        `${cleared.calls} calls by keys`,
+        `${cleared.seconds.toFixed(0)} s`,
+        `${cleared.withThought.toFixed(0)} s with thought`,
+        `${cleared.wrong} wrong`,
+        met(isCleared),
+      ],
+      [`${races.calls} races`, `${races.right} right`, '', `${races.twice} twice`, met(isFair)],
+    ],
+  );
 }
 
 export function readersTable({ seen, api, floor, lost, refused, messages }: ReadersResult): string {

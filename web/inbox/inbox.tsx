@@ -5,7 +5,7 @@ import { Detail } from './detail/detail.js';
 import { Bulk } from './dialogs/bulk.js';
 import { Help } from './dialogs/help.js';
 import { commandEntries, Palette } from './dialogs/palette.js';
-import { hold, type UsedInbox, useInbox } from './hooks/use-inbox.js';
+import { type UsedInbox, useInbox } from './hooks/use-inbox.js';
 import { Bar, ConnectionState } from './list/bar.js';
 import { List } from './list/list.js';
 import { isWide } from './model/rows.js';
@@ -108,7 +108,7 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
   const item = row?.item;
   return (
     <section className="right" aria-label="Call">
-      {count === 0 ? undefined : (
+      {count === 0 || !session.caller.rights.includes('answer') ? undefined : (
         <div className="selected actions">
           <span>{count} selected</span>
           <button type="button" className="good" onClick={() => inbox.run('approve')}>
@@ -128,7 +128,7 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
           onDraft={(draft) => setDraft(item.ref, draft)}
           isDenying={looking.isDenying}
           onDenying={(isDenying) => look({ isDenying })}
-          onAnswer={(resolution, argsDigest) => hold(outbox, row, { resolution, argsDigest })}
+          onAnswer={(resolution, argsDigest) => inbox.answer({ resolution, argsDigest })}
           snoozedUntil={isSnoozed(item, snoozes, Date.now()) ? snoozes.get(item.ref) : undefined}
           onSnooze={(until) => inbox.snooze(item.ref, until)}
         />

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import {
   answered,
@@ -33,7 +34,9 @@ async function command(page: Page, text: string): Promise<void> {
 }
 
 describe('arguments', () => {
-  it('are edited in the form of the tool, checked at once, and shown as a difference', async () => {
+  it('are edited in the form of the tool, checked at once, and shown as a difference', {
+    ...promise('G376'),
+  }, async () => {
     const { talk } = await beginRefund(world, 'edit-1');
     const page = await openInbox(browser, world.apiUrl);
     const detail = await openCall(page, 'edit-1');

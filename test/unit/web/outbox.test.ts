@@ -158,22 +158,26 @@ describe('a page that is left', promise('G375'), () => {
 });
 
 describe('answers of one decision', () => {
-  it('are held together, taken back together, and sent 100 at a time', async () => {
-    const { outbox, sent, states, requests, hold, undo } = anOutbox();
-    const many = Array.from({ length: 250 }, (_, index) => answer(`r${index}`));
-    expect(hold(...many)).toBe(250);
-    expect(undo('r7')).toBe(250);
-    expect(states()).toEqual([]);
-    hold(...many);
-    vi.advanceTimersByTime(HOLD_MS);
-    expect(requests).toEqual([100, 100, 50]);
-    expect(new Set(sent.map(({ answer: { requestId } }) => requestId)).size).toBe(250);
-    for (const { end } of sent) end.resolve(ACCEPTED);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(outbox.getSnapshot().every(({ state }) => state === 'done')).toBe(true);
-  });
+  it(
+    'are held together, taken back together, and sent 100 at a time',
+    promise('G377'),
+    async () => {
+      const { outbox, sent, states, requests, hold, undo } = anOutbox();
+      const many = Array.from({ length: 250 }, (_, index) => answer(`r${index}`));
+      expect(hold(...many)).toBe(250);
+      expect(undo('r7')).toBe(250);
+      expect(states()).toEqual([]);
+      hold(...many);
+      vi.advanceTimersByTime(HOLD_MS);
+      expect(requests).toEqual([100, 100, 50]);
+      expect(new Set(sent.map(({ answer: { requestId } }) => requestId)).size).toBe(250);
+      for (const { end } of sent) end.resolve(ACCEPTED);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(outbox.getSnapshot().every(({ state }) => state === 'done')).toBe(true);
+    },
+  );
 
-  it('leave out calls that are busy, and send urgent ones at once', () => {
+  it('leave out calls that are busy, and send urgent ones at once', promise('G377'), () => {
     const { states, hold } = anOutbox();
     hold(answer('a'));
     expect(hold(answer('a'), answer('b'), answer('c', { leftMs: 1 }))).toBe(2);

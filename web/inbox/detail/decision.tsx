@@ -6,6 +6,7 @@ import type { Session } from '../../session/session.js';
 import type { Draft } from '../hooks/drafts.js';
 import { useInputSchema } from '../hooks/use-agents.js';
 import { DECISION_ID, decisionOf } from '../hooks/use-inbox.js';
+import { notByEnter } from '../model/keys.js';
 import { EditForm } from './edit-form.js';
 import { Remember } from './rules.js';
 
@@ -25,10 +26,6 @@ export interface DecidedCall {
   /** The arguments; undefined until they are read. */
   readonly input: Json | undefined;
   readonly verdict: Verdict | undefined;
-}
-
-export function notByEnter(event: KeyboardEvent): void {
-  if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) event.preventDefault();
 }
 
 export function Decision(props: DecisionProps & { readonly call: DecidedCall }): ReactNode {

@@ -11,7 +11,7 @@ import {
   enteredOf,
   WHOLE,
 } from '../model/edit.js';
-import { notByEnter } from './decision.js';
+import { notByEnter } from '../model/keys.js';
 import { FormField } from './field.js';
 
 export function EditForm(props: {

@@ -69,6 +69,7 @@ export function useInbox(session: Session) {
   return {
     ...{ choice, setChoice, view, list, outbox, answers, looking, look, drafts, keys, row, run },
     ...{ snoozes, snooze: snoozeRow, ...bulkOf(parts) },
+    answer: (answer: GivenAnswer): void => answerOpen(parts, answer),
     open: (ref: string | undefined): void => look({ current: ref, isDenying: false }),
     select: (ref: string, isRange: boolean): void =>
       look({
@@ -130,11 +131,28 @@ function actsOf(parts: Parts): Acts {
   };
 }
 
-function approveOpen({ row, rows, look, outbox, drafts }: Parts): void {
+function approveOpen(parts: Parts): void {
+  const { row, drafts } = parts;
   if (row === undefined || !isDecidable(row)) return;
-  const { ref } = row.item;
-  const resolution = decisionOf({ type: 'approve' }, drafts.draftOf(ref));
-  if (hold(outbox, row, { resolution }) > 0) look({ current: afterDecision(rows, ref, outbox) });
+  const resolution = decisionOf({ type: 'approve' }, drafts.draftOf(row.item.ref));
+  answerOpen(parts, { resolution });
+}
+
+interface GivenAnswer {
+  readonly resolution: Resolution;
+  /** The digest of the arguments that the person sees. */
+  readonly argsDigest?: string | undefined;
+}
+
+/** Holds the answer, unless another one is on its way, and goes on to the next call. */
+function answerOpen({ row, rows, look, outbox }: Parts, answer: GivenAnswer): void {
+  if (row === undefined) return;
+  const { item } = row;
+  const { resolution, argsDigest = item.argsDigest } = answer;
+  if (outbox.hold([answerTo(item, resolution, argsDigest)]) === 0) return;
+  // The field of the answer is left, so that keys are commands again.
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  look({ current: afterDecision(rows, item.ref, outbox), isDenying: false });
 }
 
 /** The decision with what the person wants to be remembered. */
@@ -166,16 +184,6 @@ function bulkOf({ rows, looking, look, outbox, drafts }: Parts) {
     look({ selected: NONE, dialog: undefined });
   };
   return { summary, decide };
-}
-
-/** Returns 0 while another answer of the call is on its way. `argsDigest`: of the arguments that the person sees. */
-export function hold(
-  outbox: Outbox,
-  { item }: Row,
-  answer: { readonly resolution: Resolution; readonly argsDigest?: string | undefined },
-): number {
-  const { resolution, argsDigest = item.argsDigest } = answer;
-  return outbox.hold([answerTo(item, resolution, argsDigest)]);
 }
 
 function answerTo(item: Row['item'], resolution: Resolution, argsDigest: string | undefined) {

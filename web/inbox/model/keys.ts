@@ -68,6 +68,16 @@ export function commandOf(pressed: PressedKey): Command | undefined {
   return repeat && command !== 'next' && command !== 'previous' ? undefined : command;
 }
 
+/** For buttons of decisions: Enter presses none of them. With Ctrl or Meta it is a command of its form. */
+export function notByEnter(event: {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  preventDefault(): void;
+}): void {
+  if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
+
 export interface Entry {
   readonly name: string;
   readonly text: string;

@@ -5,14 +5,14 @@ import { until } from '../../../support/until.js';
 import { DEV_SECRET } from '../api.js';
 import type { World } from '../world.js';
 
-/** Opens the inbox, and signs in as the developer. */
+/** Opens the inbox, and signs in: as the developer, unless another token is given. */
 export async function openInbox(
   browser: TestBrowser,
   url: string,
-  options: PageOptions = {},
+  { token = DEV_SECRET, ...options }: PageOptions & { readonly token?: string } = {},
 ): Promise<Page> {
   const page = await browser.open(`${url}/ui/inbox`, options);
-  await page.getByLabel('Token').fill(DEV_SECRET);
+  await page.getByLabel('Token').fill(token);
   await page.keyboard.press('Enter');
   await live(page);
   return page;
