@@ -37,6 +37,8 @@ import type {
   CancelOutcome,
   EventSent,
   EventsOptions,
+  Forked,
+  ForkOptions,
   RevokeOptions,
   SendEventOptions,
   SendOptions,
@@ -47,6 +49,7 @@ import type {
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
 import { findAgent } from './messages/agents.js';
+import { checkedFork, forkConversation } from './messages/fork.js';
 import { checkEvent, sendInboxEvent } from './messages/inbox.js';
 import {
   agentNameOf,
@@ -204,6 +207,17 @@ export class Conversation<Output = Json, Tools = unknown> {
     options: ProgressOptions,
   ): Promise<ProgressOutcome> {
     return await this.#parts.calls.progress({ ...this.#parts.key, toolCallId }, payload, options);
+  }
+
+  /**
+   * Begins a new conversation with the state that this one had at a finished step or turn. Nothing of it runs until it
+   * gets a message, or an answer to a call that waits anew. Safe to repeat with the same `requestId` or `id`.
+   * @throws {ConversationError} invalid_request, naming the nearest seqs, or the reason why a call cannot wait anew;
+   *   unknown_conversation, agent_not_served, temporal_unreachable, store_unavailable
+   */
+  async fork(options: ForkOptions): Promise<Forked> {
+    await this.snapshot({ atLeastSeq: checkedFork(options).atSeq });
+    return await this.#mapped(() => forkConversation(this.#parts, options));
   }
 
   /** Stops the running turn. If none runs, the outcome says so. @throws {ConversationError} unknown_conversation */

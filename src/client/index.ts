@@ -15,6 +15,7 @@ export type { PendingCall } from '../protocol/calls/suspensions.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
 export type { Message } from '../protocol/conversation/messages.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
+export type { ForkOrigin } from '../protocol/forks/forks.js';
 export type { ConversationsFrame } from '../protocol/log/conversations-stream.js';
 export type { CanonicalEvent } from '../protocol/log/events.js';
 export type { LiveEvent } from '../protocol/log/live-events.js';
@@ -51,6 +52,8 @@ export type {
   EventSent,
   EventsOptions,
   FinalOptions,
+  Forked,
+  ForkOptions,
   ListOptions,
   QueuedMessage,
   QueuedResult,

@@ -22,6 +22,7 @@ import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
+import { addForkRoutes } from './routes/forks.js';
 import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
 import { codecRouter } from './routes/service/codec.js';
@@ -104,6 +105,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addEventRoutes(router, deps, streams);
   addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);
+  addForkRoutes(router, deps);
   addSessionRoutes(router, deps);
   addTokenRoutes(router, deps);
   addStepRoutes(router, deps);

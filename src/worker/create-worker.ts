@@ -18,6 +18,7 @@ import { createIsDeletedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
 import { createLeaseLostNotifier, LeaseWatch } from '../projection/duties/lease-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
+import { forkState, isForkInput } from '../projection/forks/fork-state.js';
 import { LossWatch } from '../projection/projector/loss-watch.js';
 import { Projector } from '../projection/projector/projector.js';
 import { StartupCheck } from '../projection/projector/startup-check.js';
@@ -334,7 +335,10 @@ function activitiesOf<Services>(
       searchAttributes: options.searchAttributes !== false,
     }),
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
-    restoreState: (input) => restoreState({ log, live, source }, input),
+    restoreState: async (input) =>
+      isForkInput(input)
+        ? await forkState({ log, blobs }, input)
+        : await restoreState({ log, live, source }, input),
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },

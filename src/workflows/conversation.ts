@@ -22,7 +22,7 @@ import type { ConversationState } from '../core/state/state.js';
 import type { ChildEnd, ParentRef } from '../protocol/conversation/children.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
 import type { RollOverReason, TranscriptOffloaded } from '../protocol/log/events.js';
-import type { ConversationInput, ReopenInput } from '../protocol/workflow/messaging.js';
+import type { ConversationInput } from '../protocol/workflow/messaging.js';
 import { provideDetails } from './activities/details.js';
 import {
   AT_THE_END,
@@ -67,8 +67,9 @@ export interface ConversationOutcome {
 }
 
 export async function conversation(input: ConversationInput): Promise<ConversationOutcome> {
-  const { reopen } = checkedInput(input);
-  const shell = reopen === undefined ? new Shell(input) : await reopened(input, reopen);
+  const { reopen, fork } = checkedInput(input);
+  const begins = reopen === undefined && fork === undefined;
+  const shell = begins ? new Shell(input) : await restored(input);
   try {
     return await shell.run();
   } catch (error) {
@@ -78,8 +79,8 @@ export async function conversation(input: ConversationInput): Promise<Conversati
   }
 }
 
-async function reopened(input: ConversationInput, reopen: ReopenInput): Promise<Shell> {
-  const reopening = new Reopening(input, reopen);
+async function restored(input: ConversationInput): Promise<Shell> {
+  const reopening = new Reopening(input);
   const carried = await reopening.restore();
   return new Shell({ ...input, carried }, reopening.waiting);
 }
@@ -179,8 +180,9 @@ class Shell {
   }
 
   async run(): Promise<ConversationOutcome> {
-    const { carried, reopen } = this.#input;
-    if (carried !== undefined && reopen === undefined) this.#dirty = true;
+    const { carried, reopen, fork } = this.#input;
+    if (fork !== undefined) this.#beginFork();
+    else if (carried !== undefined && reopen === undefined) this.#dirty = true;
     else if (!(await this.#admitsFirst())) return this.#withoutInput();
     for (;;) {
       await condition(() => this.#dirty);
@@ -193,6 +195,13 @@ class Shell {
       if (standing !== undefined) await standing;
       else this.#marker.close();
     }
+  }
+
+  /** Lets the calls that a fork takes over wait anew, before any input is judged. */
+  #beginFork(): void {
+    this.#machine.record([]);
+    this.#takeWaiting();
+    this.#dirty = true;
   }
 
   /** A conversation is started only by its first message. A run whose message was refused must not stay open. */

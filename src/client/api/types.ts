@@ -11,10 +11,16 @@ import type {
 } from '../../protocol/conversation/conversation.js';
 import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
+import type { ForkOrigin } from '../../protocol/forks/forks.js';
 import type { Actor, Channel, StampedActor } from '../../protocol/values/actors.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
 import type { Duration } from '../../protocol/values/durations.js';
-import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type {
+  ConversationId,
+  ConversationKey,
+  ToolCallId,
+  TurnId,
+} from '../../protocol/values/ids.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { QueuedReason, Trouble } from '../../protocol/values/trouble.js';
 import type { AgentSource } from '../ports/agents.js';
@@ -219,6 +225,36 @@ export type CancelOutcome =
       readonly reason: QueuedReason;
       readonly warning: string;
     };
+
+/** A place in the log of a conversation, and what a fork from there takes over. */
+export interface ForkOptions {
+  /** Generation of the log that `atSeq` counts in: `generation` of the snapshot or the cursor. */
+  readonly generation: number;
+  /** Seq of an event that ends a step or a turn. */
+  readonly atSeq: number;
+  /** Ids of calls that waited there and wait anew in the fork; @defaultValue none: they get the error `not_carried` */
+  readonly reopen?: readonly ToolCallId[];
+  /** Id of the fork. @defaultValue one derived from `requestId`, or a new one */
+  readonly id?: ConversationId;
+  /** Names the request: repeats with the same id are one fork. @defaultValue a new one */
+  readonly requestId?: string;
+}
+
+/**
+ * `forked`: the fork can be read and sent messages. `queued`: it is durable, and begins once a worker takes it.
+ * `duplicate`: the same request has begun it before.
+ */
+export type Forked = {
+  readonly conversationId: ConversationId;
+  readonly agent: string;
+  readonly origin: ForkOrigin;
+  /** Calls that were open there and stay with the origin. */
+  readonly notCarried: readonly ToolCallId[];
+  readonly duplicate: boolean;
+} & (
+  | { readonly status: 'forked'; readonly seq: number }
+  | { readonly status: 'queued'; readonly reason: string; readonly warning: string }
+);
 
 export interface SnapshotOptions {
   /**

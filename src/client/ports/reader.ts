@@ -6,6 +6,7 @@ import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ChildStep } from '../../protocol/conversation/children.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
+import type { ForkCut, ForkPoint } from '../../protocol/forks/forks.js';
 import type {
   ConversationsFilter,
   ConversationsFrame,
@@ -187,6 +188,11 @@ export interface ConversationReader {
    * conversation is not known. Absent: the reader cannot.
    */
   pluginStates?(key: ConversationKey): Promise<PluginStatesRead | undefined>;
+  /**
+   * Looks at a place of the log from which a fork is to begin. Undefined: there is no such log. Absent: the reader has
+   * no store.
+   */
+  forkPoint?(key: ConversationKey, cut: ForkCut): Promise<ForkPoint | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

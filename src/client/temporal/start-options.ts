@@ -14,6 +14,7 @@ import type { SendMessageInput } from '../../protocol/conversation/conversation.
 import type { InboxEventInput } from '../../protocol/conversation/inbox.js';
 import { OFFLOAD_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
 import { openSearchStatus } from '../../protocol/conversation/statuses.js';
+import type { ForkOrigin } from '../../protocol/forks/forks.js';
 import {
   ROLL_OVER_HISTORY_EVENTS,
   WORKFLOW_TASK_TIMEOUT_MS,
@@ -33,16 +34,26 @@ const MAX_TITLE_CHARS = 80;
 
 export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;
 
-export interface StartRequest {
+/** The part that every start of a conversation has. */
+export interface Beginning {
   readonly key: ConversationKey;
   readonly manifest: AgentManifest;
+  readonly start: StartPolicy;
+  /** The call of another conversation that this one runs. Absent: no other starts it. */
+  readonly parent?: ParentRef;
+}
+
+/** A start with an input. */
+export interface StartRequest extends Beginning {
   readonly input: SendMessageInput | InboxEventInput;
   /** The kind of input that is sent with the start. @defaultValue sendMessage */
   readonly operation?: 'sendMessage' | 'inboxEvent';
   readonly updateId: string;
-  readonly start: StartPolicy;
-  /** The call of another conversation that this one runs. Absent: no other starts it. */
-  readonly parent?: ParentRef;
+}
+
+/** A start of a fork, which needs no input. */
+export interface ForkStart extends Beginning {
+  readonly fork: ForkOrigin;
 }
 
 /** The treatment of a closed run of the same id. */
@@ -58,10 +69,10 @@ export interface StartDefaults {
 }
 
 export function startOptions(
-  request: StartRequest,
+  request: StartRequest | ForkStart,
   defaults: StartDefaults,
 ): WorkflowStartOptions<ConversationWorkflow> {
-  const { key, manifest, input, start } = request;
+  const { key, manifest, start } = request;
   const { tenant, conversationId } = key;
   const argument: ConversationInput = {
     tenant,
@@ -70,6 +81,7 @@ export function startOptions(
     settings: settingsFor(manifest),
     model: manifest.model,
     ...(start.reopen === undefined ? {} : { reopen: start.reopen }),
+    ...('fork' in request ? { fork: request.fork } : {}),
     ...(request.parent === undefined ? {} : { parent: request.parent }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     offload: OFFLOAD_BOUNDS,
@@ -83,7 +95,7 @@ export function startOptions(
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     staticSummary: `${manifest.name}: ${conversationId}`,
     staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
-    memo: { title: titleOf('text' in input ? input.text : input.kind), agent: manifest.name },
+    memo: { title: titleOf(subjectOf(request)), agent: manifest.name },
     priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
     ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
   };
@@ -99,7 +111,7 @@ function settingsFor({ settings }: AgentManifest): AgentSettings {
 }
 
 /** The attributes that never change, and the first state; the workflow upserts the rest. */
-function attributesOf(request: StartRequest): SearchAttributePair[] {
+function attributesOf(request: Beginning): SearchAttributePair[] {
   const active = openSearchStatus(0);
   const keyword = (name: string, value: string): SearchAttributePair => ({
     key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
@@ -110,6 +122,12 @@ function attributesOf(request: StartRequest): SearchAttributePair[] {
     keyword(SEARCH_ATTRIBUTES.agent, request.manifest.name),
     keyword(SEARCH_ATTRIBUTES.tenant, request.key.tenant),
   ];
+}
+
+function subjectOf(request: StartRequest | ForkStart): string {
+  if ('fork' in request) return `Fork of ${request.fork.conversationId} at ${request.fork.seq}`;
+  const { input } = request;
+  return 'text' in input ? input.text : input.kind;
 }
 
 /** The first words of the first message: the title in a list of conversations. */

@@ -5,6 +5,7 @@
 import {
   type Client,
   WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
   WorkflowNotFoundError,
@@ -33,6 +34,7 @@ import { troubleOf } from './find-trouble.js';
 import { retryQuery } from './query-retry.js';
 import {
   type ConversationWorkflow,
+  type ForkStart,
   type StartDefaults,
   type StartRequest,
   startOptions,
@@ -112,6 +114,23 @@ export class TemporalGateway {
       args: [request.input],
       startWorkflowOperation,
     });
+  }
+
+  /**
+   * Begins a fork. Durable as soon as it returns, with or without a worker. False where the conversation exists, by the
+   * policy of the start.
+   */
+  async startFork(request: ForkStart): Promise<boolean> {
+    const options = startOptions(request, this.#startDefaults);
+    try {
+      await this.#within(SIGNAL_DEADLINE_MS, () =>
+        this.#temporal.workflow.start<ConversationWorkflow>(WORKFLOW_TYPE, options),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
   }
 
   /** Durable as soon as it returns, with or without a worker. */

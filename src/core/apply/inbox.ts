@@ -22,7 +22,8 @@ export function withInboxEvent(
 ): ConversationState {
   const { eventId, seq, payload, kind } = event;
   const entry: InboxEntry = { eventId, text: textOf(event), requester: requesterOfInput(event) };
-  const next = { ...state, inbox: [...(state.inbox ?? []), entry] };
+  const { inboxHeld: _over, ...rest } = state;
+  const next = { ...rest, inbox: [...(state.inbox ?? []), entry] };
   if (event.toolCallId !== undefined) return next;
   const digest = keptDigest(contentDigest(kind, payload));
   return remember(next, { operation: 'inbox', key: requestKey(eventId), digest, seq });
@@ -36,7 +37,7 @@ function textOf({ eventId, kind, payload, toolCallId, name, result }: InboxEvent
 
 /** Moves all entries of the inbox into the transcript as messages of the turn, in order of arrival. */
 export function withInboxRead(state: ConversationState, turnId: string): ConversationState {
-  const { inbox, inboxPausedUntil: _over, ...rest } = state;
+  const { inbox, inboxPausedUntil: _over, inboxHeld: _read, ...rest } = state;
   if (inbox === undefined) return state;
   let next: ConversationState = rest;
   for (const { eventId, text } of inbox) {

@@ -6,9 +6,10 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ConversationStarted } from '../../protocol/log/events.js';
 import { detachedCalls } from '../calls/detached.js';
 import { withoutOldest, withResults } from '../context/transcript.js';
+import { callsOfFork } from '../state/forked.js';
 import { callKey } from '../state/requests.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
-import { callOf } from '../state/state.js';
+import { callOf, type TurnState } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 import { withTombstones } from './tombstones.js';
 
@@ -20,6 +21,8 @@ export function startedState(
   before: ConversationState | undefined,
   event: ConversationStarted & { readonly seq: number; readonly at: string },
 ): ConversationState {
+  if (before !== undefined && event.origin !== undefined)
+    return forkedState(before, { ...event, origin: event.origin });
   const ended = before === undefined ? undefined : endedState(before, event);
   return {
     tenant: event.tenant,
@@ -46,10 +49,51 @@ export function startedState(
     ...(ended?.plugins === undefined ? {} : { plugins: ended.plugins }),
     ...(ended?.duePatches === undefined ? {} : { duePatches: ended.duePatches }),
     ...(event.parent === undefined ? {} : { parent: event.parent }),
+    ...(ended?.origin === undefined ? {} : { origin: ended.origin }),
     ...formerAgents(before, event),
     ...leftChildren(ended),
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
+}
+
+/**
+ * Keeps what the model has read: transcript, summaries, plugin states, ended calls; and the calls that wait anew, with
+ * their turn. Usage and budgets start anew. Requests, rules, sub-agents and the parent stay with the origin.
+ */
+function forkedState(
+  before: ConversationState,
+  event: ConversationStarted &
+    Required<Pick<ConversationStarted, 'origin'>> & { readonly seq: number; readonly at: string },
+): ConversationState {
+  const { at, agent, chain, settings, tenant, conversationId, droppedMessages = 0 } = event;
+  const left = withoutOldest(before, droppedMessages);
+  const { reopenedCalls: reopened = [] } = event.origin;
+  const { turn, inbox } = left;
+  return {
+    ...{ tenant, conversationId, agent, chain, settings },
+    ...{ startedAt: at, updatedAt: at, lastSeq: event.seq, turnCount: 0, closed: false },
+    ...(turn === undefined ? {} : { turn: turnOfFork(turn, at) }),
+    queue: [],
+    ...(inbox === undefined ? {} : { inbox, inboxHeld: true as const }),
+    calls: callsOfFork(left.calls, { reopened, at }),
+    ...{ transcript: left.transcript, transcriptBytes: left.transcriptBytes },
+    ...(left.forgotten === undefined ? {} : { forgotten: left.forgotten }),
+    ...(left.context === undefined ? {} : { context: left.context }),
+    tombstones: left.tombstones,
+    requests: [],
+    ...(left.forgetsCalls === undefined ? {} : { forgetsCalls: left.forgetsCalls }),
+    usage: NO_USAGE,
+    ...(left.plugins === undefined ? {} : { plugins: left.plugins }),
+    ...(left.duePatches === undefined ? {} : { duePatches: left.duePatches }),
+    ...formerAgents(before, event),
+    origin: event.origin,
+  };
+}
+
+/** Its steps are counted on, because message ids contain them. */
+function turnOfFork(turn: TurnState, startedAt: string): TurnState {
+  const { spent: _spent, spentByChildren: _below, ...rest } = turn;
+  return { ...rest, startedAt, usage: NO_USAGE };
 }
 
 function formerAgents(

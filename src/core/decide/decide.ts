@@ -69,7 +69,7 @@ function decideAttended(state: ConversationState): readonly Effect[] {
   if (turn === undefined) {
     const [next] = state.queue;
     if (next !== undefined) return [{ type: 'start_turn', turnId: next.turnId }];
-    if (state.inbox !== undefined) return [decideInbox(state)];
+    if (state.inbox !== undefined && state.inboxHeld !== true) return [decideInbox(state)];
     return isDone(state) ? [{ type: 'close_child' }] : [];
   }
   const deadline = turnDeadline(state, turn);

@@ -15,6 +15,7 @@ import type { ParentRef } from '../../protocol/conversation/children.js';
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
 import type { UserPart } from '../../protocol/conversation/messages.js';
 import type { SpentCalls, TurnLimit, Usage } from '../../protocol/conversation/turns.js';
+import type { ForkOrigin } from '../../protocol/forks/forks.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../../protocol/values/ids.js';
 import type { Json, JsonSchema } from '../../protocol/values/json.js';
@@ -145,6 +146,11 @@ export interface ConversationState {
   readonly queue: readonly QueuedMessage[];
   /** In order of arrival; absent when no entry waits. */
   readonly inbox?: readonly InboxEntry[];
+  /**
+   * The entries of the inbox start no turn: they came with a fork, and are read with its first input. Absent: they
+   * start one.
+   */
+  readonly inboxHeld?: true;
   /** Starts of the newest turns that inbox events have started; kept only where a setting bounds them. */
   readonly inboxTurns?: readonly string[];
   /** No inbox event starts a turn until then (ISO 8601). Absent: one may start. */
@@ -176,6 +182,8 @@ export interface ConversationState {
   readonly children?: readonly ChildRecord[];
   /** The call of another conversation that this one runs. */
   readonly parent?: ParentRef;
+  /** The place of another conversation from which this one was forked. Absent: it began by itself. */
+  readonly origin?: ForkOrigin;
   /** The newest turn that has ended; kept where `parent` is set. */
   readonly lastTurn?: LastTurn;
   /** Calls of all turns that have ended; kept where `parent` is set, and only where a limit needs them. */

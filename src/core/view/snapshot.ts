@@ -60,6 +60,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     ...(state.parent === undefined ? {} : { parent: state.parent }),
     ...(state.context === undefined ? {} : { context: contextShown(state.context) }),
     ...(state.rules === undefined ? {} : { rules: state.rules }),
+    ...(state.origin === undefined ? {} : { origin: state.origin }),
   };
 }
 

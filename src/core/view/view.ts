@@ -26,22 +26,28 @@ export function foldView(
   event: CanonicalEvent,
 ): ConversationSnapshot | undefined {
   if (event.type === 'conversation_started') {
-    return {
+    const { origin } = event;
+    const from = origin ?? view?.origin;
+    const next: ConversationSnapshot = {
       tenant: event.tenant,
       conversationId: event.conversationId,
       agent: event.agent,
       status: 'idle',
       seq: event.seq,
-      startedAt: view?.startedAt ?? event.at,
+      startedAt: origin === undefined ? (view?.startedAt ?? event.at) : event.at,
       updatedAt: event.at,
       queued: [],
       pending: [],
       inFlightTools: [],
-      usage: view?.usage ?? NO_USAGE,
+      usage: view === undefined || origin !== undefined ? NO_USAGE : view.usage,
       ...(event.parent === undefined ? {} : { parent: event.parent }),
       ...(view?.context === undefined ? {} : { context: view.context }),
-      ...(view?.rules === undefined ? {} : { rules: view.rules }),
+      ...(view?.rules === undefined || origin !== undefined ? {} : { rules: view.rules }),
+      ...(from === undefined ? {} : { origin: from }),
     };
+    const turn = origin === undefined ? undefined : view?.turn;
+    if (turn === undefined) return next;
+    return withStatus({ ...next, turn: { ...turn, startedAt: event.at } });
   }
   if (event.type === 'events_lost' && event.snapshot !== undefined) return event.snapshot;
   if (view === undefined) return undefined;

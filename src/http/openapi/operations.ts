@@ -1,6 +1,7 @@
 /** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
 import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
+import { FORK_OPERATIONS } from './fork-operations.js';
 import { type Operation, VERDICTS } from './operation.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
@@ -293,6 +294,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: shapes.ConversationTurn },
   },
   ...SPACE_OPERATIONS,
+  ...FORK_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   {
     ...{ method: 'get', path: '/v1/session', id: 'getSession', query: queries.NoQuerySchema },

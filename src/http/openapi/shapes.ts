@@ -102,6 +102,13 @@ export const Session = object({
   expiresAt: instant.optional(),
 });
 
+const Origin = object({
+  conversationId: text,
+  generation: whole,
+  seq: whole.describe('the last event of the origin that the fork has'),
+  reopenedCalls: z.array(text).optional().describe('calls that wait anew in the fork'),
+}).describe('where a fork began');
+
 export const Snapshot = object({
   tenant: text,
   conversationId: text,
@@ -116,6 +123,19 @@ export const Snapshot = object({
   pending: z.array(PendingCall),
   inFlightTools: z.array(InFlightTool),
   usage: Usage,
+  origin: Origin.optional(),
+});
+
+export const Forked = object({
+  status: z.enum(['forked', 'queued']),
+  conversationId: text,
+  agent: text,
+  origin: Origin,
+  notCarried: z.array(text).describe('calls that were open there and stay with the origin'),
+  duplicate: z.boolean(),
+  seq: whole.optional().describe('the end of its log; for status `forked`'),
+  reason: text.optional().describe('why no worker has begun it yet; for status `queued`'),
+  warning: text.optional(),
 });
 
 export const ConversationPage = object({

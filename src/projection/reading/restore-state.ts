@@ -15,7 +15,14 @@ import { offloadAt } from './transcript-chunks.js';
 /** Undefined when the log is empty. */
 export async function restoreStateOf(events: Events): Promise<CarriedState | undefined> {
   const { state, before } = await foldOf(events);
-  if (state === undefined) return undefined;
+  return state === undefined ? undefined : carriedOf(state, before);
+}
+
+/** The state to continue with. `before`: the chunks that may be stored beside those that the state names. */
+export function carriedOf(
+  state: ConversationState,
+  before: ReadonlySet<string> = new Set(),
+): CarriedState {
   const body = isLarge(state) ? offloadAt(state) : undefined;
   const offloaded = body && { ...body, seq: state.lastSeq + 1, at: state.updatedAt };
   const carried = offloaded === undefined ? state : apply(state, offloaded);

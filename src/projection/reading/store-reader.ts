@@ -13,11 +13,13 @@ import type {
   WatchFrame,
   WorklistBy,
 } from '../../client/ports/reader.js';
+import { forkPointOf } from '../../core/fork/point.js';
 import { statesAfter } from '../../core/plugins/states.js';
 import { foldView } from '../../core/view/view.js';
 import { worklistItem } from '../../core/view/worklist.js';
 import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import type { ForkCut, ForkPoint } from '../../protocol/forks/forks.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type {
   ConversationsFilter,
@@ -202,6 +204,10 @@ class StoreReader implements ConversationReader {
 
   async isDeletedRun(key: ConversationKey, runId: string): Promise<boolean> {
     return (await this.#log.deletion(key))?.runIds.includes(runId) === true;
+  }
+
+  async forkPoint(key: ConversationKey, cut: ForkCut): Promise<ForkPoint | undefined> {
+    return await forkPointOf(wholeLog(this.#log, key, cut.generation), cut);
   }
 
   async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {

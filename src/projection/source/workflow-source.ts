@@ -244,7 +244,9 @@ async function startOf(
     const [input] = await decodedValues(client.options.loadedDataConverter, payloads);
     const given = isRecord(input) ? input : {};
     const carried =
-      given['reopen'] === undefined ? given['carried'] : await restored(client, timed, run);
+      given['reopen'] === undefined && given['fork'] === undefined
+        ? given['carried']
+        : await restored(client, timed, run);
     const at = isoOf(event?.eventTime, 'eventTime');
     return { at, ...(carried === undefined ? {} : { carried: carried as CarriedState }) };
   } catch (error) {

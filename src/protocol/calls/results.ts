@@ -73,7 +73,9 @@ export type ToolErrorCode =
   | 'too_many_calls'
   | 'repeated_call'
   | 'not_available'
-  | 'definition_changed';
+  | 'definition_changed'
+  /** The call was open where its conversation was forked, and was left to the origin. */
+  | 'not_carried';
 
 /** Origin of a result. Results of people, browsers and other backends are under their control. */
 export type Provenance = 'trusted' | 'untrusted';
@@ -93,7 +95,7 @@ export interface ToolResult {
 
 /** The code of an error that verdicts for later answers name: the call was ended without an answer. */
 export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
-  const reported: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
+  const reported: readonly ToolErrorCode[] = ['definition_changed', 'not_available', 'not_carried'];
   return !envelope.ok && reported.includes(envelope.error.code)
     ? { code: envelope.error.code }
     : {};

@@ -3,6 +3,7 @@
 import type { InFlightTool } from '../calls/plan.js';
 import type { Rule } from '../calls/rules.js';
 import type { PendingCall } from '../calls/suspensions.js';
+import type { ForkOrigin } from '../forks/forks.js';
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { FilePart, ImagePart } from '../values/attachments.js';
 import type { MessageId, StepId, TurnId } from '../values/ids.js';
@@ -139,6 +140,8 @@ export interface ConversationSnapshot {
   readonly usage: Usage;
   /** The call of another conversation that this one runs. Absent: no other has started it. */
   readonly parent?: ParentRef;
+  /** The place of another conversation from which this one was forked. Absent: it began by itself. */
+  readonly origin?: ForkOrigin;
   /** Context of the last completed model call. Absent before the first. */
   readonly context?: ShownContext;
   /** Remembered decisions, oldest first; absent when there are none. */

@@ -24,7 +24,9 @@ export type TurnEndReason =
   | 'model_failed'
   | 'tool_failed'
   | 'cancelled'
-  | 'workflow_cancelled';
+  | 'workflow_cancelled'
+  /** The turn goes on in the conversation that this one was forked from, and not here. */
+  | 'forked';
 
 /** A bound at which the engine ends a turn, with a last message that names it. */
 export type TurnLimit = 'max_steps' | 'token_budget' | 'cost_budget' | 'time_budget';

@@ -26,6 +26,8 @@ export const TEXTS = {
     `The policy for tool "${name}" could not be evaluated; the tool did not run`,
   declinedDefault: 'The user declined to answer',
   cancelled: '[cancelled]',
+  notCarried:
+    'not carried: the call was open where this conversation was forked, and goes on in the original conversation only',
   unknownTool: (name: string, available: readonly string[]): string =>
     `Tool "${name}" not found. Available tools: ${available.length === 0 ? '(none)' : available.join(', ')}`,
   providerTool: (name: string): string =>

@@ -13,6 +13,7 @@ import type { ConversationSnapshot } from '../conversation/conversation.js';
 import type { AssistantPart, UserPart } from '../conversation/messages.js';
 import type { CarriedMemory } from '../conversation/offloaded-messages.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from '../conversation/turns.js';
+import type { ForkOrigin } from '../forks/forks.js';
 import type { StampedActor } from '../values/actors.js';
 import type { MessageId, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
@@ -42,11 +43,16 @@ export interface ConversationStarted {
   readonly settings: AgentSettings;
   /** The call of another conversation that this one runs. Absent: no other has started it, or it was opened again. */
   readonly parent?: ParentRef;
+  /**
+   * Present when the conversation is a fork: the events before this one are copies of the origin's, and ends of what it
+   * had left open. Absent: it began by itself, or was opened again.
+   */
+  readonly origin?: ForkOrigin;
   /** Present when a closed conversation was opened again; its log continues. */
   readonly reopened?: true;
   /**
-   * Number of the oldest messages that a reopened conversation left behind because the transcript was too large. Absent
-   * when there are none.
+   * Number of the oldest messages that a reopened conversation, or a fork, left behind because the transcript was too
+   * large. Absent when there are none.
    */
   readonly droppedMessages?: number;
 }

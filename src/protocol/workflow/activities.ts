@@ -34,6 +34,7 @@ import type {
   OffloadTranscriptResult,
 } from '../conversation/offloaded-messages.js';
 import type { SpentCalls, TurnBudgets, Usage } from '../conversation/turns.js';
+import type { ForkOrigin } from '../forks/forks.js';
 import type { SummaryEvent } from '../log/events.js';
 import type { DeliverTriggerInput, TriggerDelivery } from '../triggers/triggers.js';
 import type { StampedActor } from '../values/actors.js';
@@ -361,12 +362,21 @@ export interface FlushLogResult {
   readonly storedSeq: number;
 }
 
-/** Name of the activity with which a reopened conversation begins. */
+/** Name of the activity with which a reopened conversation, or a fork, begins. */
 export const RESTORE_STATE = 'restoreState' satisfies keyof ConversationActivities;
 
 export interface RestoreStateInput extends ConversationKey, ReopenInput {
   /** Chain of the run that continues the conversation. Its own events, which a reset leaves in the log, do not count. */
   readonly chain: string;
+  /** Present when the run begins a fork: its state is made from the log of the origin, which is copied first. */
+  readonly fork?: ForkInput;
+}
+
+export interface ForkInput {
+  readonly origin: ForkOrigin;
+  readonly settings: AgentSettings;
+  /** The run that begins the fork. */
+  readonly runId: string;
 }
 
 /** Whole turns to be summarised: a prefix of the transcript, an earlier summary included. */

@@ -34,6 +34,7 @@ import type {
   OffloadBounds,
   UnacknowledgedOffload,
 } from '../conversation/offloaded-messages.js';
+import type { ForkOrigin } from '../forks/forks.js';
 import type { CanonicalEvent } from '../log/events.js';
 import type { Urgency } from '../log/urgency.js';
 import type { ConversationKey } from '../values/ids.js';
@@ -123,6 +124,8 @@ export interface ConversationInput extends ConversationKey {
   readonly carried?: CarriedState;
   /** The run continues a closed conversation: it restores the state from the log before it judges any input. */
   readonly reopen?: ReopenInput;
+  /** The run begins a fork: it makes the state from the log of the origin before it judges any input. */
+  readonly fork?: ForkOrigin;
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
   /** Bounds from which old messages are offloaded. Absent: they never are. */

@@ -101,6 +101,25 @@ export function foldSnapshot(
   return { ...view, seq: lastSeq, generation };
 }
 
+/**
+ * The snapshot of a log that is extended. While the events of an origin are copied, it shows nothing that waits there:
+ * the fork has no calls of the origin.
+ */
+export function extendedSnapshot(
+  { tenant, conversationId, copied }: AppendBatch,
+  by: {
+    readonly from: ConversationSnapshot | undefined;
+    readonly events: readonly CanonicalEvent[];
+    readonly generation: number;
+  },
+): ConversationSnapshot {
+  const snapshot = foldSnapshot(by.from, by.events, by.generation);
+  if (copied !== true) return snapshot;
+  const { parent: _caller, ...rest } = snapshot;
+  const nothing = { queued: [], pending: [], inFlightTools: [] };
+  return { ...rest, ...nothing, tenant, conversationId, status: 'closed' };
+}
+
 /** The marker that opens a generation after the first. */
 export function rewrittenMarker(previousGeneration: number, divergedAtSeq: number): CanonicalEvent {
   return {

@@ -38,6 +38,11 @@ export interface AppendBatch extends ConversationKey {
     readonly head: HeadPosition;
   };
   /**
+   * Present for events of the origin of a fork, which the log of the fork begins with: until its own events follow,
+   * nothing in it waits, lists show it as closed, and no webhook is sent.
+   */
+  readonly copied?: true;
+  /**
    * If given and no longer the stored head, nothing is stored and the outcome is `gap`: for events that no workflow has
    * emitted.
    */
@@ -91,7 +96,7 @@ export interface EventLog
   read(key: ConversationKey, options?: ReadOptions): Promise<EventsRead | undefined>;
   /** Events of one turn, newest generation, in order. */
   readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
-  /** The conversation of a turn. Turn ids are unique over all conversations. */
+  /** The conversation in which a turn began; turn ids are unique over all of them. A fork of it, where it was deleted. */
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
   /** Records that the run was read and had no new events. */
   touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;

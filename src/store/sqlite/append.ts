@@ -5,6 +5,7 @@ import { turnIdOf } from '../../protocol/log/events.js';
 import {
   closedAtMs,
   contentHash,
+  extendedSnapshot,
   foldSnapshot,
   headAfter,
   planAppend,
@@ -45,11 +46,12 @@ function extend(
   if (head !== undefined && events.length === 0 && !confirms)
     return { outcome: 'appended', head, added: 0 };
   const generation = head?.generation ?? 1;
-  const snapshot = foldSnapshot(head?.snapshot, events, generation);
+  const snapshot = extendedSnapshot(batch, { from: head?.snapshot, events, generation });
   insertEvents(database, { ...batch, generation, events });
   const next = headAfter(batch, { before: head, generation, snapshot });
   if (head !== undefined && isListedAs(head, next)) moveHead(database, next);
   else putHead(database, next);
+  if (batch.copied === true) return { outcome: 'appended', head: next, added: events.length };
   followClaims(database, head?.snapshot, snapshot);
   followPending(database, { before: head?.snapshot, after: snapshot, added: events });
   storeOutbox(database, batch, () => outboxOf(head?.snapshot, events, generation));
@@ -71,8 +73,8 @@ function rewrite(
   const marker = rewrittenMarker(head.generation, keepThrough + 1);
   insertEvents(database, { ...batch, generation, events: [marker] });
   database.run(
-    `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
-     SELECT tenant, conversation_id, ?, seq, type, turn_id, run_id, hash, event FROM events
+    `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event, copied)
+     SELECT tenant, conversation_id, ?, seq, type, turn_id, run_id, hash, event, copied FROM events
      WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq BETWEEN 1 AND ?`,
     generation,
     tenant,
@@ -137,8 +139,8 @@ function insertEvents(
 ): void {
   for (const event of rows.events) {
     database.run(
-      `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event, copied)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       rows.tenant,
       rows.conversationId,
       rows.generation,
@@ -148,6 +150,7 @@ function insertEvents(
       rows.runId,
       contentHash(event),
       JSON.stringify(event),
+      rows.copied === true ? 1 : 0,
     );
   }
 }

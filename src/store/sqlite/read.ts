@@ -84,7 +84,8 @@ export const TURN_EVENTS = `
 
 export function findTurnKey(database: SqliteDatabase, turnId: TurnId): ConversationKey | undefined {
   const row = database.get(
-    'SELECT tenant, conversation_id FROM events WHERE turn_id = ? ORDER BY generation DESC LIMIT 1',
+    // A fork has copies of the origin's turns, and may go on with one.
+    'SELECT tenant, conversation_id FROM events WHERE turn_id = ? ORDER BY copied, seq LIMIT 1',
     turnId,
   );
   if (row === undefined) return undefined;

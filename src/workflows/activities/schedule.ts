@@ -120,7 +120,7 @@ export const OFFLOAD_TRANSCRIPT: ActivityOptions = {
  * through.
  */
 export const RESTORE_STATE_OPTIONS: ActivityOptions = {
-  summary: 'state of the closed conversation',
+  summary: 'state of the closed conversation, or of the origin of a fork',
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: '5s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -22,7 +22,8 @@ export function checkedInput(input: ConversationInput): ConversationInput {
     boundsProblem('rollOver', given['rollOver']) ??
     boundsProblem('offload', given['offload']) ??
     carriedProblem(given['carried']) ??
-    reopenProblem(given);
+    reopenProblem(given) ??
+    forkProblem(given);
   if (problem !== undefined)
     throw ApplicationFailure.nonRetryable(
       `conversation cannot start: ${problem}`,
@@ -78,6 +79,23 @@ function reopenProblem({ carried, reopen }: Readonly<Record<string, unknown>>): 
   if (closedRunId !== undefined && typeof closedRunId !== 'string')
     return 'reopen.closedRunId must be absent or a text';
   return carried === undefined ? undefined : 'reopen and carried exclude each other';
+}
+
+/** A fork begins with a state of its own. */
+function forkProblem({
+  carried,
+  reopen,
+  fork,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  if (fork === undefined) return undefined;
+  if (!isRecord(fork)) return 'fork must be absent or an object';
+  const { conversationId, generation, seq, reopenedCalls } = fork;
+  const isList = reopenedCalls === undefined || Array.isArray(reopenedCalls);
+  if (!isPositive(generation) || !isPositive(seq) || !isList)
+    return 'fork must have a generation, a seq, and a list of calls or none';
+  return carried === undefined && reopen === undefined
+    ? idProblem('fork.conversationId', conversationId)
+    : 'fork, reopen and carried exclude each other';
 }
 
 function isPositive(value: unknown): value is number {

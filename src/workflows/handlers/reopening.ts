@@ -1,5 +1,5 @@
 /**
- * Reopens a closed conversation: an activity restores its state while inputs wait, and the handlers of the run judge
+ * Reopens a closed conversation, or begins a fork: an activity makes the state while inputs wait, and the handlers of the run judge
  * them afterwards, in the order of their arrival. Without the state the run ends, and leaves nothing in the log.
  *
  * Q1  An update that waits has no reply, so it is refused as soon as a try has failed: its sender may repeat it.
@@ -31,7 +31,6 @@ import {
   type EventsPage,
   type NotReopened,
   QUERIES,
-  type ReopenInput,
   SIGNALS,
 } from '../../protocol/workflow/messaging.js';
 import { turnErrorOf } from '../activities/activity-losses.js';
@@ -60,13 +59,11 @@ export interface WaitingInput {
 
 export class Reopening {
   readonly #input: ConversationInput;
-  readonly #reopen: ReopenInput;
   #waiting: readonly WaitingInput[] = [];
 
   /** Must be called synchronously in the first activation. */
-  constructor(input: ConversationInput, reopen: ReopenInput) {
+  constructor(input: ConversationInput) {
     this.#input = input;
-    this.#reopen = reopen;
     setDefaultUpdateHandler((name, given) => this.#holdUpdate(name, given));
     setDefaultSignalHandler((name, given) => {
       this.#hold({
@@ -78,7 +75,8 @@ export class Reopening {
       });
     });
     setHandler(defineQuery<EventsPage>(QUERIES.events), () => NO_EVENTS);
-    provideDetails(() => 'The conversation is being reopened.');
+    const isFork = input.fork !== undefined;
+    provideDetails(() => `The conversation is being ${isFork ? 'forked' : 'reopened'}.`);
   }
 
   /** The inputs that wait, in the order of their arrival. */
@@ -113,14 +111,16 @@ export class Reopening {
    * @throws {ApplicationFailure} with a code of the failure table, when the conversation stays closed
    */
   async restore(): Promise<CarriedState> {
-    const { tenant, conversationId } = this.#input;
-    const chain = chainOf(workflowInfo().firstExecutionRunId);
+    const { tenant, conversationId, reopen, fork: origin, settings } = this.#input;
+    const { firstExecutionRunId, runId } = workflowInfo();
+    const fork = origin === undefined ? {} : { fork: { origin, settings, runId } };
+    const chain = chainOf(firstExecutionRunId);
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
         try {
           return usableState(
             await activities.restoreState.executeWithOptions(RESTORE_STATE_OPTIONS, [
-              { tenant, conversationId, chain, ...this.#reopen },
+              { tenant, conversationId, chain, ...reopen, ...fork },
             ]),
           );
         } catch (error) {
@@ -142,7 +142,9 @@ export class Reopening {
     const failure = failureFor(error);
     await this.#refuse(failure);
     this.#waiting = this.#waiting.filter(({ isDurable }) => isDurable);
-    if (!isPassing(error.code) || this.#waiting.length === 0) throw failure;
+    // A fork was promised to its caller when the run began.
+    const waits = this.#waiting.length > 0 || this.#input.fork !== undefined;
+    if (!isPassing(error.code) || !waits) throw failure;
   }
 
   /** Refuses the updates that wait, and waits until their senders have the refusal. */

@@ -12,6 +12,7 @@ import { ApplicationFailure } from '@temporalio/common';
 
 export interface FakeCall {
   readonly kind:
+    | 'start'
     | 'updateWithStart'
     | 'update'
     | 'signal'
@@ -84,6 +85,14 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
           options: { ...rest, ...start },
         });
       },
+      start: (_type: string, options: Record<string, unknown>) =>
+        answer({
+          kind: 'start',
+          name: '',
+          workflowId: String(options['workflowId']),
+          input: (options['args'] as unknown[])[0],
+          options,
+        }),
       signalWithStart: (_type: string, options: Record<string, unknown>) =>
         answer({
           kind: 'signalWithStart',

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import type { BlobsPort } from '../../../src/client/ports/blobs.js';
 import type { LeasesPort } from '../../../src/client/ports/leases.js';
+import type { ConversationReader } from '../../../src/client/ports/reader.js';
 import { createApp } from '../../../src/http/app.js';
 import { type HttpServer, serve } from '../../../src/http/listen.js';
 import type { AppDeps } from '../../../src/http/request/deps.js';
@@ -36,6 +37,8 @@ export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
   clientOptions: {
+    /** The client's reader. @defaultValue the reader of the app */
+    readonly reader?: ConversationReader;
     readonly leases?: LeasesPort;
     readonly blobs?: BlobsPort;
     readonly storeId?: () => Promise<string>;

@@ -6,6 +6,7 @@ import { type ConversationKey, conversationKey } from '../../../protocol/values/
 import {
   closedAtMs,
   contentHash,
+  extendedSnapshot,
   foldSnapshot,
   headAfter,
   planAppend,
@@ -115,10 +116,12 @@ class Append {
     if (head !== undefined && events.length === 0 && !confirms)
       return { outcome: 'appended', head, added: 0 };
     const generation = head?.generation ?? 1;
-    const snapshot = foldSnapshot(head?.snapshot, events, generation);
+    const snapshot = extendedSnapshot(this.#batch, { from: head?.snapshot, events, generation });
     await this.#insert(generation, events);
     const next = headAfter(this.#batch, { before: head, generation, snapshot });
     await this.#putHead(next);
+    if (this.#batch.copied === true)
+      return { outcome: 'appended', head: next, added: events.length };
     const states = { before: head?.snapshot, after: snapshot };
     await followClaims(this.#leases, this.#queries, states);
     await followPending(this.#database, this.#queries, { ...states, added: events });
@@ -137,8 +140,8 @@ class Append {
     await this.#insert(generation, [rewrittenMarker(head.generation, keepThrough + 1)]);
     const kept = await this.#queries.all(
       `WITH kept AS (
-         INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
-         SELECT tenant, conversation_id, $1, seq, type, turn_id, run_id, hash, event FROM ${this.#events}
+         INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event, copied)
+         SELECT tenant, conversation_id, $1, seq, type, turn_id, run_id, hash, event, copied FROM ${this.#events}
          WHERE tenant = $2 AND conversation_id = $3 AND generation = $4 AND seq BETWEEN 1 AND $5
          RETURNING seq, event)
        SELECT event FROM kept ORDER BY seq`,
@@ -184,8 +187,8 @@ class Append {
     if (events.length === 0) return;
     const { tenant, conversationId, runId } = this.#batch;
     await this.#queries.run(
-      `INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
-       SELECT $1, $2, $3, seq, type, turn_id, $4, hash, event
+      `INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event, copied)
+       SELECT $1, $2, $3, seq, type, turn_id, $4, hash, event, $10::boolean
        FROM unnest($5::int[], $6::text[], $7::text[], $8::text[], $9::text[]) AS row (seq, type, turn_id, hash, event)`,
       tenant,
       conversationId,
@@ -196,6 +199,7 @@ class Append {
       events.map((event) => turnIdOf(event) ?? null),
       events.map((event) => contentHash(event)),
       events.map((event) => JSON.stringify(event)),
+      String(this.#batch.copied === true),
     );
   }
 

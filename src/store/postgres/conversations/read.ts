@@ -73,8 +73,9 @@ export async function findTurnKey(
   turnId: TurnId,
 ): Promise<ConversationKey | undefined> {
   const row = await database.get(
+    // A fork has copies of the origin's turns, and may go on with one.
     `SELECT tenant, conversation_id FROM ${database.table('events')}
-     WHERE turn_id = $1 ORDER BY generation DESC LIMIT 1`,
+     WHERE turn_id = $1 ORDER BY copied, seq LIMIT 1`,
     turnId,
   );
   if (row === undefined) return undefined;

@@ -49,6 +49,8 @@ const TABLES = `
     run_id TEXT NOT NULL,
     hash TEXT NOT NULL,
     event TEXT NOT NULL,
+    -- Of the origin of a fork.
+    copied BOOLEAN NOT NULL DEFAULT FALSE,
     PRIMARY KEY (tenant, conversation_id, generation, seq)
   );
   CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;

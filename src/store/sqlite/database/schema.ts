@@ -45,6 +45,8 @@ export const MIGRATIONS: readonly string[] = [
     run_id TEXT NOT NULL,
     hash TEXT NOT NULL,
     event TEXT NOT NULL,
+    -- 1: of the origin of a fork.
+    copied INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, conversation_id, generation, seq)
   ) STRICT;
   CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;

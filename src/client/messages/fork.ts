@@ -1,0 +1,173 @@
+/** Begins forks: a new conversation with the state that another one had at a finished step or turn. */
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import { isFailureCode } from '../../protocol/failures/failures.js';
+import type { ForkCut, ForkOrigin } from '../../protocol/forks/forks.js';
+import { MAX_CALLS_PER_STEP, MAX_DETACHED_CALLS } from '../../protocol/limits/limits.js';
+import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import {
+  type ConversationKey,
+  idProblem,
+  REUSED,
+  requestIdProblem,
+} from '../../protocol/values/ids.js';
+import { canonicalJson } from '../../protocol/values/json.js';
+import { ConversationError, invalidField } from '../api/errors.js';
+import type { Forked, ForkOptions } from '../api/types.js';
+import { isOpenRun } from '../temporal/executions.js';
+import type { StartPolicy } from '../temporal/start-options.js';
+import { findServedAgent } from './agents.js';
+import type { SendingParts } from './sending.js';
+
+/** Milliseconds between two looks for the first event of a fork. */
+const FIRST_PAUSE_MS = 20;
+const LAST_PAUSE_MS = 200;
+const MAX_REOPENED = MAX_CALLS_PER_STEP + MAX_DETACHED_CALLS;
+
+/** @throws {ConversationError} invalid_request with every field that breaks a rule */
+export function checkedFork(options: ForkOptions): ForkCut {
+  const { generation, atSeq, reopen = [], id, requestId } = options;
+  const problems: FieldProblem[] = [];
+  const refuse = (path: string, message: string | undefined): void => {
+    if (message !== undefined) problems.push({ path, message });
+  };
+  refuse('/generation', wholeProblem(generation));
+  refuse('/atSeq', wholeProblem(atSeq));
+  const isList = Array.isArray(reopen) && reopen.every((entry) => typeof entry === 'string');
+  if (!isList) refuse('/reopen', 'must be a list of ids of calls');
+  else if (reopen.length > MAX_REOPENED)
+    refuse('/reopen', `must have at most ${MAX_REOPENED} entries`);
+  else if (new Set(reopen).size < reopen.length) refuse('/reopen', 'must name each call once');
+  if (id !== undefined) refuse('/id', idProblem('id', id));
+  if (requestId !== undefined) refuse('/requestId', requestIdProblem('requestId', requestId));
+  if (problems.length > 0) throw invalid(problems);
+  return { generation, atSeq, reopen };
+}
+
+function wholeProblem(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 1
+    ? undefined
+    : 'must be a whole number from 1';
+}
+
+function invalid(problems: readonly FieldProblem[]): ConversationError {
+  const [first] = problems;
+  const detail = first === undefined ? '' : `: ${first.path.slice(1)} ${first.message}`;
+  return new ConversationError('invalid_request', `The conversation cannot be forked${detail}`, {
+    problems,
+  });
+}
+
+/** @throws errors of Temporal and of the store; {ConversationError} see `Conversation.fork` */
+export async function forkConversation(parts: SendingParts, options: ForkOptions): Promise<Forked> {
+  const { key, reader } = parts;
+  const cut = checkedFork(options);
+  if (reader.forkPoint === undefined)
+    throw new ConversationError('store_unavailable', 'Forking needs the event log');
+  const point = await reader.forkPoint(key, cut);
+  if (point === undefined)
+    throw invalidField('/generation', 'must be a generation of the log of the conversation');
+  if ('problems' in point) throw invalid(point.problems);
+  const { agent, notCarried } = point;
+  const origin: ForkOrigin = {
+    ...{ conversationId: key.conversationId, generation: cut.generation, seq: cut.atSeq },
+    ...(cut.reopen.length === 0 ? {} : { reopenedCalls: cut.reopen }),
+  };
+  const forkKey = { ...key, conversationId: idOf(key, options) };
+  const about = { conversationId: forkKey.conversationId, agent, origin, notCarried };
+  const known = await stored(parts, forkKey);
+  if (isFrom(known, origin)) return forked(parts, known, { ...about, duplicate: true });
+  const manifest = await findServedAgent(parts.agents, agent);
+  const start = await policyFor(parts, { key: forkKey, known }, options);
+  const isNew = await parts.gateway.startFork({ key: forkKey, manifest, start, fork: origin });
+  const deadline = Date.now() + UPDATE_DEADLINE_MS * parts.gateway.patience();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+    const snapshot = await stored(parts, forkKey);
+    if (isFrom(snapshot, origin)) return forked(parts, snapshot, { ...about, duplicate: !isNew });
+    await refuseFailed(parts, forkKey);
+    if (Date.now() + pause >= deadline) {
+      if (!isNew) await refuseTaken(parts, { key: forkKey, known: snapshot }, options);
+      const { reason, text } = await parts.gateway.whyUnanswered(forkKey);
+      return { status: 'queued', ...about, duplicate: !isNew, reason, warning: text };
+    }
+    await sleep(pause);
+  }
+}
+
+/** A repeat under the same request id finds the fork of the first. */
+function idOf({ conversationId }: ConversationKey, { id, requestId }: ForkOptions): string {
+  if (id !== undefined) return id;
+  if (requestId === undefined) return `f-${randomUUID()}`;
+  const digest = createHash('sha256').update(`${conversationId}\n${requestId}`).digest('hex');
+  return `f-${digest.slice(0, 32)}`;
+}
+
+/** The snapshot of the store; undefined while the run has copied nothing. */
+async function stored(
+  { log, reader }: SendingParts,
+  key: ConversationKey,
+): Promise<ConversationSnapshot | undefined> {
+  return await (log ?? reader).snapshot(key);
+}
+
+function isFrom(
+  snapshot: ConversationSnapshot | undefined,
+  origin: ForkOrigin,
+): snapshot is ConversationSnapshot {
+  return snapshot?.origin !== undefined && canonicalJson(snapshot.origin) === canonicalJson(origin);
+}
+
+function forked(
+  { known }: SendingParts,
+  snapshot: ConversationSnapshot,
+  about: Omit<Extract<Forked, { status: 'forked' }>, 'status' | 'seq'>,
+): Forked {
+  const { tenant, conversationId, seq } = snapshot;
+  known.note({ tenant, conversationId }, seq);
+  return { status: 'forked', ...about, seq };
+}
+
+interface Found {
+  readonly key: ConversationKey;
+  readonly known: ConversationSnapshot | undefined;
+}
+
+/** A fork whose run has failed may begin again. @throws {ConversationError} invalid_request when the id is taken */
+async function policyFor(
+  parts: SendingParts,
+  found: Found,
+  options: ForkOptions,
+): Promise<StartPolicy> {
+  const { gateway } = parts;
+  await refuseTaken(parts, found, options);
+  if (await gateway.wasDeleted(found.key)) return { reuse: 'ALLOW_DUPLICATE' };
+  const run = await gateway.describe(found.key);
+  return {
+    reuse: run?.status.name === 'FAILED' ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE',
+  };
+}
+
+/** While the log of the origin is copied, the fork is shown as closed, and its run is open. */
+async function refuseTaken(
+  { gateway }: SendingParts,
+  { key, known }: Found,
+  { id }: ForkOptions,
+): Promise<void> {
+  if (known === undefined) return;
+  if (known.status === 'closed' && isOpenRun(await gateway.describe(key))) return;
+  throw id === undefined
+    ? invalid([REUSED])
+    : invalid([{ path: '/id', message: 'must be an id that no conversation has' }]);
+}
+
+/** @throws {ConversationError} the failure of the run, when it has failed */
+async function refuseFailed({ gateway }: SendingParts, key: ConversationKey): Promise<void> {
+  const run = await gateway.describe(key);
+  if (run?.status.name !== 'FAILED') return;
+  const type = await gateway.failureType(key, run.runId);
+  const code = type !== undefined && isFailureCode(type) ? type : 'internal';
+  const why = 'the origin was deleted or rewritten meanwhile, or another conversation has the id';
+  throw new ConversationError(code, `The fork "${key.conversationId}" did not begin: ${why}`);
+}

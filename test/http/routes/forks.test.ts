@@ -1,0 +1,117 @@
+/** Forks over HTTP: who may begin one, from where, and what a repeat gets. */
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Identity } from '../../../src/http/identity/identity.js';
+import { forkState } from '../../../src/projection/forks/fork-state.js';
+import { createStoreReader } from '../../../src/projection/index.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import type { FakeCall } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
+import { promise } from '../../support/promise.js';
+import { problemOf } from '../../support/samples/problems.js';
+import { sampleLog } from '../../support/samples/sample-log.js';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+interface ForkInputs {
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly settings: never;
+  readonly fork: never;
+}
+
+/** An app over a store with `c-1` of the tenant `default`; a started fork begins at once, unless `isAway`. */
+async function app(identity: Partial<Identity> = {}, isAway = false) {
+  const { log, blobs } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  const key = { tenant: 'default', conversationId: 'c-1' };
+  await log.append({ ...key, runId: 'r-1', events: sampleLog('c-1') });
+  const starts: FakeCall[] = [];
+  const start = async (call: FakeCall): Promise<unknown> => {
+    if (starts.some(({ workflowId }) => workflowId === call.workflowId))
+      throw new WorkflowExecutionAlreadyStartedError('exists', call.workflowId, 'conversation');
+    starts.push(call);
+    if (isAway) return undefined;
+    const { tenant, conversationId, fork: origin, settings } = call.input as ForkInputs;
+    const runId = randomUUID();
+    const fork = { origin, settings, runId };
+    const carried = await forkState({ log, blobs }, { tenant, conversationId, chain: 'x', fork });
+    await log.append({ tenant, conversationId, runId, events: carried.events });
+    return undefined;
+  };
+  const reader = createStoreReader({ log, source: 'none' });
+  const identify = () => ({ ...TESTING, ...identity });
+  const started = await startHttpApp({ start }, { reader, identify }, { reader });
+  const fork = async (body: object, headers: Record<string, string> = {}) =>
+    await started.post(
+      '/v1/conversations/c-1/fork',
+      { generation: 1, atSeq: END, ...body },
+      headers,
+    );
+  return { ...started, fork, starts, log };
+}
+
+const END = sampleLog('c-1').at(-1)?.seq ?? 0;
+const forkedOf = async (response: Response) =>
+  (await response.json()) as { readonly conversationId: string };
+
+describe('POST /v1/conversations/{id}/fork', promise('G383'), () => {
+  it('begins a conversation, whose snapshot and log have the place of the origin', async () => {
+    const { fork, request } = await app();
+    const response = await fork({ id: 'f-1' });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe('/v1/conversations/f-1');
+    expect(await response.json()).toMatchObject({ status: 'forked', conversationId: 'f-1' });
+    const origin = { conversationId: 'c-1', generation: 1, seq: END };
+    expect(await (await request('/v1/conversations/f-1')).json()).toMatchObject({ origin });
+    const page = await (await request('/v1/conversations/f-1/events?limit=500')).json();
+    const { events } = page as { readonly events: readonly CanonicalEvent[] };
+    expect(events.at(-1)).toMatchObject({ type: 'conversation_started', origin });
+  });
+
+  it('is one fork under one Idempotency-Key; the same key at another place is refused', async () => {
+    const { fork, starts } = await app();
+    const key = { 'idempotency-key': 'k-1' };
+    const first = await forkedOf(await fork({}, key));
+    expect(await forkedOf(await fork({}, key))).toMatchObject({ ...first, duplicate: true });
+    expect(starts).toHaveLength(1);
+    expect((await forkedOf(await fork({}))).conversationId).not.toBe(first.conversationId);
+    expect(await problemOf(await fork({ atSeq: 5 }, key))).toMatchObject({ status: 422 });
+  });
+
+  it('is kept while no worker runs', async () => {
+    const { fork } = await app({}, true);
+    const response = await fork({});
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ status: 'queued', reason: 'no_worker' });
+  });
+
+  it.each([
+    ['atSeq', { atSeq: 2 }, '/atSeq', `nearest: ${END} behind it`],
+    ['a seq that is to come', { atSeq: 999 }, '/atSeq', `${END} before it`],
+    ['generation', { generation: 9 }, '/generation', 'must be a generation of the log'],
+    ['reopen', { reopen: ['x'] }, '/reopen/0', 'is no call of the conversation'],
+    ['a call twice', { reopen: ['x', 'x'] }, '/reopen', 'must name each call once'],
+    ['an id that is taken', { id: 'c-1' }, '/id', 'must be an id that no conversation has'],
+  ])('refuses a wrong value: %s', async (_title, body, path, message) => {
+    const { fork, starts } = await app();
+    const response = await fork(body);
+    expect(response.status).toBe(422);
+    const errors = [{ path, message: expect.stringContaining(message) as string }];
+    expect(await response.json()).toMatchObject({ errors });
+    expect(starts).toEqual([]);
+  });
+
+  it.each([
+    ['may not read', { rights: ['send'] }, 403],
+    ['may not send', { rights: ['read'] }, 403],
+    ['may use this conversation only', { conversation: 'c-1' }, 403],
+    ['may use another conversation only', { conversation: 'c-2' }, 404],
+    ['is of another tenant', { tenants: ['beta'] }, 404],
+  ] as const)('refuses a caller who %s', async (_title, identity, status) => {
+    const { fork, starts } = await app(identity);
+    expect((await fork({})).status).toBe(status);
+    expect(starts).toEqual([]);
+  });
+});
