@@ -544,4 +544,41 @@ export const BREAKS = [
     line: "if (item.kind !== 'approval') return 'needing an answer of its own';",
     test: 'test/unit/web/decisions.test.ts',
   },
+  {
+    promise: 'G378',
+    file: 'src/core/fork/cuts.ts',
+    line: 'return turn.shownStep < turn.step && turn.step > 1 && isSettled(state);',
+    to: 'return isSettled(state);',
+    test: 'test/unit/core/fork/cuts.test.ts',
+  },
+  {
+    promise: 'G379',
+    file: 'src/core/fork/fork.ts',
+    line: '...callsLeft(state, reopened).map((call) => resultEvent(call, notCarried())),',
+    test: 'test/unit/core/fork/cuts.test.ts',
+  },
+  {
+    promise: 'G380',
+    file: 'src/core/fork/fork.ts',
+    line: "if (call.plan.effects === 'once') return 'effects_once';",
+    test: 'test/unit/core/fork/cuts.test.ts',
+  },
+  {
+    promise: 'G381',
+    file: 'src/workflows/conversation.ts',
+    line: 'this.#machine.record([]);',
+    test: 'test/workflows/forks/forks.test.ts',
+  },
+  {
+    promise: 'G382',
+    file: 'src/projection/forks/copy-log.ts',
+    line: 'for (const event of events) for (const id of blobsIn(event)) await copyBlob(id);',
+    test: 'test/workflows/forks/forks.test.ts',
+  },
+  {
+    promise: 'G383',
+    file: 'src/http/routes/forks.ts',
+    line: 'requireFreeReader(request);',
+    test: 'test/http/routes/forks.test.ts',
+  },
 ];

@@ -14,6 +14,8 @@ export { type BrowserClient, type BrowserClientOptions, createBrowserClient } fr
 export type {
   BrowserConversation,
   CancelledTurn,
+  ForkedConversation,
+  ForkRequest,
   SendMessageOptions,
   SentMessage,
 } from './conversation.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { foldView } from '../../../src/core/view/view.js';
-import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import type { AppendBatch, EventLog } from '../../../src/store/ports/log.js';
 import {
@@ -241,6 +241,29 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
           '8:turn_started',
           '9:suspension',
         ]);
+      });
+
+      it('shows nothing that waits in a copy of another log, until its own events follow', async () => {
+        const key = keyed('fork');
+        const origin = [started(), ...asks('t1'), suspends('t1', 'call-1')];
+        await log.append(batch(stamped(origin)));
+        const copied = stamped([started(key), ...origin.slice(1)]);
+        await log.append({ ...key, runId: 'run-f', events: copied, copied: true });
+        const waiting = { tenant: 'default', pendingTool: 'pay' };
+        const listed = async () =>
+          (await log.list(waiting)).conversations.map((found) => found.conversationId);
+        expect(await listed()).toEqual(['c1']);
+        expect((await log.head(key))?.snapshot).toMatchObject({ status: 'closed', pending: [] });
+        expect((await log.read(key))?.events).toEqual(copied);
+        const place = { conversationId: 'c1', generation: 1, seq: 4 };
+        const begins = { ...started(key, 'chain-f'), origin: place } as EventBody;
+        const own = stamped([begins, suspends('t1', 'call-1')], { from: 5 });
+        await log.append({ ...key, runId: 'run-f', events: own });
+        expect((await listed()).toSorted()).toEqual(['c1', 'fork']);
+        expect((await log.head(key))?.snapshot).toMatchObject({ origin: place });
+        expect(await log.findTurn('t1')).toEqual(KEY);
+        await log.beginDeletion({ ...KEY, runIds: [] });
+        expect(await log.findTurn('t1')).toEqual(key);
       });
 
       it('keeps tenants apart', async () => {

@@ -1,4 +1,5 @@
 /** All conversations that are recorded as histories. */
+import { SCENARIOS_OF_FORKS } from './forks.js';
 import { SCENARIOS_OF_INPUTS } from './inputs.js';
 import { SCENARIOS_OF_OUTAGES } from './outages.js';
 import { SCENARIOS_OF_OWN_ENGINES } from './own-engines.js';
@@ -20,4 +21,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SCENARIOS_OF_ROLL_OVERS,
   ...SCENARIOS_OF_OWN_ENGINES,
   ...SCENARIOS_OF_SUB_AGENTS,
+  ...SCENARIOS_OF_FORKS,
 ];
