@@ -156,7 +156,7 @@ const FLOORS = {
     ['changes'],
     ['catch-up', 'duties', 'worklist'],
     ['projector', 'reading'],
-    ['forks'],
+    ['exports', 'forks'],
   ],
   protocol: [
     ['failures', 'limits'],

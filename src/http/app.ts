@@ -27,6 +27,7 @@ import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
 import { codecRouter } from './routes/service/codec.js';
 import { addDescriptionRoute } from './routes/service/description.js';
+import { addExportRoutes } from './routes/service/exports.js';
 import { addAgentRoutes, addHealthRoutes } from './routes/service/health.js';
 import { addSessionRoutes } from './routes/service/session.js';
 import { addTokenRoutes } from './routes/service/tokens.js';
@@ -106,6 +107,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);
   addForkRoutes(router, deps);
+  addExportRoutes(router, deps);
   addSessionRoutes(router, deps);
   addTokenRoutes(router, deps);
   addStepRoutes(router, deps);

@@ -20,6 +20,8 @@ export type { LogOptions } from './client-options.js';
 export { clientOptionsFrom } from './client-options.js';
 export { createDeletions } from './duties/deletions.js';
 export { createLeases } from './duties/leases.js';
+export { NotExportable } from './exports/recording.js';
+export { type TestFileOptions, testFileOf } from './exports/test-file.js';
 export type { StoreReaderDeps } from './reading/store-reader.js';
 export { createStoreReader } from './reading/store-reader.js';
 export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './source/open-log.js';

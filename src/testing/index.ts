@@ -17,6 +17,7 @@ export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
 export { TriggerRefused } from './local/local-triggers.js';
 export type {
+  RecordedResult,
   TestClaimOptions,
   TestConversationOptions,
   TestResolveOptions,

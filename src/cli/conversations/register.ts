@@ -3,10 +3,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { STATUS_FILTERS, type StatusFilter } from '../../protocol/conversation/statuses.js';
 import { retry, seconds } from '../process/options.js';
 import type { CancelFlags, ResolveFlags, SendFlags } from './answer-command.js';
+import type { ForkFlags } from './fork-command.js';
 import type { ListFlags } from './list-command.js';
 import type { ActorFlags, CommonFlags } from './opened.js';
 import type { PendingFlags } from './pending-command.js';
-import type { TailFlags } from './tail-command.js';
+import type { ExportFlags, TailFlags } from './tail-command.js';
 
 function count(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
@@ -78,12 +79,13 @@ function addReading(command: Add): void {
       const { runTail } = await import('./tail-command.js');
       await runTail(id, flags);
     });
-  command('export <id>', 'Write the whole log, an event of JSON on each line').action(
-    async (id: string, flags: CommonFlags) => {
+  command('export <id>', 'Write the whole log, an event of JSON on each line')
+    .option('--format <format>', 'events, or test: a test that plays the conversation again')
+    .option('--from <module>', 'with test: the module that exports the agent')
+    .action(async (id: string, flags: ExportFlags) => {
       const { runExport } = await import('./tail-command.js');
       await runExport(id, flags);
-    },
-  );
+    });
 }
 
 function addPending(asPerson: Add): void {
@@ -127,6 +129,14 @@ function addWriting(asPerson: Add): void {
     .action(async (ref: string, flags: ResolveFlags) => {
       const { runResolve } = await import('./answer-command.js');
       await runResolve(ref, flags);
+    });
+  asPerson('fork <id>', 'Begin a conversation with the state of another one at a finished step')
+    .option('--at <generation-seq>', 'the place in the log, such as 1-42 (default: its end)')
+    .option('--reopen <callId>', 'a call that waits anew; may be repeated', gathered)
+    .option('--id <id>', 'id of the fork')
+    .action(async (id: string, flags: ForkFlags) => {
+      const { runFork } = await import('./fork-command.js');
+      await runFork(id, flags);
     });
   asPerson('cancel <id>', 'Stop the running turn')
     .option('--turn <turnId>', 'only this turn')

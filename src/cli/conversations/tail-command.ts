@@ -1,5 +1,7 @@
 /** `colloquy tail` and `colloquy export`: the log of a conversation, for people and for programs. */
+import { invalidField } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
+import { testFileOf } from '../../projection/exports/test-file.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { eventLine } from './event-line.js';
 import { type CommonFlags, withClient } from './opened.js';
@@ -55,14 +57,31 @@ async function follow(
   }
 }
 
-/** Writes the whole log, one event of JSON on each line. */
-export async function runExport(id: string, flags: CommonFlags): Promise<never> {
+export interface ExportFlags extends CommonFlags {
+  /** @defaultValue events */
+  readonly format?: string;
+  readonly from?: string;
+}
+
+/** Writes the whole log, one event of JSON on each line, or a test that plays the conversation again. */
+export async function runExport(id: string, flags: ExportFlags): Promise<never> {
+  const { format = 'events', from } = flags;
+  if (format !== 'events' && format !== 'test')
+    throw invalidField('--format', 'must be events or test');
   return await withClient(flags, async ({ client, print }) => {
-    const conversation = client.conversation(id);
-    for (let page = await conversation.events(); ; ) {
-      for (const event of page.events) print(JSON.stringify(event));
-      if (!page.more) return 0;
-      page = await conversation.events({ after: page.cursor });
-    }
+    const events: CanonicalEvent[] = [];
+    for await (const event of logOf(client.conversation(id)))
+      if (format === 'test') events.push(event);
+      else print(JSON.stringify(event));
+    if (format === 'test') print(testFileOf(events, from === undefined ? {} : { from }));
+    return 0;
   });
+}
+
+async function* logOf(conversation: Conversation): AsyncGenerator<CanonicalEvent> {
+  for (let page = await conversation.events(); ; ) {
+    yield* page.events;
+    if (!page.more) return;
+    page = await conversation.events({ after: page.cursor });
+  }
 }

@@ -1,5 +1,5 @@
-/** Operations that begin a conversation from the log of another. */
-import { ForkSchema } from '../schemas/forks.js';
+/** Operations that make something of the log of a conversation: a fork, or a test. */
+import { ExportQuerySchema, ForkSchema } from '../schemas/forks.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 import type { Operation } from './operation.js';
 import { Forked } from './shapes.js';
@@ -14,5 +14,12 @@ export const FORK_OPERATIONS: readonly Operation[] = [
     query: ConversationQuerySchema,
     bodies: [ForkSchema],
     answers: { 201: Forked, 202: Forked },
+  },
+  {
+    ...{ method: 'get', path: '/v1/conversations/:id/export', id: 'exportConversation' },
+    right: 'read',
+    summary: 'The conversation as a test for vitest, which plays it again without running a tool',
+    query: ExportQuerySchema,
+    answers: { 200: 'file' },
   },
 ];

@@ -1,6 +1,7 @@
-/** The bodies of requests about forks. The client checks ids and bounds, as it does for every other caller. */
+/** Requests about forks and exports. The client checks ids and bounds, as it does for every other caller. */
 import { z } from 'zod';
 import { IdSchema, RequestIdSchema } from './bodies.js';
+import { TENANT } from './queries.js';
 
 /** `POST /v1/conversations/{id}/fork` */
 export const ForkSchema = z.strictObject({
@@ -9,4 +10,19 @@ export const ForkSchema = z.strictObject({
   reopen: z.array(z.string()).exactOptional(),
   id: IdSchema.exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
+});
+
+/** `GET /v1/conversations/{id}/export?format=test&from=./agents.js&exportedAs=support` */
+export const ExportQuerySchema = z.strictObject({
+  ...TENANT,
+  /** The only format. */
+  format: z.literal('test', 'must be "test"').exactOptional(),
+  /** Module that the test imports the agent from. */
+  from: z.string().min(1).max(500).exactOptional(),
+  /** The agent's name in that module. */
+  exportedAs: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z_$][\w$]*$/, 'must be a name of JavaScript')
+    .exactOptional(),
 });

@@ -309,3 +309,6 @@ export const MAX_TRIGGER_TITLE_CHARS = 200;
 /** Goal and note of a trigger: each of its events has both. */
 export const MAX_TRIGGER_TEXT_BYTES = 4 * 1024;
 export const MAX_TRIGGER_INVOCATIONS = 1_000_000;
+
+/** Events of a conversation that is exported as a test; a longer test helps no reader. */
+export const MAX_EXPORTED_EVENTS = 5_000;

@@ -33,6 +33,8 @@ export interface LocalDeps<Services> {
   /** Tools that plugins have added to model calls, the newest by name. */
   readonly added: Map<string, AnyTool>;
   readonly triggers: LocalTriggers;
+  /** Absent: the tools run. */
+  readonly recorded: TestConversationOptions<Services>['recorded'];
 }
 
 /** The agent of this name: the one that the conversation began with, or one that its tools name. */
@@ -99,6 +101,7 @@ export function localDeps<Services>(
     states: () => ({}),
     added: new Map(),
     triggers: new LocalTriggers({ ...host, idleCloseMs: () => idleCloseMs }),
+    recorded: options.recorded,
   };
 }
 

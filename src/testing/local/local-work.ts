@@ -26,6 +26,7 @@ import type { LocalActivities } from './local-activities.js';
 import { agentNamed, type LocalDeps, localTool, policyDepsOf } from './local-deps.js';
 import { LocalModel } from './local-model.js';
 import { LocalResults } from './local-results.js';
+import type { RecordedResult } from './test-options.js';
 
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
@@ -80,6 +81,8 @@ export class LocalWork<Services> implements LocalActivities {
       const error = { code: 'outcome_unknown', message } as const;
       return { envelope: { ok: false, error }, executionMs: 0 };
     }
+    const { recorded } = this.#local;
+    if (recorded !== undefined) return recordedEnd(recorded[call.toolCallId], call);
     for (let attempt = 1; ; attempt += 1) {
       const end = await this.#inScope(input, (scope) =>
         this.#runSeen({ ...this.#runOf(input, { attempt, scope }), tool, signal }, input, attempt),
@@ -272,4 +275,13 @@ export class LocalWork<Services> implements LocalActivities {
 
 function isLastAttempt({ call }: Pick<RunToolInput, 'call'>, attempt: number): boolean {
   return call.effects === 'once' || attempt >= call.maxAttempts;
+}
+
+function recordedEnd(
+  recorded: RecordedResult | undefined,
+  { toolCallId, name }: Pick<PlannedCall, 'toolCallId' | 'name'>,
+): ResultOf<'runTool'> {
+  if (recorded !== undefined) return { ...recorded, executionMs: 0 };
+  const message = `no result is recorded for call "${toolCallId}" of ${name}`;
+  return { envelope: { ok: false, error: { code: 'tool_error', message } }, executionMs: 0 };
 }

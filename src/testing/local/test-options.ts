@@ -4,7 +4,9 @@ import type { SecretResolver } from '../../define/services/secrets.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PortValues } from '../../define/tool/ports.js';
 import type { OutputGiven } from '../../json-schema/output-format.js';
+import type { StatePatch } from '../../protocol/calls/plugin-state.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
+import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { OnBusy } from '../../protocol/conversation/agents.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { Actor } from '../../protocol/values/actors.js';
@@ -22,8 +24,19 @@ export interface TestConversationOptions<Services> {
   readonly ports?: PortValues;
   /** Gets the log lines of tools and policies. @defaultValue none does */
   readonly logger?: Logger;
+  /**
+   * Results by the id of the call, in place of the runs of tools with code in a worker: no such code runs, and a call
+   * without one gets an error. @defaultValue the tools run
+   */
+  readonly recorded?: Readonly<Record<string, RecordedResult>>;
   /** Start of the virtual clock. @defaultValue 2026-01-01T00:00:00Z */
   readonly startAt?: Date;
+}
+
+/** The outcome of a tool's run: the result that the model reads, and changes of plugin states. */
+export interface RecordedResult {
+  readonly envelope: ToolResultEnvelope;
+  readonly patches?: readonly StatePatch[];
 }
 
 export interface TestSendOptions {

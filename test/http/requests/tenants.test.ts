@@ -28,6 +28,7 @@ const ROUTES: readonly Route[] = [
   ['POST', '/v1/conversations/:id/cancel', {}],
   ['POST', '/v1/conversations/:id/close', {}],
   ['POST', '/v1/conversations/:id/fork', { generation: 1, atSeq: 5 }],
+  ['GET', '/v1/conversations/:id/export'],
   ['POST', '/v1/conversations/:id/blobs', {}],
   ['GET', '/v1/conversations/:id/blobs/:blobId'],
   ['GET', '/v1/conversations/:id/events'],

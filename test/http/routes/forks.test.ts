@@ -115,3 +115,25 @@ describe('POST /v1/conversations/{id}/fork', promise('G383'), () => {
     expect(starts).toEqual([]);
   });
 });
+
+describe('GET /v1/conversations/{id}/export', promise('G384'), () => {
+  it('answers a log that can be played again with a test, and any other with the event', async () => {
+    const { request, log } = await app();
+    const ask = async (query: string) =>
+      await request(`/v1/conversations/c-1/export?format=test${query}`);
+    const response = await ask('&from=..%2Fa.js&exportedAs=helper');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-disposition')).toBe('attachment');
+    expect(await response.text()).toContain('import { helper } from "../a.js";');
+    expect((await ask('&exportedAs=a%20b')).status).toBe(422);
+    expect((await request('/v1/conversations/c-1/export?format=csv')).status).toBe(422);
+    const lost = { type: 'run_ended', runId: 'r', status: 'terminated' } as const;
+    const key = { tenant: 'default', conversationId: 'c-1', runId: 'r-1' };
+    await log.append({
+      ...key,
+      events: [{ ...lost, seq: END + 1, at: '2026-01-01T00:00:10.000Z' }],
+    });
+    const refused = await ask('');
+    expect(await problemOf(refused)).toMatchObject({ status: 422 });
+  });
+});

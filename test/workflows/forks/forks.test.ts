@@ -4,10 +4,12 @@ import { expect, test } from 'vitest';
 import type { Conversation, Forked } from '../../../src/client/index.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
+import { testFileOf } from '../../../src/projection/exports/test-file.js';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replays } from '../../support/engine/replays.js';
+import { runTestFile } from '../../support/forks/test-files.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
@@ -93,6 +95,19 @@ test('a call that waits anew runs in the fork under a key of its own, whichever 
   const ends = (await engine.log(fork)).filter(({ type }) => type === 'turn_ended');
   expect(ends).toMatchObject([{ status: 'completed', text: 'done' }]);
   await replays(engine, fork);
+});
+
+test('a conversation of a worker, exported as a test, passes against the agent', {
+  ...promise('G384'),
+}, async () => {
+  const { engine, talk, callId } = await parked(says('done'));
+  await talk.resolve(callId, { type: 'approve' }, { actor: { id: 'lena' } });
+  await engine.idle(talk);
+  const text = testFileOf(await engine.log(talk));
+  await runTestFile(text, { shop: shop(script()) });
+  await expect(
+    runTestFile(text.replace('"text":"done"}', '"text":"gone"}'), { shop: shop(script()) }),
+  ).rejects.toThrow();
 });
 
 test('a fork is whole once its origin is deleted, with the values that its log names', {
