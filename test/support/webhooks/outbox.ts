@@ -57,6 +57,18 @@ export function describeOutbox(name: string, make: () => Promise<WebhookStores>)
     ): Promise<unknown> => await stores.log.append({ ...KEY, runId: 'run-a', events, ...more });
     const sent = async (id?: string) => outlineOf(await eventsFor(stores.webhooks, id));
 
+    it('has no event for a copy of another log, and one for a call that waits anew in the fork', {
+      ...promise('G381'),
+    }, async () => {
+      await putEndpoint(stores.webhooks);
+      await append(stamped(WAITS), { copied: true });
+      expect(await sent()).toEqual([]);
+      const origin = { conversationId: 'c0', generation: 1, seq: WAITS.length };
+      const begins = { ...started(KEY, 'chain1'), origin } as EventBody;
+      await append(stamped([begins, suspends('t1', 'call-1')], { from: WAITS.length + 1 }));
+      expect(await sent()).toHaveLength(1);
+    });
+
     it('has an event for each moment that another system may wait for, in order', async () => {
       await putEndpoint(stores.webhooks);
       const [limit, ...rest] = [LIMIT, ...answers('t1'), closes()];
