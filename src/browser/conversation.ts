@@ -4,7 +4,6 @@ import type { ExtendVerdict } from '../protocol/calls/extensions.js';
 import type { PluginStatesRead } from '../protocol/calls/plugin-state.js';
 import type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 import type { OnBusy } from '../protocol/conversation/agents.js';
-import type { ForkOrigin } from '../protocol/forks/forks.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { FilePart, ImagePart } from '../protocol/values/attachments.js';
 import { formatCursor } from '../protocol/values/cursor.js';
@@ -55,28 +54,6 @@ export interface SendMessageOptions {
 export type CancelledTurn =
   | { readonly status: 'done'; readonly cancelled: boolean; readonly turnId?: string }
   | { readonly status: 'queued'; readonly requestId: string; readonly reason: string };
-
-/** A place of the log, and the ids of the calls that waited there and are to wait anew in the fork. */
-export interface ForkRequest {
-  readonly generation: number;
-  readonly atSeq: number;
-  readonly reopen?: readonly string[];
-  readonly id?: string;
-  readonly requestId?: string;
-}
-
-/** The API's answer to a fork. `queued`: it begins once a worker takes it. */
-export interface ForkedConversation {
-  readonly status: 'forked' | 'queued';
-  readonly conversationId: string;
-  readonly agent: string;
-  readonly origin: ForkOrigin;
-  readonly notCarried: readonly string[];
-  readonly duplicate: boolean;
-  readonly seq?: number;
-  readonly reason?: string;
-  readonly warning?: string;
-}
 
 interface Deps {
   readonly api: Api;
@@ -245,14 +222,6 @@ export class BrowserConversation {
   /** Closes the conversation for everyone; to end only this page's part, `leave`. @throws {ApiError} */
   async close(): Promise<{ readonly closed: true; readonly seq: number }> {
     return this.#change('/close', {});
-  }
-
-  /**
-   * Begins a new conversation with the state that this one had at a finished step or turn. `requestId` names the request:
-   * repeats are one fork. @throws {ApiError} also for a place that ends no step, naming the nearest that do
-   */
-  async fork(options: ForkRequest): Promise<ForkedConversation> {
-    return this.#change('/fork', { requestId: newId(), ...options });
   }
 
   /** The states of plugins, read now. @throws {ApiError} */

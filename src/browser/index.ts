@@ -14,8 +14,6 @@ export { type BrowserClient, type BrowserClientOptions, createBrowserClient } fr
 export type {
   BrowserConversation,
   CancelledTurn,
-  ForkedConversation,
-  ForkRequest,
   SendMessageOptions,
   SentMessage,
 } from './conversation.js';

@@ -215,11 +215,6 @@ describe('an answer of a page', () => {
       cancelled: true,
     });
     expect(api.sent('POST', '/cancel')[0]?.body).toMatchObject({ reason: 'enough' });
-    api.instead = () => json({ status: 'forked', conversationId: 'f-1' });
-    expect(await conversation.fork({ generation: 1, atSeq: 9 })).toMatchObject({
-      conversationId: 'f-1',
-    });
-    expect(api.sent('POST', '/fork')[0]?.body).toMatchObject({ generation: 1, atSeq: 9 });
     api.instead = () => json({ seq: 9, states: {} });
     expect(await conversation.pluginStates()).toEqual({ seq: 9, states: {} });
     api.instead = () => new Response('<html>a proxy</html>', { status: 404 });
