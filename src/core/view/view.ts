@@ -26,26 +26,27 @@ export function foldView(
   event: CanonicalEvent,
 ): ConversationSnapshot | undefined {
   if (event.type === 'conversation_started') {
-    const { origin } = event;
-    const from = origin ?? view?.origin;
+    const { origin = view?.origin } = event;
+    // A fork counts anew.
+    const kept = event.origin === undefined ? view : undefined;
     const next: ConversationSnapshot = {
       tenant: event.tenant,
       conversationId: event.conversationId,
       agent: event.agent,
       status: 'idle',
       seq: event.seq,
-      startedAt: origin === undefined ? (view?.startedAt ?? event.at) : event.at,
+      startedAt: kept?.startedAt ?? event.at,
       updatedAt: event.at,
       queued: [],
       pending: [],
       inFlightTools: [],
-      usage: view === undefined || origin !== undefined ? NO_USAGE : view.usage,
+      usage: kept?.usage ?? NO_USAGE,
       ...(event.parent === undefined ? {} : { parent: event.parent }),
       ...(view?.context === undefined ? {} : { context: view.context }),
-      ...(view?.rules === undefined || origin !== undefined ? {} : { rules: view.rules }),
-      ...(from === undefined ? {} : { origin: from }),
+      ...(kept?.rules === undefined ? {} : { rules: kept.rules }),
+      ...(origin === undefined ? {} : { origin }),
     };
-    const turn = origin === undefined ? undefined : view?.turn;
+    const turn = kept === view ? undefined : view?.turn;
     if (turn === undefined) return next;
     return withStatus({ ...next, turn: { ...turn, startedAt: event.at } });
   }
