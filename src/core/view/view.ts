@@ -61,35 +61,32 @@ export function foldView(
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
 
 /** Events that change nothing that a snapshot shows. */
-const UNSHOWN = [
-  'assistant_message',
-  'state_patch',
-  'message_refused',
-  'resolution_refused',
-  'resolution_reverted',
-  'tool_lost',
-  'tool_reconciled',
-  'tool_asked',
-  'answer_checked',
-  'definition_changed',
-  'cancel_requested',
-  'turn_limit_reached',
-  'suspension_expiring',
-  'transcript_offloaded',
-  'rolled_over',
-  'events_lost',
-  'log_rewritten',
-  'inbox_paused',
-] as const satisfies readonly LaterEvent['type'][];
-
-type Unshown = Extract<LaterEvent, { readonly type: (typeof UNSHOWN)[number] }>;
-
-function isUnshown(event: LaterEvent): event is Unshown {
-  return UNSHOWN.some((type) => type === event.type);
-}
+type Unshown = Extract<
+  LaterEvent,
+  {
+    readonly type:
+      | 'assistant_message'
+      | 'state_patch'
+      | 'message_refused'
+      | 'resolution_refused'
+      | 'resolution_reverted'
+      | 'tool_lost'
+      | 'tool_reconciled'
+      | 'tool_asked'
+      | 'answer_checked'
+      | 'definition_changed'
+      | 'cancel_requested'
+      | 'turn_limit_reached'
+      | 'suspension_expiring'
+      | 'transcript_offloaded'
+      | 'rolled_over'
+      | 'events_lost'
+      | 'log_rewritten'
+      | 'inbox_paused';
+  }
+>;
 
 function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSnapshot {
-  if (isUnshown(event)) return view;
   switch (event.type) {
     case 'user_message':
       return withQueued(view, event);
@@ -128,7 +125,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'run_ended':
       return closedView(view);
     default:
-      return ignoreUnknown(event, view);
+      return unchanged(event, view);
   }
 }
 
@@ -198,8 +195,8 @@ function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): Conve
   };
 }
 
-/** Ignores an event of a later version: the compiler checks that all known types are handled. */
-function ignoreUnknown(_event: never, view: ConversationSnapshot): ConversationSnapshot {
+/** For events that show nothing, and those of a later version: the compiler checks that all others are handled. */
+function unchanged(_event: Unshown, view: ConversationSnapshot): ConversationSnapshot {
   return view;
 }
 
