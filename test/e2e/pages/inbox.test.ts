@@ -139,6 +139,7 @@ describe('a person decides in the inbox', () => {
       expect.stringMatching(/bulk-1: Denied$/),
       expect.stringMatching(/bulk-2: Denied$/),
     ]);
+    await talks[0]?.ended();
     expect(await talks[0]?.eventsOf('resolution')).toMatchObject([
       { resolution: { type: 'deny', reason: 'not today' } },
     ]);
