@@ -56,6 +56,10 @@ export async function plant({ url, secret, receiverUrl }) {
     return { id, ruleId: made[0].ruleId };
   });
   const [keeper] = idle;
+  const atSeq = await until(`a turn of ${keeper} has ended`, async () => {
+    const { events } = await call('GET', `/conversations/${keeper}/events`);
+    return events.find(({ type }) => type === 'turn_ended')?.seq;
+  });
   const { blob } = await call('POST', `/conversations/${keeper}/blobs`, { any: 'file' });
   const triggers = await many(async (nth) => {
     const trigger = {
@@ -97,7 +101,7 @@ export async function plant({ url, secret, receiverUrl }) {
   });
   return seedsOf({
     ...{ idle, approvals, bulk, renders, steps, claimed, rules },
-    ...{ blob, triggers, spaces, shown, webhooks },
+    ...{ atSeq, blob, triggers, spaces, shown, webhooks },
   });
 }
 
@@ -111,7 +115,7 @@ async function until(what, look) {
 
 /** Streams are cut by the tool's time limit, and deletions use up what they name. */
 function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...others }) {
-  const { blob, triggers, spaces, shown, webhooks } = others;
+  const { atSeq, blob, triggers, spaces, shown, webhooks } = others;
   const conversation = (ids) => ids.map((id) => ({ path: { id } }));
   const [keeper, ...spare] = idle;
   const half = Math.floor(spare.length / 2);
@@ -157,6 +161,7 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     [`GET ${of}/events`]: waiting,
     [`GET ${of}/rules`]: at(rules, ['id']),
     [`GET ${of}/triggers`]: kept,
+    [`POST ${of}/fork`]: kept.map((one) => ({ ...one, body: { generation: 1, atSeq } })),
     [`POST ${of}/messages`]: kept.map((one) => ({
       ...one,
       body: { text: 'hello', onBusy: 'queue' },
