@@ -588,4 +588,18 @@ export const BREAKS = [
     to: "'void ([',",
     test: 'test/unit/projection/exports/test-file.test.ts',
   },
+  {
+    promise: 'G395',
+    file: 'src/core/state/forked.ts',
+    line: 'return ofStep.includes(id) ? [[id, withoutLate(call)]] : [];',
+    to: 'return [];',
+    test: 'test/unit/core/fork/forks.properties.test.ts',
+  },
+  {
+    promise: 'G396',
+    file: 'src/projection/exports/recording.ts',
+    line: 'if (this.#isInterruption(event)) return undefined;',
+    to: '',
+    test: 'test/unit/projection/exports/test-file.test.ts',
+  },
 ];

@@ -75,7 +75,7 @@ function forkedState(
     ...(turn === undefined ? {} : { turn: turnOfFork(turn, at) }),
     queue: [],
     ...(inbox === undefined ? {} : { inbox, inboxHeld: true as const }),
-    calls: callsOfFork(left.calls, { reopened, at }),
+    calls: callsOfFork(left.calls, { reopened, ofStep: turn?.callIds ?? [], at }),
     ...{ transcript: left.transcript, transcriptBytes: left.transcriptBytes },
     ...(left.forgotten === undefined ? {} : { forgotten: left.forgotten }),
     ...(left.context === undefined ? {} : { context: left.context }),

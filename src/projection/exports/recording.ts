@@ -1,4 +1,5 @@
 /** Reads a log as the script of a test: the model's answers, the inputs, the results of tools, and the outcome. Pure. */
+import { INTERRUPTED } from '../../core/events/turns.js';
 import { foldView } from '../../core/view/view.js';
 import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
@@ -60,6 +61,8 @@ const UNPLAYABLE: Partial<Readonly<Record<EventType, string>>> = {
   turn_limit_reached: 'is a limit that was reached at work',
 };
 
+const NOW = { unclaimed: 0, last: 0 };
+
 /** @throws {NotExportable} naming the event that a test cannot play again */
 export function recordingOf(events: readonly CanonicalEvent[]): Recording {
   const recorder = new Recorder();
@@ -71,13 +74,15 @@ class Recorder {
   #view: ConversationSnapshot | undefined;
   #agent = '';
   #startAt = '';
-  #lastSeq = 0;
+  #last: CanonicalEvent | undefined;
   #nowMs = 0;
   readonly #ids = new Map<string, string>();
   readonly #byWorker = new Set<string>();
+  /** Detached calls that ran while the model was called: the test kit ends them before that. */
+  readonly #besideModel = new Set<string>();
   readonly #ends = new Map<string, ToolResult>();
-  /** Ends of waits by the clock of the test, in milliseconds. */
-  readonly #waitEnds = new Map<string, number>();
+  /** Ends of waits by the clock of the test, in milliseconds: without a claim, and in any case. */
+  readonly #waitEnds = new Map<string, { readonly unclaimed: number; readonly last: number }>();
   readonly #answers: Json[] = [];
   readonly #inputs: RecordedInput[] = [];
   readonly #results: Record<string, Json> = {};
@@ -89,21 +94,19 @@ class Recorder {
     if (why !== undefined) throw new NotExportable(event.seq, why);
     const does = this.#inputOf(event);
     if (does !== undefined) {
-      const isIdle = this.#view?.turn === undefined || does.type === 'advance';
-      if (!isIdle && this.#isAtWork()) throw new NotExportable(event.seq, 'came during work');
+      if (this.#isAtWork()) throw new NotExportable(event.seq, 'came during work');
       this.#inputs.push({ waiting: this.#waiting(), does });
     }
     this.#note(event);
     this.#view = foldView(this.#view, event);
-    this.#lastSeq = event.seq;
+    this.#last = event;
   }
 
-  /** Whether something else than a wait keeps the turn busy. */
+  /** Whether a tool runs, or something else than a wait keeps the turn busy. */
   #isAtWork(): boolean {
-    const { pending = [], inFlightTools = [] } = this.#view ?? {};
-    const attended = (entries: readonly { readonly detached?: true }[]): boolean =>
-      entries.some(({ detached }) => detached !== true);
-    return attended(inFlightTools) || !attended(pending);
+    const { turn, pending = [], inFlightTools = [] } = this.#view ?? {};
+    if (inFlightTools.length > 0) return true;
+    return turn !== undefined && pending.every(({ detached }) => detached === true);
   }
 
   #waiting(): readonly string[] {
@@ -142,18 +145,26 @@ class Recorder {
         return { type: 'event', event: { eventId, kind, payload } };
       }
       case 'expired': {
-        const milliseconds = (this.#waitEnds.get(event.toolCallId) ?? 0) - this.#nowMs;
+        const { unclaimed, last } = this.#waitEnds.get(event.toolCallId) ?? NOW;
+        const milliseconds = (event.unclaimed === true ? unclaimed : last) - this.#nowMs;
         this.#nowMs += Math.max(0, milliseconds);
         return milliseconds > 0 ? { type: 'advance', milliseconds } : undefined;
       }
       case 'cancel_requested':
-        return { type: 'cancel' };
+        if (this.#isInterruption(event)) return undefined;
+        if (event.turnId === this.#view?.turn?.turnId) return { type: 'cancel' };
+        throw new NotExportable(event.seq, 'cancels a turn that has not begun');
       case 'conversation_closed':
         if (event.reason === 'requested') return { type: 'close' };
         throw new NotExportable(event.seq, `closes the conversation (${event.reason})`);
       default:
         return undefined;
     }
+  }
+
+  /** Whether the message before it cancels the turn. */
+  #isInterruption({ reason, requestId }: Extract<CanonicalEvent, { type: 'cancel_requested' }>) {
+    return reason === INTERRUPTED && requestId === undefined && this.#last?.type === 'user_message';
   }
 
   #note(event: CanonicalEvent): void {
@@ -172,16 +183,19 @@ class Recorder {
         if (isRunByWorker(event.call.executor)) this.#byWorker.add(event.call.toolCallId);
         return;
       case 'suspension': {
-        const { toolCallId, openedAt, deadline } = event.suspension;
-        this.#waitEnds.set(toolCallId, this.#nowMs + Date.parse(deadline) - Date.parse(openedAt));
+        const { toolCallId, openedAt, deadline, claimBy = deadline } = event.suspension;
+        const endOf = (end: string): number => this.#nowMs + Date.parse(end) - Date.parse(openedAt);
+        this.#waitEnds.set(toolCallId, { unclaimed: endOf(claimBy), last: endOf(deadline) });
         return;
       }
       case 'tool_result':
         this.#ended(event.toolCallId, event.result);
         return;
       case 'inbox_event':
-        if (event.toolCallId !== undefined && event.result !== undefined)
-          this.#ended(event.toolCallId, event.result);
+        if (event.toolCallId === undefined || event.result === undefined) return;
+        if (this.#besideModel.has(event.toolCallId))
+          throw new NotExportable(event.seq, 'ends a detached call that ran beside the model');
+        this.#ended(event.toolCallId, event.result);
         return;
       case 'turn_ended': {
         const { status, text, reason, error } = event;
@@ -197,6 +211,7 @@ class Recorder {
   #answer(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): void {
     const { parts, synthetic, partial, seq } = event;
     if (synthetic === true) return;
+    for (const { toolCallId } of this.#view?.inFlightTools ?? []) this.#besideModel.add(toolCallId);
     if (partial === true) throw new NotExportable(seq, 'is an answer that was cut off');
     if (parts.some(({ type }) => type === 'provider_item'))
       throw new NotExportable(seq, 'has items that only the provider understands');
@@ -224,8 +239,11 @@ class Recorder {
   }
 
   end(): Recording {
-    if (this.#view?.turn !== undefined && this.#isAtWork())
-      throw new NotExportable(this.#lastSeq, 'leaves a turn at work: export it once it waits');
+    if (this.#isAtWork())
+      throw new NotExportable(
+        this.#last?.seq ?? 0,
+        'leaves work under way: export it once it waits',
+      );
     const calls = [...this.#ids].map(([recorded, id]): Json => {
       const end = this.#ends.get(recorded);
       if (end === undefined) return { id, status: 'open' };

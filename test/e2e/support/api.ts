@@ -12,6 +12,7 @@ export interface Reply {
   readonly contentType: string;
   /** Empty when the body is not a JSON object. */
   readonly body: Fields;
+  readonly text: string;
 }
 
 export interface Call {
@@ -32,6 +33,7 @@ export async function call(url: string, { method, body, headers }: Call = {}): P
     status: response.status,
     contentType: response.headers.get('content-type') ?? '',
     body: text.startsWith('{') ? (JSON.parse(text) as Fields) : {},
+    text,
   };
 }
 

@@ -24,7 +24,13 @@ import type { MachineUnderTest } from './core-driver.js';
 
 function expectChildren({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
   const { children = [] } = state;
-  const changes = events.flatMap((event) => (event.type === 'child_changed' ? [event] : []));
+  // Sub-agents stay with the origin of a fork.
+  const isFork = (event: CanonicalEvent): boolean =>
+    event.type === 'conversation_started' && event.origin !== undefined;
+  const forkedAt = events.findLast(isFork)?.seq ?? 0;
+  const changes = events.flatMap((event) =>
+    event.type === 'child_changed' && event.seq > forkedAt ? [event] : [],
+  );
   const of = (status: string): readonly string[] =>
     changes.flatMap((change) => (change.status === status ? [change.childId] : []));
   const ended = of('ended');
@@ -240,10 +246,14 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
       case 'turn_ended':
         hold('no call outlives its turn', [...open.values()].includes(event.turnId), false);
         break;
-      case 'conversation_started':
-        open.clear();
+      case 'conversation_started': {
+        const { reopenedCalls = [] } = event.origin ?? {};
+        for (const callId of open.keys()) if (!reopenedCalls.includes(callId)) open.delete(callId);
         waiting.clear();
+        // Ids of requests and events are not carried to a fork.
+        if (event.origin !== undefined) inbox.clear();
         break;
+      }
       default:
     }
   }
@@ -345,7 +355,8 @@ function expectNothingAfterClose(events: readonly CanonicalEvent[]): void {
   for (const event of events) {
     if (event.type === 'conversation_started') {
       closed = false;
-      accepted.clear();
+      // A turn whose calls wait anew goes on in the fork.
+      if (event.origin?.reopenedCalls === undefined) accepted.clear();
     }
     if (closed) hold('a closed conversation only refuses', event.type, 'resolution_refused');
     if (event.type === 'user_message' || isInboxTurn(event)) accepted.add(event.turnId);

@@ -125,10 +125,11 @@ export class ScheduleRunner {
   readonly #sent: unknown[] = [];
   #minted = 0;
 
-  /** `variant` chooses the agent's settings. */
-  constructor(variant: number, work: ScheduleWork = {}) {
+  /** `variant` chooses the agent's settings, where no machine is given. */
+  constructor(variant: number, work: ScheduleWork = {}, m?: MachineUnderTest) {
     this.#work = work;
-    this.m = aMachine({ settings: SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {} });
+    const settings = SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {};
+    this.m = m ?? aMachine({ settings });
   }
 
   run(step: Step): void {

@@ -34,6 +34,7 @@ export const juggle: Scenario = ({ userTexts, results }, ask) => {
 
 function callOf(word: string, label: string): ScriptCall {
   if (word === 'half') return { name: 'quick', input: '{"label": "' };
+  if (word === 'delegate') return { name: word, input: { task: `do ${label}: nap hasty` } };
   if (word === 'misfit') return { name: 'quick', input: { label: 7 } };
   return { name: word, input: { label } };
 }

@@ -5,6 +5,7 @@ import { notReopened } from '../../../../src/core/fork/fork.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import { wholeMessages } from '../../../../src/core/state/transcript.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { SCHEDULE_SETTINGS } from '../../../support/builders/core-settings.js';
 import { cutsOf, forkAt, stateAt } from '../../../support/forks/core-forks.js';
 import { patient } from '../../../support/patience.js';
@@ -31,6 +32,12 @@ function expectModelOrder(before: Message | undefined, results: Message): void {
   if (before?.role !== 'assistant') return;
   const { answered } = callsIn([results]);
   expect(callsIn([before]).asked.slice(0, answered.length)).toEqual(answered);
+}
+
+/** The calls that may wait anew in a fork from a seq. */
+function reopenable(events: readonly CanonicalEvent[], seq: number): readonly string[] {
+  const cut = stateAt(events, seq);
+  return Object.keys(cut.calls).filter((callId) => notReopened(cut, callId) === undefined);
 }
 
 const messagesOf = ({ transcript }: ConversationState): readonly Message[] =>
@@ -75,6 +82,39 @@ test('a fork has the messages of its origin, one result for each call, and no wo
         if (reopen.every((callId) => !open.includes(callId))) expect(open).toEqual([]);
         for (const [index, message] of own.entries())
           if (message.role === 'tool') expectModelOrder(own[index - 1], message);
+      },
+    ),
+    { numRuns: NUM_RUNS },
+  );
+});
+
+test('a fork goes on as any other conversation, with calls that wait anew', {
+  ...promise('G379', 'G395'),
+  timeout: patient(60_000 + NUM_RUNS * 200),
+}, () => {
+  fc.assert(
+    fc.property(
+      schedule,
+      schedule,
+      fc.nat(SCHEDULE_SETTINGS.length - 1),
+      fc.nat(),
+      fc.nat(),
+      (before, after, settings, at, chosen) => {
+        const { m } = before.reduce((runner, step) => {
+          runner.run(step);
+          return runner;
+        }, new ScheduleRunner(settings));
+        const cuts = cutsOf(m.events);
+        const ofCalls = cuts.filter((seq) => reopenable(m.events, seq).length > 0);
+        const places = ofCalls.length === 0 ? cuts : ofCalls;
+        const seq = places[at % places.length];
+        if (seq === undefined) return;
+        const reopen = reopenable(m.events, seq).filter((_, index) => (chosen >> index) % 2 === 1);
+        const fork = new ScheduleRunner(settings, {}, forkAt(m, seq, { reopen }));
+        for (const step of after) {
+          fork.run(step);
+          expectInvariants(fork.m);
+        }
       },
     ),
     { numRuns: NUM_RUNS },

@@ -53,7 +53,15 @@ function shopWith(gate: 'required' | 'auto') {
     input: z.object({ item: z.string() }),
     run: ({ item }) => ({ ordered: item }),
   });
-  const tools = [stock, refund, ask, order];
+  const cart = defineTool({
+    name: 'cart',
+    description: 'Read the cart in the browser.',
+    executor: 'client',
+    input: z.object({}),
+    output: z.array(z.string()),
+    timeouts: { claim: '30 seconds', answer: '1 hour' },
+  });
+  const tools = [stock, refund, ask, order, cart];
   return defineAgent({ name: 'shop', model: script(), instructions: 'Help.', tools });
 }
 
@@ -144,11 +152,25 @@ const KINDS: readonly (readonly [string, readonly ScriptedAnswer[], Play])[] = [
     [callsAll([refund(), stock()])],
     async (t) => [await t.send('hi'), await t.cancel()],
   ],
+  [
+    'a message that interrupts',
+    [callsAll([refund()]), says('Yes?'), says('Done.')],
+    async (t) => [
+      await t.send('hi'),
+      await t.send('stop', { onBusy: 'interrupt' }),
+      await t.send('go on'),
+    ],
+  ],
+  [
+    'a call that no client takes, beside one that waits for longer',
+    [callsAll([{ name: 'cart', input: {} }, refund()]), says('Done.')],
+    async (t) => [await t.send('hi'), await t.advance('30 seconds'), await t.approve('refund')],
+  ],
   ['a model that fails', [fails('model_bad_request', { retryable: false })], (t) => t.send('hi')],
   ['a call that waits at the end', [callsAll([refund(), stock()])], (t) => t.send('hi')],
 ];
 
-describe('a conversation exported as a test', promise('G384'), () => {
+describe('a conversation exported as a test', promise('G384', 'G396'), () => {
   it.each(KINDS)('passes as it stands: %s', async (_title, answers, play) => {
     await run(testFileOf(await logOf(answers, play)));
   });
