@@ -119,6 +119,9 @@ export interface ScheduleWork {
   readonly endOfRun?: (variant: number) => RunToolResult;
 }
 
+const machineOf = (variant: number): MachineUnderTest =>
+  aMachine({ settings: SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {} });
+
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
   readonly #work: ScheduleWork;
@@ -126,10 +129,9 @@ export class ScheduleRunner {
   #minted = 0;
 
   /** `variant` chooses the agent's settings, where no machine is given. */
-  constructor(variant: number, work: ScheduleWork = {}, m?: MachineUnderTest) {
+  constructor(variant: number, work: ScheduleWork = {}, m = machineOf(variant)) {
     this.#work = work;
-    const settings = SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {};
-    this.m = m ?? aMachine({ settings });
+    this.m = m;
   }
 
   run(step: Step): void {
