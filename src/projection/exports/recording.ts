@@ -80,6 +80,8 @@ class Recorder {
   readonly #byWorker = new Set<string>();
   /** Detached calls that ran while the model was called: the test kit ends them before that. */
   readonly #besideModel = new Set<string>();
+  /** Calls whose accepted answer or edit a worker is checking. */
+  readonly #checked = new Set<string>();
   readonly #ends = new Map<string, ToolResult>();
   /** Ends of waits by the clock of the test, in milliseconds: without a claim, and in any case. */
   readonly #waitEnds = new Map<string, { readonly unclaimed: number; readonly last: number }>();
@@ -104,9 +106,14 @@ class Recorder {
 
   /** Whether a tool runs, or something else than a wait keeps the turn busy. */
   #isAtWork(): boolean {
+    if (this.#checked.size > 0 || (this.#view?.inFlightTools ?? []).length > 0) return true;
+    return this.#isModelCalled();
+  }
+
+  #isModelCalled(): boolean {
     const { turn, pending = [], inFlightTools = [] } = this.#view ?? {};
-    if (inFlightTools.length > 0) return true;
-    return turn !== undefined && pending.every(({ detached }) => detached === true);
+    const isDetached = ({ detached }: { readonly detached?: true }): boolean => detached === true;
+    return turn !== undefined && pending.every(isDetached) && inFlightTools.every(isDetached);
   }
 
   #waiting(): readonly string[] {
@@ -162,12 +169,20 @@ class Recorder {
     }
   }
 
+  /** Whether the call runs while the model is called, whose answer may not know the result. */
+  #ranBesideModel(toolCallId: string): boolean {
+    return this.#byWorker.has(toolCallId) && this.#isModelCalled();
+  }
+
   /** Whether the message before it cancels the turn. */
   #isInterruption({ reason, requestId }: Extract<CanonicalEvent, { type: 'cancel_requested' }>) {
     return reason === INTERRUPTED && requestId === undefined && this.#last?.type === 'user_message';
   }
 
   #note(event: CanonicalEvent): void {
+    if (event.type === 'resolution' && event.checked === false) this.#checked.add(event.toolCallId);
+    else if ('toolCallId' in event && event.toolCallId !== undefined && event.type !== 'claimed')
+      this.#checked.delete(event.toolCallId);
     switch (event.type) {
       case 'conversation_started':
         if (this.#agent !== '') throw new NotExportable(event.seq, 'opens the conversation again');
@@ -193,7 +208,7 @@ class Recorder {
         return;
       case 'inbox_event':
         if (event.toolCallId === undefined || event.result === undefined) return;
-        if (this.#besideModel.has(event.toolCallId))
+        if (this.#besideModel.has(event.toolCallId) || this.#ranBesideModel(event.toolCallId))
           throw new NotExportable(event.seq, 'ends a detached call that ran beside the model');
         this.#ended(event.toolCallId, event.result);
         return;
