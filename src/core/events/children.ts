@@ -29,7 +29,8 @@ export function childBegunEvents(
   const nothing = { code: 'too_many_calls', message: TEXTS.noBudgetForChild } as const;
   const problem = childProblem(state) ?? (isNothing(granted) ? nothing : undefined);
   if (problem !== undefined) return [resultEvent(call, errorResult('errored', problem))];
-  const childId = childIdFor({ turnId, step: call.step, toolCallId });
+  const fork = state.origin === undefined ? undefined : state.conversationId;
+  const childId = childIdFor({ turnId, step: call.step, toolCallId, fork });
   const { suspension } = suspensionEvent(call, 'external_execution', nowMs);
   return [
     { type: 'suspension', suspension: { ...suspension, childId } },

@@ -110,6 +110,24 @@ class Recorder {
     return this.#isModelCalled();
   }
 
+  /**
+   * Whether another wait, which goes on in the log, has ended by then in the test: its clock stands still between the
+   * beginnings of waits.
+   */
+  #endsTooSoon({ toolCallId, deadline, unclaimed }: Extract<CanonicalEvent, { type: 'expired' }>) {
+    const endOf = (callId: string, isUnclaimed: boolean): number => {
+      const { unclaimed: first, last } = this.#waitEnds.get(callId) ?? NOW;
+      return isUnclaimed ? first : last;
+    };
+    const end = endOf(toolCallId, unclaimed === true);
+    return (this.#view?.pending ?? []).some(
+      (other) =>
+        other.toolCallId !== toolCallId &&
+        endOf(other.toolCallId, other.claimBy !== undefined) <= end &&
+        Date.parse(other.claimBy ?? other.deadline) > Date.parse(deadline),
+    );
+  }
+
   #isModelCalled(): boolean {
     const { turn, pending = [], inFlightTools = [] } = this.#view ?? {};
     const isDetached = ({ detached }: { readonly detached?: true }): boolean => detached === true;
@@ -153,6 +171,11 @@ class Recorder {
       }
       case 'expired': {
         const { unclaimed, last } = this.#waitEnds.get(event.toolCallId) ?? NOW;
+        if (this.#endsTooSoon(event))
+          throw new NotExportable(
+            event.seq,
+            'ends a wait before another, as the clock of a test cannot',
+          );
         const milliseconds = (event.unclaimed === true ? unclaimed : last) - this.#nowMs;
         this.#nowMs += Math.max(0, milliseconds);
         return milliseconds > 0 ? { type: 'advance', milliseconds } : undefined;
@@ -181,8 +204,7 @@ class Recorder {
 
   #note(event: CanonicalEvent): void {
     if (event.type === 'resolution' && event.checked === false) this.#checked.add(event.toolCallId);
-    else if ('toolCallId' in event && event.toolCallId !== undefined && event.type !== 'claimed')
-      this.#checked.delete(event.toolCallId);
+    else if ('toolCallId' in event) this.#checked.delete(String(event.toolCallId));
     switch (event.type) {
       case 'conversation_started':
         if (this.#agent !== '') throw new NotExportable(event.seq, 'opens the conversation again');

@@ -74,14 +74,18 @@ export interface ChildChanged {
 }
 
 /**
- * The id of the conversation that runs a call. Turn ids are unique over all conversations, so a repeat of the start
- * finds the conversation, and a turn that is decided again after a reset begins another.
+ * The id of the conversation that runs a call. Turn ids are unique over all conversations but forks, so a repeat of the
+ * start finds the conversation, and a turn that is decided again after a reset begins another. A turn that goes on in a
+ * fork has the id that it has in the origin and in other forks: `fork` keeps their sub-agents apart.
  */
 export function childIdFor(call: {
   readonly turnId: TurnId;
   readonly step: number;
   readonly toolCallId: ToolCallId;
+  /** The conversation of the call, where it is a fork. */
+  readonly fork?: ConversationId | undefined;
 }): ConversationId {
-  const text = JSON.stringify([call.turnId, call.step, call.toolCallId]);
+  const { turnId, step, toolCallId, fork } = call;
+  const text = JSON.stringify([turnId, step, toolCallId, ...(fork === undefined ? [] : [fork])]);
   return `sub-${fingerprint(text)}${fingerprint(`2${text}`)}`;
 }

@@ -134,6 +134,22 @@ describe('a fork', promise('G379'), () => {
   });
 });
 
+it('a turn that goes on in forks has sub-agents of its own in each', promise('G395'), () => {
+  const m = aMachine();
+  m.send('one');
+  m.model(modelCalls([gatedCall('a')]));
+  const seq = m.state.lastSeq;
+  const children = [m, forkAt(m, seq, { reopen: ['a'] })].map((one) => {
+    one.resolve('a', APPROVE);
+    one.tool('a');
+    const subAgent = { agent: 'x' };
+    one.model(modelCalls([plannedCall('b', { executor: 'external', subAgent })]));
+    return one.state.children?.map(({ childId }) => childId);
+  });
+  expect(children.map((ids) => ids?.length)).toEqual([1, 1]);
+  expect(children[0]).not.toEqual(children[1]);
+});
+
 describe('a call cannot wait anew in a fork', promise('G380'), () => {
   const asked = (call: ReturnType<typeof plannedCall>): MachineUnderTest => {
     const m = aMachine();
