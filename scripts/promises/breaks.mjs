@@ -589,14 +589,14 @@ export const BREAKS = [
     test: 'test/unit/projection/exports/test-file.test.ts',
   },
   {
-    promise: 'G395',
+    promise: 'G385',
     file: 'src/core/state/forked.ts',
     line: 'return ofStep.includes(id) ? [[id, withoutLate(call)]] : [];',
     to: 'return [];',
     test: 'test/unit/core/fork/forks.properties.test.ts',
   },
   {
-    promise: 'G396',
+    promise: 'G386',
     file: 'src/projection/exports/recording.ts',
     line: 'if (this.#isInterruption(event)) return undefined;',
     to: '',

@@ -1,6 +1,7 @@
 /**
- * Reopens a closed conversation, or begins a fork: an activity makes the state while inputs wait, and the handlers of the run judge
- * them afterwards, in the order of their arrival. Without the state the run ends, and leaves nothing in the log.
+ * Reopens a closed conversation, or begins a fork: an activity makes the state while inputs wait, and the handlers of
+ * the run judge them afterwards, in the order of their arrival. Without the state the run ends, and leaves nothing in
+ * the log.
  *
  * Q1  An update that waits has no reply, so it is refused as soon as a try has failed: its sender may repeat it.
  * Q2  A message that waits as a signal was reported as durable to its sender, so the run tries again, unless the

@@ -134,7 +134,7 @@ describe('a fork', promise('G379'), () => {
   });
 });
 
-it('a turn that goes on in forks has sub-agents of its own in each', promise('G395'), () => {
+it('a turn that goes on in forks has sub-agents of its own in each', promise('G385'), () => {
   const m = aMachine();
   m.send('one');
   m.model(modelCalls([gatedCall('a')]));

@@ -89,7 +89,7 @@ test('a fork has the messages of its origin, one result for each call, and no wo
 });
 
 test('a fork goes on as any other conversation, with calls that wait anew', {
-  ...promise('G379', 'G395'),
+  ...promise('G379', 'G385'),
   timeout: patient(60_000 + NUM_RUNS * 200),
 }, () => {
   fc.assert(

@@ -170,7 +170,7 @@ const KINDS: readonly (readonly [string, readonly ScriptedAnswer[], Play])[] = [
   ['a call that waits at the end', [callsAll([refund(), stock()])], (t) => t.send('hi')],
 ];
 
-describe('a conversation exported as a test', promise('G384', 'G396'), () => {
+describe('a conversation exported as a test', promise('G384', 'G386'), () => {
   it.each(KINDS)('passes as it stands: %s', async (_title, answers, play) => {
     await run(testFileOf(await logOf(answers, play)));
   });
