@@ -204,7 +204,7 @@ class Recorder {
 
   #note(event: CanonicalEvent): void {
     if (event.type === 'resolution' && event.checked === false) this.#checked.add(event.toolCallId);
-    else if ('toolCallId' in event) this.#checked.delete(String(event.toolCallId));
+    else if ('toolCallId' in event) this.#checked.delete(event.toolCallId);
     switch (event.type) {
       case 'conversation_started':
         if (this.#agent !== '') throw new NotExportable(event.seq, 'opens the conversation again');

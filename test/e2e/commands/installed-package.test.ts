@@ -28,7 +28,7 @@ const MIB = 1024 * 1024;
 interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: { readonly react: string };
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const [tarball = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
   writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
   // An application with pages has React: an optional peer of the package.
-  const wanted = [`./${tarball}`, `react@${manifest.devDependencies['react']}`];
+  const wanted = [`./${tarball}`, `react@${manifest.devDependencies.react}`];
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...wanted];
   await run('npm', install, { cwd: project, timeout: NPM_MS });
 }, patient(NPM_MS));

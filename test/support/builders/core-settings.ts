@@ -23,3 +23,8 @@ export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
     inbox: { whileBusy: 'next_turn', rate: { turns: 2, perMs: 60_000 } },
   },
 ];
+
+/** Settings for any number; equal numbers have equal ones. */
+export function scheduleSettings(variant: number): (typeof SCHEDULE_SETTINGS)[number] {
+  return SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {};
+}

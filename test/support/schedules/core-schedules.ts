@@ -31,7 +31,7 @@ import {
   RECONCILED,
 } from '../builders/core-builders.js';
 import { modelOutcome } from '../builders/core-outcomes.js';
-import { SCHEDULE_SETTINGS } from '../builders/core-settings.js';
+import { scheduleSettings } from '../builders/core-settings.js';
 import { inFullContext, someSummary, summaryOfAll } from '../builders/core-summaries.js';
 import {
   cancelTurn,
@@ -119,9 +119,6 @@ export interface ScheduleWork {
   readonly endOfRun?: (variant: number) => RunToolResult;
 }
 
-const machineOf = (variant: number): MachineUnderTest =>
-  aMachine({ settings: SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {} });
-
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
   readonly #work: ScheduleWork;
@@ -129,9 +126,9 @@ export class ScheduleRunner {
   #minted = 0;
 
   /** `variant` chooses the agent's settings, where no machine is given. */
-  constructor(variant: number, work: ScheduleWork = {}, m = machineOf(variant)) {
+  constructor(variant: number, work: ScheduleWork = {}, m?: MachineUnderTest) {
     this.#work = work;
-    this.m = m;
+    this.m = m ?? aMachine({ settings: scheduleSettings(variant) });
   }
 
   run(step: Step): void {
