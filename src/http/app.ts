@@ -42,8 +42,8 @@ import { addWorklistRoutes } from './worklist/routes.js';
 
 /**
  * Builds the app. `identify` identifies the sender of every request but those to `/healthz`, `/readyz`,
- * `/openapi.json` and the files of the web page, `/ui`. Requests that pages of other sites have a browser send are refused: 421 `host_not_allowed`, 403
- * `origin_not_allowed`.
+ * `/openapi.json` and the files of the web page, `/ui`. Requests that pages of other sites have a browser send are
+ * refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
  * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
  * @example const server = await serve(createApp({ client, reader, conversations: store, identify }), { port: 8080 });
  */

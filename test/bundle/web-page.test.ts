@@ -27,7 +27,8 @@ describe('the inbox', () => {
 
 it('colloquy/browser/worklist exports these names', async () => {
   expect(Object.keys((await import('colloquy/browser/worklist')) as object).sort()).toEqual([
-    ...['BrowserWorklist', 'agentsOf', 'resolveMany', 'worklistOf'],
+    ...['BrowserWorklist', 'MAX_RULE_MATCHES', 'MAX_RULE_MATCH_BYTES', 'agentsOf'],
+    ...['matchesInput', 'resolveMany', 'worklistOf'],
   ]);
 });
 

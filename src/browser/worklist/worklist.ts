@@ -1,6 +1,7 @@
 /** The waiting calls of a page: one list over all conversations, kept up to date by the worklist's stream. */
 import type { WorklistFilter, WorklistFrame, WorklistItem } from '../../protocol/log/worklist.js';
 import type { Api, WithApi } from '../net/api.js';
+import { defined } from '../net/defined.js';
 import { type Followed, follow } from '../net/following.js';
 import { readFrames, type StreamMessage } from '../net/stream.js';
 import type { WorklistView } from './types.js';
@@ -40,7 +41,7 @@ export class BrowserWorklist {
 
   constructor(api: Api, choice: WorklistChoice) {
     this.#api = api;
-    const given = Object.entries(choice).filter(([, value]) => value !== undefined);
+    const given = Object.entries(defined(choice));
     this.#query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
   }
 
@@ -83,7 +84,7 @@ export class BrowserWorklist {
       read: async () => undefined,
       stream: async ({ heard }) => {
         const response = await this.#api.request(PATH, {
-          query: { ...this.#query, ...(this.#id === undefined ? {} : { after: this.#id }) },
+          query: { ...this.#query, after: this.#id },
           headers: { accept: 'text/event-stream' },
           signal,
         });

@@ -1,6 +1,6 @@
 /** Remembered decisions: rules that an approver asks for, and the rule that decides a call. Pure. */
 import type { Rule } from '../../protocol/calls/rules.js';
-import { ruleKey } from '../../protocol/calls/rules.js';
+import { matchesInput, ruleKey } from '../../protocol/calls/rules.js';
 import {
   MAX_ANSWER_DEPTH,
   MAX_RULE_MATCH_BYTES,
@@ -68,30 +68,12 @@ function matchProblems(match: unknown, input: Json): readonly FieldProblem[] {
   if (utf8Bytes(JSON.stringify(match)) > MAX_RULE_MATCH_BYTES)
     return [{ path, message: `must be at most ${MAX_RULE_MATCH_BYTES} bytes` }];
   return entries
-    .filter(([pointer, value]) => !equalsAt(input, pointer, value as Json))
+    .filter(([pointer, value]) => !matchesInput({ [pointer]: value as Json }, input))
     .map(([pointer]) => ({
       path: `${path}/${pointer.replaceAll('~', '~0').replaceAll('/', '~1')}`,
       message:
         'does not match this call: must be a JSON Pointer such as "/to", with its value in the input',
     }));
-}
-
-function equalsAt(input: Json, pointer: string, value: Json): boolean {
-  const found = valueAt(input, pointer);
-  return found !== undefined && canonicalJson(found) === canonicalJson(value);
-}
-
-/** The value at a JSON Pointer; undefined when the input has no own value there. */
-function valueAt(input: Json, pointer: string): Json | undefined {
-  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
-  let value: Json | undefined = input;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
-    value = (value as Readonly<Record<string, Json | undefined>>)[key];
-  }
-  return value;
 }
 
 /** Copies the fields that `remember` may have, and no others. */
@@ -119,7 +101,7 @@ export function ruleFor(state: ConversationState, call: CallState): Rule | undef
     ({ tool, turnId, match, actor }) =>
       tool === plan.name &&
       (turnId === undefined || turnId === call.turnId) &&
-      Object.entries(match ?? {}).every(([pointer, value]) => equalsAt(input, pointer, value)) &&
+      matchesInput(match, input) &&
       (audience === undefined || outsideReason(audience, actor, requesters) === undefined),
   );
   return fitting.find(({ decision }) => decision === 'deny') ?? fitting.at(-1);

@@ -5,8 +5,8 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type EventLog, StoreUnavailable } from '../../store/ports/log.js';
 
 /**
- * The events of a generation, by default the newest, from the first on; none when the store has no such log. Timers run between two
- * pages, however fast the store is: a caller that folds a long log still sends its heartbeats.
+ * The events of a generation, by default the newest, from the first on; none when the store has no such log. Timers run
+ * between two pages, however fast the store is: a caller that folds a long log still sends its heartbeats.
  * @throws {StoreUnavailable} also when the log is removed in the meantime: another try finds none
  */
 export async function* wholeLog(

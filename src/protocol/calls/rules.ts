@@ -67,3 +67,24 @@ export function withoutRules<Holder extends { readonly rules?: readonly Rule[] }
   const left = rules.filter((rule) => !gone(rule));
   return (left.length === 0 ? rest : { ...rest, rules: left }) as Holder;
 }
+
+/** Whether the input has each value of a rule, by JSON Pointer (RFC 6901). A rule without any matches every input. */
+export function matchesInput(match: Rule['match'], input: Json): boolean {
+  return Object.entries(match ?? {}).every(([pointer, value]) => {
+    const found = valueAt(input, pointer);
+    return found !== undefined && canonicalJson(found) === canonicalJson(value);
+  });
+}
+
+/** The value at a JSON Pointer; undefined when the input has no own value there. */
+function valueAt(input: Json, pointer: string): Json | undefined {
+  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
+  let value: Json | undefined = input;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
+    value = (value as Readonly<Record<string, Json | undefined>>)[key];
+  }
+  return value;
+}

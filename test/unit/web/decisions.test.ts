@@ -104,13 +104,17 @@ describe('a remembered decision', () => {
       rule('2', { tool: 'mail' }),
       rule('3', { for: 'turn', turnId: 'other' }),
       rule('4', { match: { '/to': 'y' }, decision: 'approve' }),
+      // As another client than this page may remember them.
+      rule('5', { match: { '/by/roles/0': 'lead', '/sum': { of: 1, in: 'EUR' } } }),
     ];
-    const known = knownRules(rules, { tool: 'pay', input: { to: 'x' }, turnId: 't' }, NOW);
+    const input = { to: 'x', by: { roles: ['lead'] }, sum: { in: 'EUR', of: 1 } };
+    const known = knownRules(rules, { tool: 'pay', input, turnId: 't' }, NOW);
     expect(known.map(({ rule: { ruleId }, fits }) => [ruleId, fits])).toEqual([
+      ['5', true],
       ['4', false],
       ['1', true],
     ]);
-    expect(known[1]?.text).toBe(
+    expect(known[2]?.text).toBe(
       'Ann denies later calls of pay in this conversation, with to = "x", remembered 3 s ago',
     );
     expect(knownRules(undefined, { tool: 'pay', input: 1, turnId: 't' }, NOW)).toEqual([]);

@@ -1,15 +1,12 @@
 /** Decisions that are remembered for later calls: as a person chooses them, and in words. Pure. */
 import type { Json, Remember, Rule } from 'colloquy/browser';
+import { MAX_RULE_MATCH_BYTES, MAX_RULE_MATCHES, matchesInput } from 'colloquy/browser/worklist';
 import { agoWords } from './times.js';
-
-/** The conversation refuses rules that match more than this. */
-const MAX_FIELDS = 20;
-const MAX_BYTES = 2 * 1024;
 
 /** The fields of the input that a rule may match, within the bounds of the conversation. */
 export function matchable(input: Json | undefined): readonly (readonly [string, Json])[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return [];
-  let left = MAX_BYTES;
+  let left = MAX_RULE_MATCH_BYTES;
   return Object.entries(input as Readonly<Record<string, Json>>)
     .filter(([name, value]) => {
       const bytes = new TextEncoder().encode(JSON.stringify([pointerOf(name), value])).length;
@@ -17,7 +14,7 @@ export function matchable(input: Json | undefined): readonly (readonly [string, 
       left -= bytes;
       return true;
     })
-    .slice(0, MAX_FIELDS);
+    .slice(0, MAX_RULE_MATCHES);
 }
 
 /** With or without the demand that later calls have this value. */
@@ -76,14 +73,8 @@ export function knownRules(
       const { decision, actor, tool, at } = rule;
       const verb = decision === 'approve' ? 'approves' : 'denies';
       const text = `${actor.name ?? actor.id} ${verb} ${scopeWords(tool, rule)}, remembered ${agoWords(at, now)}`;
-      return { rule, text, fits: fitsInput(rule, call.input) };
+      const fits = call.input !== undefined && matchesInput(rule.match, call.input);
+      return { rule, text, fits };
     })
     .toReversed();
-}
-
-function fitsInput({ match = {} }: Rule, input: Json | undefined): boolean {
-  const fields = new Map(matchable(input).map(([name, value]) => [pointerOf(name), value]));
-  return Object.entries(match).every(
-    ([pointer, value]) => JSON.stringify(fields.get(pointer)) === JSON.stringify(value),
-  );
 }
