@@ -16,7 +16,11 @@ if (!existsSync(entry)) {
   process.exit(1);
 }
 
-const OTHER_INPUTS = ['package-lock.json', 'dist/worker/temporal/bundle.js'];
+const OTHER_INPUTS = [
+  'package-lock.json',
+  'dist/worker/temporal/bundle.js',
+  'scripts/build/bundle-workflows.mjs',
+];
 const key = inputsKey();
 const isWhole = [bundleFile, recordFile, keyFile].every((file) => existsSync(file));
 if (isWhole && readFileSync(keyFile, 'utf8') === key) process.exit(0);
@@ -36,7 +40,8 @@ const logger = {
 };
 const started = performance.now();
 try {
-  const { code } = await bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger });
+  const made = await bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger });
+  const code = withoutSourceTexts(made.code);
   rmSync(keyFile, { force: true });
   writeWhole(bundleFile, code);
   // A worker that runs with another version builds a bundle of its own.
@@ -51,6 +56,19 @@ try {
   process.exitCode = 1;
 }
 for (const problem of problems) console.error(problem);
+
+/**
+ * The bundle without the texts of its sources, which are more than half of it and are packages of their own: stack traces
+ * need names and positions alone.
+ */
+function withoutSourceTexts(code) {
+  const [, before, encoded] =
+    /^([^]*\/\/# sourceMappingURL=[^]*?base64,)([A-Za-z0-9+/=]+)\s*$/.exec(code) ?? [];
+  if (encoded === undefined) throw new Error('the bundle has no source map');
+  const map = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
+  delete map.sourcesContent;
+  return before + Buffer.from(JSON.stringify(map)).toString('base64');
+}
 
 /** The inputs of the bundle: the compiled sandbox folders and the locked versions of the packages. */
 function inputsKey() {

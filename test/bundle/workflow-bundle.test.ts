@@ -24,6 +24,19 @@ function loadedFor(name: string): readonly string[] {
   return JSON.parse(output) as string[];
 }
 
+interface SourceMap {
+  readonly sources: readonly string[];
+  readonly mappings: string;
+}
+
+/** The source map that a bundle carries. */
+function mapOf(code: string): SourceMap {
+  const pattern = /sourceMappingURL=data:application\/json;[^,]*,([A-Za-z0-9+/=]+)\s*$/;
+  const [, map] = pattern.exec(code) ?? [];
+  expect(map, 'the bundle carries its source map').toBeDefined();
+  return JSON.parse(Buffer.from(map ?? '', 'base64').toString('utf8')) as SourceMap;
+}
+
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 describe('the workflow bundle', () => {
   let code = '';
@@ -31,14 +44,7 @@ describe('the workflow bundle', () => {
 
   beforeAll(async () => {
     code = await bundleFromSource();
-    const map = /sourceMappingURL=data:application\/json;[^,]*,([A-Za-z0-9+/=]+)\s*$/.exec(
-      code,
-    )?.[1];
-    expect(map, 'the bundle carries its source map').toBeDefined();
-    const parsed = JSON.parse(Buffer.from(map ?? '', 'base64').toString('utf8')) as {
-      sources: string[];
-    };
-    ({ sources } = parsed);
+    ({ sources } = mapOf(code));
   }, patient(60_000));
 
   it('holds these packages and no other: no zod, no openai, no Node', promise('G269'), () => {
@@ -63,6 +69,16 @@ describe('the workflow bundle', () => {
       return name === undefined || source.includes('node_modules') ? [] : [name];
     });
     expect([...new Set(folders)].sort()).toEqual(['core', 'json-schema', 'protocol', 'workflows']);
+  });
+
+  it('is shipped with the map that stack traces need, without the texts of its sources', () => {
+    const shipped = mapOf(readFileSync(at('dist/workflow-bundle.js'), 'utf8'));
+    const files = shipped.sources.map((source) => source.replace(/^.*\/src\//, ''));
+    expect(files).toEqual(
+      expect.arrayContaining(['workflows/conversation.ts', 'core/machine/machine.ts']),
+    );
+    expect(shipped.mappings.length).toBeGreaterThan(100_000);
+    expect(shipped).not.toHaveProperty('sourcesContent');
   });
 
   it('stays small, because every worker parses it at its start', () => {
