@@ -387,7 +387,7 @@ export default defineConfig(
         {
           patterns: [
             {
-              regex: '^(?!(\\.|colloquy/(browser(/worklist)?|react)$|react$|react-dom/client$))',
+              regex: '^(?!(\\.|colloquy/(browser(/[a-z]+)?|react)$|react$|react-dom/client$))',
               message:
                 'The web page is built on what pages of users have: colloquy/react, colloquy/browser and its parts.',
             },

@@ -2,7 +2,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type BrowserSpace, createBrowserClient, type SpaceMessage } from 'colloquy/browser';
+import { createBrowserClient } from 'colloquy/browser';
+import { type BrowserSpace, type SpaceMessage, spaceOf } from 'colloquy/browser/spaces';
 import { eventually, runExample } from '../support/run-example.js';
 import { analyst, type Refund, support } from './agents.js';
 import { openSite, openSpace } from './site.js';
@@ -54,7 +55,7 @@ await runExample(served, async ({ colloquy, idOf, note }) => {
     if (process.argv.includes('--open')) {
       note(`open ${address}; Ctrl-C ends it`);
       await once(process, 'SIGINT');
-    } else await play(createBrowserClient({ baseUrl: site.url, token }).space(id), note);
+    } else await play(spaceOf(createBrowserClient({ baseUrl: site.url, token }), id), note);
   } finally {
     await site.close();
   }

@@ -1,13 +1,11 @@
 /** Entry of pages: one client for each API and user, one conversation object for each conversation. */
+import type { Caller } from './caller.js';
 import { BrowserConversation } from './conversation.js';
 import { Api, type ApiOptions, type WithApi } from './net/api.js';
 import { defined } from './net/defined.js';
-import { BrowserSpace } from './spaces/space.js';
-import { BrowserSpaces } from './spaces/spaces.js';
 import { ToolRegistry } from './tools/registry.js';
 import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
 import type { Me } from './view/types.js';
-import type { Caller } from './worklist/types.js';
 
 export interface BrowserClientOptions extends ApiOptions, ToolSettings {
   /** Functions of this page by name of their tools. More can be added with `registerTool`. */
@@ -22,10 +20,8 @@ export interface BrowserClient extends WithApi {
    * @param id Letters, digits, `_`, `.` and `-`.
    */
   conversation(id: string, options?: { readonly agent?: string }): BrowserConversation;
-  /** Lists and creates spaces. */
-  readonly spaces: BrowserSpaces;
-  /** One space, which need not exist. */
-  space(id: string): BrowserSpace;
+  /** The option `me`. */
+  readonly me?: Me;
   /** Sends the requests of this client, also to routes for which it has no method. */
   readonly api: Api;
   /** Who sends the requests, as the API sees it. @throws {ApiError} */
@@ -45,9 +41,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
   return {
     conversation: (id, { agent } = {}) =>
       new BrowserConversation(id, { api, registry, settings, agent, me }),
-    spaces: new BrowserSpaces(api),
-    space: (id) => new BrowserSpace(id, { api, me: me?.id }),
     api,
+    ...defined({ me }),
     session: () => api.read<Caller>('/v1/session', { query: { tenant: undefined } }),
     registerTool: (name, tool) => registry.add(name, tool),
   };

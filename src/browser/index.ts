@@ -37,36 +37,10 @@ export type {
   UserMessageView,
 } from './view/types.js';
 
-// Spaces.
+// Who sends the requests. `colloquy/browser/worklist` has the worklist, `colloquy/browser/spaces` the spaces.
 
-export type {
-  Member,
-  MemberRef,
-  Space,
-  SpaceMessage,
-  SpaceMessageStatus,
-} from '../protocol/spaces/spaces.js';
-export {
-  type RenderedCall,
-  type RendererRegistry,
-  type ToolRenderer,
-  type ToolRenderers,
-  toolRenderers,
-} from './spaces/renderers.js';
-export type { BrowserSpace } from './spaces/space.js';
-export type { BrowserSpaces } from './spaces/spaces.js';
-export type {
-  NamedMember,
-  NewSpace,
-  OutgoingText,
-  SpacesPage,
-  SpaceView,
-} from './spaces/types.js';
-
-// Who sends the requests; `colloquy/browser/worklist` has the worklist.
-
+export type { Caller } from './caller.js';
 export type { Api } from './net/api.js';
-export type { Caller } from './worklist/types.js';
 
 // Functions of pages.
 

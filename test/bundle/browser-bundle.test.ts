@@ -59,7 +59,9 @@ describe('the bundle of a page', () => {
   it('exports these names: adding one extends the public surface', async () => {
     expect(Object.keys((await import('colloquy/browser')) as object).sort()).toEqual([
       ...['ApiError', 'LiveView', 'checkForm', 'createBrowserClient', 'errorsByField', 'formOf'],
-      'toolRenderers',
+    ]);
+    expect(Object.keys((await import('colloquy/browser/spaces')) as object).sort()).toEqual([
+      ...['spaceOf', 'spacesOf', 'toolRenderers'],
     ]);
     const { exports } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
       exports: object;

@@ -1,10 +1,11 @@
 /** The page of one space: `/?space=<id>`. The view of the client decides what is shown. */
+import { createBrowserClient } from 'colloquy/browser';
 import {
   type BrowserSpace,
-  createBrowserClient,
   type OutgoingText,
   type SpaceView,
-} from 'colloquy/browser';
+  spaceOf,
+} from 'colloquy/browser/spaces';
 import { byId, element } from './dom.js';
 import { MessageList } from './messages.js';
 import { type Decide, pageRenderers } from './renderers.js';
@@ -100,7 +101,7 @@ async function start(): Promise<void> {
   await signIn();
   const id = new URLSearchParams(location.search).get('space');
   if (id === null) throw new Error('The address names no space: /?space=<id>');
-  const space = createBrowserClient({ baseUrl: '' }).space(id);
+  const space = spaceOf(createBrowserClient({ baseUrl: '' }), id);
   showSpace(space);
   composeFor(space);
   older.addEventListener('click', () => {

@@ -1,5 +1,5 @@
 /** The messages of a space as elements, one for each message: a change replaces what the element contains. */
-import type { RendererRegistry, SpaceMessage } from 'colloquy/browser';
+import type { RendererRegistry, SpaceMessage } from 'colloquy/browser/spaces';
 import { element } from './dom.js';
 
 const STATES = {

@@ -4,7 +4,7 @@ import {
   type RendererRegistry,
   type ToolRenderer,
   toolRenderers,
-} from 'colloquy/browser';
+} from 'colloquy/browser/spaces';
 import { chartOf, drawChart } from './chart.js';
 import { element } from './dom.js';
 

@@ -1,5 +1,5 @@
 /** Functions of this page that agents of the space call: `cart.read` is one that runs in the browser. */
-import type { BrowserSpace } from 'colloquy/browser';
+import type { BrowserSpace } from 'colloquy/browser/spaces';
 
 export type PageTools = Readonly<Record<string, (input: unknown) => unknown>>;
 

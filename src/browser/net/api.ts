@@ -39,6 +39,8 @@ export interface Sending {
 /** A client, as far as its parts need it. */
 export interface WithApi {
   readonly api: Api;
+  /** Who the page acts for, if it says so. */
+  readonly me?: { readonly id: string };
 }
 
 export class Api {

@@ -1,7 +1,7 @@
 /** One space of a page: its view, and what the page does to it. */
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { Member, MemberRef, SpaceMessage } from '../../protocol/spaces/spaces.js';
-import type { Api } from '../net/api.js';
+import type { Api, WithApi } from '../net/api.js';
 import { follow } from '../net/following.js';
 import { ApiError, type Problem } from '../net/problem.js';
 import { newId } from '../net/waiting.js';
@@ -22,6 +22,11 @@ interface Session {
 }
 
 const PAGE_MESSAGES = 50;
+
+/** One space of a client of `colloquy/browser`. The space need not exist: `open` says so. */
+export function spaceOf(client: WithApi, id: string): BrowserSpace {
+  return new BrowserSpace(id, { api: client.api, me: client.me?.id });
+}
 
 export class BrowserSpace {
   readonly id: string;

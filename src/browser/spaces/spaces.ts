@@ -1,10 +1,15 @@
 /** The spaces of the caller of a page. */
 import type { Space } from '../../protocol/spaces/spaces.js';
-import type { Api } from '../net/api.js';
+import type { Api, WithApi } from '../net/api.js';
 import { newId } from '../net/waiting.js';
 import type { NewSpace, SpacesPage } from './types.js';
 
 const PATH = '/v1/spaces';
+
+/** The spaces of a client of `colloquy/browser`. */
+export function spacesOf(client: WithApi): BrowserSpaces {
+  return new BrowserSpaces(client.api);
+}
 
 export class BrowserSpaces {
   readonly #api: Api;

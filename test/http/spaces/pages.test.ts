@@ -1,7 +1,12 @@
 /** The space client of web pages against the routes themselves. */
 import { expect, it, onTestFinished } from 'vitest';
-import { createBrowserClient, toolRenderers } from '../../../src/browser/index.js';
-import type { BrowserSpace } from '../../../src/browser/spaces/space.js';
+import { createBrowserClient } from '../../../src/browser/index.js';
+import {
+  type BrowserSpace,
+  spaceOf,
+  spacesOf,
+  toolRenderers,
+} from '../../../src/browser/spaces/index.js';
 import { hsafaTools } from '../../../src/compat/hsafa/index.js';
 import { callsAll, says } from '../../../src/model/scripted/scripted.js';
 import { Dice } from '../../support/dice.js';
@@ -47,7 +52,7 @@ function pageOf(baseUrl: string, token: string, fetched: typeof fetch = fetch) {
     ...{ baseUrl, token, fetch: fetched, timing: TIMING, me: { id: token } },
   });
   const open = (id: string): BrowserSpace => {
-    const space = client.space(id);
+    const space = spaceOf(client, id);
     onTestFinished(() => space.stop());
     return space;
   };
@@ -64,8 +69,8 @@ it(
     const networks = [badNetwork(1), badNetwork(2)] as const;
     const ann = pageOf(server.url, 'ann', networks[0].fetch);
     const bob = pageOf(server.url, 'bob', networks[1].fetch);
-    const { id } = await ann.client.spaces.create({ name: 'Desk', access: 'open' });
-    expect((await ann.client.spaces.list()).spaces.map((space) => space.id)).toEqual([id]);
+    const { id } = await spacesOf(ann.client).create({ name: 'Desk', access: 'open' });
+    expect((await spacesOf(ann.client).list()).spaces.map((space) => space.id)).toEqual([id]);
     const [anns, bobs] = [ann.open(id), bob.open(id)];
     expect(await bobs.open()).toMatchObject({ connection: { state: 'refused' } });
     await bobs.join();
@@ -149,7 +154,7 @@ it(
 it('a page of a member that is removed ends; so do those of a space that is deleted', async () => {
   const { server, as } = await spacesApp();
   const ann = pageOf(server.url, 'ann');
-  const { id } = await ann.client.spaces.create({ name: 'Desk' });
+  const { id } = await spacesOf(ann.client).create({ name: 'Desk' });
   const [anns, bobs] = [ann.open(id), pageOf(server.url, 'bob').open(id)];
   await anns.add({ kind: 'person', id: 'bob' });
   await Promise.all([anns.open(), bobs.open()]);

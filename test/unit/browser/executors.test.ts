@@ -1,7 +1,7 @@
 /** Pages distinguish the executors of calls: in conversations by the view, in spaces by what a renderer gets. */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { toolRenderers } from '../../../src/browser/index.js';
+import { toolRenderers } from '../../../src/browser/spaces/index.js';
 import { ViewModel } from '../../../src/browser/view/model.js';
 import { defineTool, type Tool } from '../../../src/index.js';
 import { callsAll, saysAfter } from '../../../src/model/scripted/scripted.js';

@@ -1,6 +1,6 @@
 /** Renderers of calls by the names of their tools. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type RenderedCall, toolRenderers } from '../../../../src/browser/index.js';
+import { type RenderedCall, toolRenderers } from '../../../../src/browser/spaces/index.js';
 import { promise } from '../../../support/promise.js';
 import { callMessage, textMessage } from '../../../support/spaces/shown-messages.js';
 

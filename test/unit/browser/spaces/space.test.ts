@@ -1,7 +1,7 @@
 /** A page that follows a space: reads, streams, lost connections, refusals; texts and answers of the page. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type BrowserClientOptions, createBrowserClient } from '../../../../src/browser/index.js';
-import type { BrowserSpace } from '../../../../src/browser/spaces/space.js';
+import { type BrowserSpace, spaceOf, spacesOf } from '../../../../src/browser/spaces/index.js';
 import { json, problem } from '../../../support/pages/scripted-fetch.js';
 import { frameOf, ScriptedSpace } from '../../../support/pages/scripted-space.js';
 import { promise } from '../../../support/promise.js';
@@ -17,7 +17,7 @@ afterEach(() => {
 
 function page(api: ScriptedSpace, options: Partial<BrowserClientOptions> = {}): BrowserSpace {
   const client = createBrowserClient({ baseUrl: '', fetch: api.fetch, timing: QUICK, ...options });
-  const space = client.space('sp_1');
+  const space = spaceOf(client, 'sp_1');
   opened.push(space);
   return space;
 }
@@ -310,9 +310,9 @@ describe('requests of a page', () => {
       ...{ baseUrl: '', fetch: api.fetch, timing: QUICK, tenant: 'acme', me: { id: 'an/n' } },
     });
     api.instead = ({ method }) => json({ method, removed: true });
-    await client.spaces.list({ limit: 10, cursor: '4', all: true });
-    await client.spaces.create({ name: 'Desk', access: 'open', requestId: 'r1' });
-    const space = client.space('sp_1');
+    await spacesOf(client).list({ limit: 10, cursor: '4', all: true });
+    await spacesOf(client).create({ name: 'Desk', access: 'open', requestId: 'r1' });
+    const space = spaceOf(client, 'sp_1');
     await space.join();
     await space.add({ kind: 'agent', conversationId: 'c1', agent: 'support' });
     expect(await space.leave()).toBe(true);
