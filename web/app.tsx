@@ -1,7 +1,7 @@
-/** The page: the sign-in, or the inbox of the person who is signed in. */
+/** The page: the sign-in, or the face of its address for the person who is signed in. */
 import { ApiError } from 'colloquy/browser';
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { Inbox } from './inbox/inbox.js';
+import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { FACES } from './faces.js';
 import {
   forgetToken,
   inTenant,
@@ -11,6 +11,12 @@ import {
   signInAgain,
 } from './session/session.js';
 import { SignIn, SignInAgain } from './session/sign-in.js';
+import { placeOf } from './shared/places.js';
+
+const { place } = placeOf(location.pathname);
+/** Begun at once, so that the code comes while the person signs in. */
+const loading = FACES[place.name]();
+const Face = lazy(async () => ({ default: await loading }));
 
 type State =
   | { readonly is: 'starting' }
@@ -18,6 +24,9 @@ type State =
   | { readonly is: 'in'; readonly session: Session };
 
 export function App(): ReactNode {
+  useEffect(() => {
+    document.title = place.title;
+  }, []);
   const [state, setState] = useState<State>(() => ({
     is: keptToken() === undefined ? 'out' : 'starting',
   }));
@@ -31,12 +40,12 @@ export function App(): ReactNode {
   if (state.is === 'starting')
     return (
       <main className="narrow">
-        <h1>Inbox</h1>
+        <h1>{place.title}</h1>
         <p role="status">Waits for an answer of the API …</p>
       </main>
     );
   if (state.is === 'out')
-    return <SignIn onToken={async (token) => signedIn(await signIn(token))} />;
+    return <SignIn title={place.title} onToken={async (token) => signedIn(await signIn(token))} />;
   const { session } = state;
   const signOut = (): void => {
     forgetToken();
@@ -70,10 +79,12 @@ function SignedIn(props: {
         </aside>
       )}
       {/* Another person, or tenant, gets nothing of the one before. */}
-      <Inbox
-        key={JSON.stringify([session.tenant, actor.id])}
-        {...{ session, onSignOut, onTenant }}
-      />
+      <Suspense>
+        <Face
+          key={JSON.stringify([session.tenant, actor.id])}
+          {...{ session, onSignOut, onTenant }}
+        />
+      </Suspense>
       {isRefused ? (
         <SignInAgain actor={actor.id} onToken={onToken} onSignOut={onSignOut} />
       ) : undefined}

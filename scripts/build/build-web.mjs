@@ -26,6 +26,8 @@ await build({
   build: {
     outDir: at(draft),
     emptyOutDir: true,
+    // The files of each face, for the tests of their sizes.
+    manifest: true,
     target: 'es2022',
     // Data addresses are not of the page's own origin, so its policy refuses them.
     assetsInlineLimit: 0,

@@ -5,23 +5,54 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const ASSETS = `${ROOT}dist/ui/assets`;
-const MAX_KILOBYTES = 120;
+const UI = `${ROOT}dist/ui`;
+/** At most, in kB with gzip: the files of an address that is opened, and all files of the page together. */
+const MAX_KILOBYTES = { 'inbox/inbox.tsx': 120 } as const;
+const MAX_ALL_KILOBYTES = 250;
 
-describe('the inbox', () => {
-  const files = readdirSync(ASSETS);
-  const texts = files.map((file) => readFileSync(`${ASSETS}/${file}`, 'utf8'));
+interface Built {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly css?: readonly string[];
+}
 
-  it('has at most 120 kB with gzip, all of its files together', () => {
-    const bytes = texts.reduce((sum, text) => sum + gzipSync(text).length, 0);
-    expect(bytes / 1_000).toBeLessThan(MAX_KILOBYTES);
-    expect(bytes / 1_000).toBeGreaterThan(50);
+describe('the page', () => {
+  const manifest = JSON.parse(readFileSync(`${UI}/.vite/manifest.json`, 'utf8')) as Readonly<
+    Record<string, Built>
+  >;
+  const files = readdirSync(`${UI}/assets`);
+  const textOf = (file: string): string => readFileSync(`${UI}/${file}`, 'utf8');
+  const kilobytes = (paths: Iterable<string>): number =>
+    [...paths].reduce((sum, path) => sum + gzipSync(textOf(path)).length, 0) / 1_000;
+
+  /** The files that a browser loads for parts of the page, with those that they import. */
+  function loadedFor(names: readonly string[], found = new Set<string>()): ReadonlySet<string> {
+    for (const name of names) {
+      const { file, imports = [], css = [] } = manifest[name] ?? {};
+      if (file === undefined) throw new Error(`the page has no part ${name}`);
+      if (found.has(file)) continue;
+      for (const one of [file, ...css]) found.add(one);
+      loadedFor(imports, found);
+    }
+    return found;
+  }
+
+  it.each(Object.entries(MAX_KILOBYTES))('%s loads at most %i kB with gzip', (face, bound) => {
+    const loaded = kilobytes(loadedFor(['index.html', face]));
+    expect(loaded).toBeLessThan(bound);
+    expect(loaded).toBeGreaterThan(50);
+  });
+
+  it('has at most 250 kB with gzip, all of its files together', () => {
+    expect(kilobytes(files.map((file) => `assets/${file}`))).toBeLessThan(MAX_ALL_KILOBYTES);
   });
 
   it('has no file beside scripts, styles and its picture, and imports none of another origin', () => {
     expect(files.filter((file) => !/\.(?:js|css|svg)$/.test(file))).toEqual([]);
-    for (const text of texts)
-      expect(text).not.toMatch(/import\s*\(?\s*["'`]https?:|url\(["']?(?:https?:)?\/\//);
+    for (const file of files)
+      expect(textOf(`assets/${file}`)).not.toMatch(
+        /import\s*\(?\s*["'`]https?:|url\(["']?(?:https?:)?\/\//,
+      );
   });
 });
 

@@ -1,25 +1,20 @@
 /** The inbox: the calls that wait, and the one that is open. */
 import type { ReactNode } from 'react';
 import type { Session } from '../session/session.js';
+import { type FaceProps, Top } from '../shared/face.js';
 import { Detail } from './detail/detail.js';
 import { Bulk } from './dialogs/bulk.js';
 import { Help } from './dialogs/help.js';
 import { commandEntries, Palette } from './dialogs/palette.js';
 import { type UsedInbox, useInbox } from './hooks/use-inbox.js';
-import { Bar, ConnectionState } from './list/bar.js';
+import { Bar } from './list/bar.js';
 import { List } from './list/list.js';
 import { isWide } from './model/rows.js';
 import { isSnoozed } from './model/snooze.js';
 import { News } from './news.js';
 import { Tray } from './tray.js';
 
-export interface InboxProps {
-  readonly session: Session;
-  readonly onSignOut: () => void;
-  readonly onTenant: (tenant: string) => void;
-}
-
-export function Inbox(props: InboxProps): ReactNode {
+export function Inbox(props: FaceProps): ReactNode {
   const { session } = props;
   const inbox = useInbox(session);
   const { choice, setChoice, view, list, looking, open, select } = inbox;
@@ -27,7 +22,14 @@ export function Inbox(props: InboxProps): ReactNode {
   const { current, selected } = looking;
   return (
     <>
-      <Top {...props} inbox={inbox} />
+      <Top {...props} connection={view.connection}>
+        <button type="button" onClick={() => inbox.run('palette')}>
+          Commands
+        </button>
+        <button type="button" onClick={() => inbox.run('help')}>
+          Keys
+        </button>
+      </Top>
       <main className="inbox">
         <section className="left" aria-label="Calls">
           <Bar
@@ -48,37 +50,6 @@ export function Inbox(props: InboxProps): ReactNode {
       <Tray answers={inbox.answers} outbox={inbox.outbox} />
       <OpenDialog inbox={inbox} />
     </>
-  );
-}
-
-function Top(props: InboxProps & { readonly inbox: UsedInbox }): ReactNode {
-  const { session, onSignOut, onTenant, inbox } = props;
-  const { actor, tenants } = session.caller;
-  return (
-    <header className="top">
-      <h1>Inbox</h1>
-      <ConnectionState connection={inbox.view.connection} />
-      {tenants.length < 2 ? undefined : (
-        <label>
-          Tenant{' '}
-          <select value={session.tenant} onChange={(event) => onTenant(event.target.value)}>
-            {tenants.map((tenant) => (
-              <option key={tenant}>{tenant}</option>
-            ))}
-          </select>
-        </label>
-      )}
-      <span className="who">{actor.name ?? actor.id}</span>
-      <button type="button" onClick={() => inbox.run('palette')}>
-        Commands
-      </button>
-      <button type="button" onClick={() => inbox.run('help')}>
-        Keys
-      </button>
-      <button type="button" onClick={onSignOut}>
-        Sign out
-      </button>
-    </header>
   );
 }
 

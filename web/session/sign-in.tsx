@@ -4,10 +4,11 @@ import { signInProblem } from './session.js';
 
 type OnToken = (token: string) => Promise<void>;
 
-export function SignIn({ onToken }: { readonly onToken: OnToken }): ReactNode {
+export function SignIn(props: { readonly title: string; readonly onToken: OnToken }): ReactNode {
+  const { title, onToken } = props;
   return (
     <main className="narrow">
-      <h1>Inbox</h1>
+      <h1>{title}</h1>
       <TokenForm onToken={onToken} />
       <p className="hint">
         A token of this API: an API key, a token of your identity provider, or the secret that{' '}

@@ -20,6 +20,7 @@ const POLICY = [
 /** The names of assets hold a digest of their content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const INDEX = 'index.html';
+/** The addresses of the page's faces, as `web/shared/places.ts` reads them. */
 const PLACES = ['/ui/inbox'];
 
 /** Must stand before the check of identities. The files are read at the first request. */

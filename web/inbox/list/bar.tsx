@@ -1,5 +1,4 @@
 /** Views, search and order of the list, and what waits to be shown. */
-import type { Connection } from 'colloquy/browser';
 import type { ReactNode } from 'react';
 import { SORTS, VIEWS } from '../hooks/use-choice.js';
 import { SEARCH_ID } from '../hooks/use-inbox.js';
@@ -116,24 +115,5 @@ function Tools(props: {
 function changesText(fresh: number, over: number): string {
   return [...(fresh === 0 ? [] : [`${fresh} new`]), ...(over === 0 ? [] : [`${over} done`])].join(
     ', ',
-  );
-}
-
-const STATES: Readonly<Record<Connection['state'], string>> = {
-  off: 'Not connected',
-  connecting: 'Connecting …',
-  live: 'Live',
-  waiting: 'The API does not answer; tries again',
-  refused: 'Refused',
-};
-
-export function ConnectionState({ connection }: { readonly connection: Connection }): ReactNode {
-  const { state } = connection;
-  const detail = state === 'refused' ? `: ${connection.problem.detail}` : '';
-  return (
-    <span className={`connection ${state}`} role="status">
-      {STATES[state]}
-      {detail}
-    </span>
   );
 }

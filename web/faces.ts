@@ -1,0 +1,8 @@
+/** The code of each face, which is loaded when its address is opened. */
+import type { ComponentType } from 'react';
+import type { FaceProps } from './shared/face.js';
+import type { PlaceName } from './shared/places.js';
+
+export const FACES: Readonly<Record<PlaceName, () => Promise<ComponentType<FaceProps>>>> = {
+  inbox: async () => (await import('./inbox/inbox.js')).Inbox,
+};
