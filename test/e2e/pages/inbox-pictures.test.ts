@@ -1,15 +1,10 @@
 /** The pictures of docs/web.md, taken from the page as it is. COLLOQUY_WRITE_DOCS=1 writes them. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';
 import { beginCall, openCall, openInbox, row } from '../support/pages/inbox.js';
-import { ROOT } from '../support/processes.js';
+import { picture } from '../support/pages/picture.js';
 import { startWorld, type World } from '../support/world.js';
-
-const FOLDER = `${ROOT}docs/pictures`;
-const MAX_BYTES = 150_000;
 
 const browser = useBrowser();
 let world: World;
@@ -30,17 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-/** The pictures are part of the package, so that they are small. */
-async function picture(of: Page | Locator, name: string): Promise<void> {
-  const bytes = await of.screenshot({ animations: 'disabled' });
-  const file = `${FOLDER}/${name}.png`;
-  if (process.env['COLLOQUY_WRITE_DOCS'] === '1') {
-    mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(file, bytes);
-  }
-  expect([bytes.length, readFileSync(file).length].filter((size) => size > MAX_BYTES)).toEqual([]);
-}
 
 it.each(['light', 'dark'] as const)('the inbox, %s', async (colorScheme) => {
   const page = await openInbox(browser, world.apiUrl, { colorScheme, width: 1_000 });
