@@ -81,6 +81,21 @@ describe('arguments', () => {
     expect(await talk.eventsOf('rule_remembered')).toMatchObject([
       { rule: { decision: 'approve', for: 'conversation', match: { '/cents': 7_500 } } },
     ]);
+
+    // The next call has other arguments, so it waits, beside the decision on the first, which is taken back.
+    const message = 'Another one';
+    world.model.answer(message, ({ results }) =>
+      results.length > 1
+        ? { text: 'Done.' }
+        : { calls: [{ name: 'payments.refund', input: { paymentId: 'p_2', cents: 7_600 } }] },
+    );
+    await talk.begin('support', message);
+    await page.getByRole('button', { name: /new/ }).click();
+    const next = await openCall(page, 'rule-1');
+    await next.getByRole('button', { name: /^Revoke: .*cents = 7500/ }).click();
+    await next.getByText('Revoked: later calls ask again.').waitFor();
+    expect(await talk.eventsOf('rule_revoked')).toHaveLength(1);
+    expect(await next.getByRole('button', { name: /^Revoke/ }).count()).toBe(0);
   });
 });
 

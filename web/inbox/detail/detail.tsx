@@ -58,7 +58,11 @@ export function Detail(props: DetailProps): ReactNode {
         {kept === undefined ? <Preview item={item} /> : <Values value={kept.prompt} />}
       </section>
       <Before conversation={used.conversation} view={used.view} toolCallId={toolCallId} />
-      <Rules rules={used.view.rules} {...{ tool, turnId, input }} />
+      <Rules
+        rules={used.view.rules}
+        conversationId={item.conversationId}
+        {...{ session, tool, turnId, input }}
+      />
       <Reverted call={call} />
       <Act {...props} call={kept} input={input} />
       {mayExtend ? <Extend conversation={used.conversation} toolCallId={toolCallId} /> : undefined}

@@ -1,30 +1,66 @@
 /** Remembered decisions: those that are known for the tool, and the choice to remember the next one. */
-import type { Json, Remember as Remembered, Rule } from 'colloquy/browser';
-import type { ReactNode } from 'react';
+import { ApiError, type Json, type Remember as Remembered, type Rule } from 'colloquy/browser';
+import { type ReactNode, useState } from 'react';
+import type { Session } from '../../session/session.js';
+import { newId } from '../../shared/new-id.js';
 import { useNow } from '../../shared/now.js';
 import type { Draft } from '../hooks/drafts.js';
 import { isMatched, knownRules, matchable, scopeWords, withMatch } from '../model/remember.js';
 
 export function Rules(props: {
+  readonly session: Session;
+  readonly conversationId: string;
   readonly rules: readonly Rule[] | undefined;
   readonly tool: string;
   readonly turnId: string;
   readonly input: Json | undefined;
 }): ReactNode {
   const known = knownRules(props.rules, props, useNow());
-  if (known.length === 0) return undefined;
+  const { session, conversationId } = props;
+  const [said, revoke] = useRevoke(session, conversationId);
+  if (known.length === 0) return said === '' ? undefined : <p role="status">{said}</p>;
+  const mayRevoke = session.caller.rights.includes('answer');
   return (
     <section aria-label="Remembered decisions">
       <h3>Remembered decisions</h3>
       <ul>
         {known.map(({ rule, text, fits }) => (
           <li key={rule.ruleId} className="text">
-            {text}.{fits ? ' It would decide a later call with these arguments.' : ''}
+            {text}.{fits ? ' It would decide a later call with these arguments.' : ''}{' '}
+            {mayRevoke ? (
+              <button type="button" aria-label={`Revoke: ${text}`} onClick={() => revoke(rule)}>
+                Revoke
+              </button>
+            ) : undefined}
           </li>
         ))}
       </ul>
+      <p role="status">{said}</p>
     </section>
   );
+}
+
+/** Takes a remembered decision back: the stream of the conversation then has the rules without it. */
+function useRevoke(
+  { client }: Session,
+  conversationId: string,
+): readonly [string, (rule: Rule) => void] {
+  const [said, say] = useState('');
+  const revoke = async ({ ruleId }: Rule): Promise<void> => {
+    say('Revokes it …');
+    const path = ['conversations', conversationId, 'rules', ruleId].map(encodeURIComponent);
+    try {
+      await client.api.change(
+        `/v1/${path.join('/')}`,
+        { requestId: newId() },
+        { method: 'DELETE' },
+      );
+      say('Revoked: later calls ask again.');
+    } catch (error) {
+      say(`Not revoked: ${error instanceof ApiError ? error.problem.detail : String(error)}`);
+    }
+  };
+  return [said, (rule) => void revoke(rule)];
 }
 
 export function Remember(props: {

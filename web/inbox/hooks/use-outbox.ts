@@ -3,6 +3,7 @@ import { ApiError, type Problem } from 'colloquy/browser';
 import { resolveMany } from 'colloquy/browser/worklist';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Session } from '../../session/session.js';
+import { newId } from '../../shared/new-id.js';
 import { Outbox, type OutgoingAnswer } from '../model/outbox.js';
 
 export function useOutbox(session: Session): {
@@ -46,10 +47,4 @@ function outboxOf({ client }: Session): Outbox {
 function problemOf(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
   return { status: 0, code: 'unreachable', detail: String(error) };
-}
-
-/** `randomUUID` exists only on pages served by TLS, and on this machine. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
