@@ -224,12 +224,22 @@ export class TestDriver<Services> {
     const wanted = new Map(this.#machine.effects().map((effect) => [effectKey(effect), effect]));
     for (const [key, work] of this.#underWay) if (!wanted.has(key)) this.#stop(work);
     for (const [key, effect] of wanted)
-      if (!isTimer(effect) && !this.#underWay.has(key) && this.#mayStart(effect))
+      if (
+        !isTimer(effect) &&
+        !this.#underWay.has(key) &&
+        this.#mayStart(effect, [...wanted.values()])
+      )
         this.#start(key, effect);
   }
 
-  #mayStart({ type }: ExternalEffect): boolean {
-    return type !== 'summarize' || this.#pause.isOver(this.#machine.state);
+  #mayStart(effect: ExternalEffect, wanted: readonly ExternalEffect[]): boolean {
+    const { recorded } = this.#local;
+    if (effect.type === 'summarize') return this.#pause.isOver(this.#machine.state);
+    if (recorded === undefined) return true;
+    // Recorded runs end one after another in the order of their record, and all before the model is called.
+    const runs = wanted.filter((one) => one.type === 'run_tool');
+    if (effect.type === 'call_model') return runs.length === 0;
+    return effect.type !== 'run_tool' || firstOf(runs, Object.keys(recorded)) === effect;
   }
 
   #stop(work: Work): void {
@@ -345,4 +355,16 @@ export class TestDriver<Services> {
       left.deadline.localeCompare(right.deadline),
     );
   }
+}
+
+/** The run whose call comes first in the order; runs of other calls come last. */
+function firstOf(
+  runs: readonly EffectOf<'run_tool'>[],
+  order: readonly string[],
+): EffectOf<'run_tool'> | undefined {
+  const rank = ({ toolCallId }: EffectOf<'run_tool'>): number => {
+    const index = order.indexOf(toolCallId);
+    return index === -1 ? order.length : index;
+  };
+  return runs.toSorted((left, right) => rank(left) - rank(right))[0];
 }

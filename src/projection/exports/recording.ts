@@ -3,6 +3,7 @@ import { INTERRUPTED } from '../../core/events/turns.js';
 import { foldView } from '../../core/view/view.js';
 import { isRunByWorker } from '../../protocol/calls/executors.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
+import type { Suspension } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
@@ -220,9 +221,7 @@ class Recorder {
         if (isRunByWorker(event.call.executor)) this.#byWorker.add(event.call.toolCallId);
         return;
       case 'suspension': {
-        const { toolCallId, openedAt, deadline, claimBy = deadline } = event.suspension;
-        const endOf = (end: string): number => this.#nowMs + Date.parse(end) - Date.parse(openedAt);
-        this.#waitEnds.set(toolCallId, { unclaimed: endOf(claimBy), last: endOf(deadline) });
+        this.#waits(event.suspension);
         return;
       }
       case 'tool_result':
@@ -243,6 +242,18 @@ class Recorder {
       }
       default:
     }
+  }
+
+  /**
+   * A wait that goes on after a refused answer has its old deadline, up to which the clock of the log went on during the
+   * check, and that of the test stood still.
+   */
+  #waits({ toolCallId, openedAt, deadline, claimBy, reverted }: Suspension): void {
+    const endOf = (end: string): number => this.#nowMs + Date.parse(end) - Date.parse(openedAt);
+    const before = reverted === undefined ? undefined : this.#waitEnds.get(toolCallId);
+    const last = before?.last ?? endOf(deadline);
+    const unclaimed = claimBy === undefined ? last : Math.min(last, endOf(claimBy));
+    this.#waitEnds.set(toolCallId, { unclaimed, last });
   }
 
   #answer(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): void {

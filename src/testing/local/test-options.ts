@@ -26,7 +26,8 @@ export interface TestConversationOptions<Services> {
   readonly logger?: Logger;
   /**
    * Results by the id of the call, in place of the runs of tools with code in a worker: no such code runs, and a call
-   * without one gets an error. @defaultValue the tools run
+   * without one gets an error. Runs that are under way at the same time end in the order of the fields, and before the
+   * model is called. @defaultValue the tools run
    */
   readonly recorded?: Readonly<Record<string, RecordedResult>>;
   /** Start of the virtual clock. @defaultValue 2026-01-01T00:00:00Z */

@@ -1,4 +1,5 @@
 /** Tests written from logs: they pass as they stand, and fail where the conversation goes another way. */
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -42,7 +43,7 @@ function shopWith(gate: 'required' | 'auto') {
     description: 'Ask the customer.',
     executor: 'human',
     input: z.object({ question: z.string() }),
-    output: z.object({ answer: z.string().min(1) }),
+    output: z.object({ answer: z.string().regex(/^[a-z]+$/) }),
     timeouts: { answer: '3 days' },
   });
   const order = defineTool({
@@ -61,7 +62,20 @@ function shopWith(gate: 'required' | 'auto') {
     output: z.array(z.string()),
     timeouts: { claim: '30 seconds', answer: '1 hour' },
   });
-  const tools = [stock, refund, ask, order, cart];
+  const later = defineTool({
+    name: 'later',
+    description: 'Look it up beside the others.',
+    mode: 'detach',
+    input: z.object({}),
+    run: () => 'found',
+  });
+  const slow = defineTool({
+    name: 'slow',
+    description: 'Look it up.',
+    input: z.object({}),
+    run: async () => await setTimeout(5, 'found'),
+  });
+  const tools = [stock, refund, ask, order, cart, later, slow];
   return defineAgent({ name: 'shop', model: script(), instructions: 'Help.', tools });
 }
 
@@ -85,6 +99,9 @@ const refund = (cents = 7) => ({ name: 'refund', input: { cents } });
 const stock = (item = 'hat') => ({ name: 'stock', input: { item } });
 const question = { name: 'ask', input: { question: 'Which?' } };
 const order = { name: 'order', input: { item: 'hat' } };
+
+const slow = { name: 'slow', input: {} };
+const later = { name: 'later', input: {} };
 
 const KINDS: readonly (readonly [string, readonly ScriptedAnswer[], Play])[] = [
   ['a plain turn', [says('Hello.')], (t) => t.send('hi')],
@@ -119,6 +136,11 @@ const KINDS: readonly (readonly [string, readonly ScriptedAnswer[], Play])[] = [
     'a detached call',
     [callsAll([order]), says('Later.'), says('Here.')],
     async (t) => [await t.send('hi'), await t.approve('order', LENA)],
+  ],
+  [
+    'a detached call that ends before another one of its step',
+    [callsAll([slow, later]), says('Done.'), says('More.')],
+    async (t) => [await t.send('hi'), await t.send('more')],
   ],
   [
     'parallel calls',
@@ -173,6 +195,21 @@ const KINDS: readonly (readonly [string, readonly ScriptedAnswer[], Play])[] = [
 describe('a conversation exported as a test', promise('G384', 'G386'), () => {
   it.each(KINDS)('passes as it stands: %s', async (_title, answers, play) => {
     await run(testFileOf(await logOf(answers, play)));
+  });
+
+  it('passes as it stands where a wait ended during the check of a refused answer', async () => {
+    const events = await logOf([callsAll([question]), says('Done.')], async (t) => [
+      await t.send('hi'),
+      await t.resolve(t.pending[0]?.toolCallId ?? '', { type: 'answer', value: { answer: '1' } }),
+      await t.advance('3 days'),
+    ]);
+    const checkedFor3Days = events.map((event): CanonicalEvent => {
+      if (event.type !== 'suspension' || event.suspension.reverted === undefined) return event;
+      const { suspension } = event;
+      return { ...event, suspension: { ...suspension, openedAt: suspension.deadline } };
+    });
+    expect(checkedFor3Days).not.toEqual(events);
+    await run(testFileOf(checkedFor3Days));
   });
 
   it('imports what it needs, and names the agent', async () => {
