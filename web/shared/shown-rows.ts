@@ -1,4 +1,7 @@
-/** The rows of a long list that are in the document: those that are seen, and a few more. All rows are equally high. */
+/**
+ * The rows of a long list that are in the document: those that are seen, and a few more. All rows are equally high:
+ * `@tanstack/react-virtual`, which takes rows of any height, is 10 kB of the 120 kB that the inbox may have.
+ */
 import { type RefObject, useLayoutEffect, useState } from 'react';
 
 /** Rows beyond the edges, so that none is missing while the list scrolls. */
