@@ -3,14 +3,13 @@
  * Owns the resources that it opens and closes them in reverse order; resources that are passed in stay the caller's.
  */
 
-import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { connectClient, temporalSettings } from '../client/temporal/connection.js';
-import { ownIdentity } from '../client/workers/identity.js';
+import { ownIdentity, presenceIdOf } from '../client/workers/identity.js';
 import { manifestOf } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
@@ -163,9 +162,10 @@ async function assemble<Services>(
   const history = readsHistory(parts, identity);
   const read = readsRuns(parts, taskQueue, history.findCompletion);
   const { source, projector } = read;
-  const sweep = sweepOf(options, parts, { source, projector });
+  const id = presenceIdOf(identity);
+  const sweep = sweepOf(options, parts, { source, projector, holder: id });
   const startupCheck = new StartupCheck({ log: parts.opened.log, logger, projector, source });
-  const waits = waitsOf(options, parts, () => startupCheck.run());
+  const waits = waitsOf(options, parts, { id, check: () => startupCheck.run() });
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
@@ -262,10 +262,9 @@ function readsRuns(
 function waitsOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened: { log }, logger }: Parts,
-  check: () => Promise<unknown>,
+  { id, check }: { readonly id: string; readonly check: () => Promise<unknown> },
 ): readonly (LeaseWatch | DefinitionWatch | LossWatch)[] {
   const agents = options.agents.map((agent) => servedAgent(agent));
-  const id = randomUUID();
   return [
     new DefinitionWatch({ log, agents, notify: createOfferNotifier(client), id, logger }),
     new LeaseWatch({ log, notify: createLeaseLostNotifier(client), logger }),
@@ -276,13 +275,17 @@ function waitsOf<Services>(
 function sweepOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
-  projection: { readonly source: WorkflowSource; readonly projector: Projector },
+  own: {
+    readonly source: WorkflowSource;
+    readonly projector: Projector;
+    readonly holder: string;
+  },
 ): Sweep {
   const { logger } = parts;
   const { log } = parts.opened;
   const troubles = new TroubleWatch({ log, logger, count: countTroubles() });
   return new Sweep({
-    ...projection,
+    ...own,
     ...{ log, logger, troubles },
     afterPass: keeping(options, parts),
   });

@@ -3,7 +3,7 @@
  * with different event logs share nothing but the Temporal server, so each puts the id of its store where the server
  * shows it to all: into its identity.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
 /**
@@ -18,3 +18,19 @@ export function ownIdentity(storeId: string): string {
 export function storeIdIn(identity: string): string | undefined {
   return /#[0-9a-f]{8}\.([0-9a-f]{12})$/.exec(identity)?.[1];
 }
+
+/**
+ * The id under which a worker announces itself in the event log, and leads its duties: its own identity, or, where the
+ * application has named it and several workers may share the name, a longer one that begins with it.
+ */
+export function presenceIdOf(identity: string): string {
+  return storeIdIn(identity) === undefined ? `${identity}${OWN}${randomUUID()}` : identity;
+}
+
+/** The identity of the worker that has this id. */
+export function identityIn(presenceId: string): string {
+  const [, identity] = /^(.*) \/ [0-9a-f-]{36}$/s.exec(presenceId) ?? [];
+  return identity ?? presenceId;
+}
+
+const OWN = ' / ';

@@ -34,6 +34,7 @@ import {
 } from '../source/workflow-source.js';
 import { ClosedSearch } from './closed-search.js';
 import type { Projector } from './projector.js';
+import { noteOf, type SweepReport } from './sweep-note.js';
 
 export interface SweepDeps {
   readonly log: EventLog;
@@ -49,24 +50,8 @@ export interface SweepDeps {
   readonly troubles?: TroubleWatch | undefined;
   /** Further duties of a leader after each pass. */
   readonly afterPass?: () => Promise<void>;
-}
-
-/** The findings of one pass. */
-export interface SweepReport {
-  /** Conversations that were compared with Temporal; see S1. */
-  readonly checked: number;
-  /** Conversations whose workflow was queried, because it had moved. */
-  readonly asked: number;
-  /** Conversations that run, but were not in the store, or closed there; and closed ones that were not there. */
-  readonly found: number;
-  /** Open in the store, but Temporal does not have the workflow (any more). */
-  readonly gone: number;
-  /**
-   * Open in the store, but the workflow ended without an event. Terminated, timed out, failed: closed in the store now.
-   */
-  readonly endedSilently: number;
-  /** The store or the workflow did not answer. */
-  readonly failed: number;
+  /** Names the process as the leader; no other may have the same. @defaultValue a random one */
+  readonly holder?: string;
 }
 
 const LEASE = 'sweep';
@@ -90,7 +75,8 @@ export class Sweep {
   #recentAfter: OpenHead | undefined;
   #openAfter: OpenHead | undefined;
   readonly #lease: string;
-  readonly #holder = randomUUID();
+  /** The newest pass, for those who look at the lease: the next beat writes it. */
+  #note: string | undefined;
   readonly #outages: Outages;
   readonly #limited = pLimit(CHECKS_AT_ONCE);
   readonly #reported = new Set<string>();
@@ -108,6 +94,7 @@ export class Sweep {
       checksPerPass: SWEEP_CHECKS,
       afterPass: () => Promise.resolve(),
       troubles: undefined,
+      holder: randomUUID(),
       ...deps,
     };
     this.#lease = leaseName(LEASE, deps.source);
@@ -131,7 +118,7 @@ export class Sweep {
     await this.#beats.stop();
     await this.#passing;
     await this.#deps.log
-      .releaseLease({ name: this.#lease, holder: this.#holder })
+      .releaseLease({ name: this.#lease, holder: this.#deps.holder })
       .catch(() => undefined);
   }
 
@@ -144,6 +131,7 @@ export class Sweep {
       endedSilently: 0,
       failed: 0,
     };
+    const begunAt = performance.now();
     if (!(await this.#lead())) return undefined;
     const heads = await this.#chosen();
     for (let from = 0; from < heads.length && !this.#beats.isStopping; from += CHECKS_PER_RENEWAL) {
@@ -160,7 +148,9 @@ export class Sweep {
     await this.#recheckTroubles();
     this.#passes += 1;
     if (!this.#beats.isStopping) await this.#deps.afterPass();
-    return { checked, asked, found, gone, endedSilently, failed };
+    const report = { checked, asked, found, gone, endedSilently, failed };
+    this.#note = noteOf(report, performance.now() - begunAt);
+    return report;
   }
 
   #beatMs(): number {
@@ -195,7 +185,13 @@ export class Sweep {
 
   async #lead(): Promise<boolean> {
     const ttlMs = Math.round(this.#beatMs() * LEASE_BEATS);
-    return await this.#deps.log.acquireLease({ name: this.#lease, holder: this.#holder, ttlMs });
+    const note = this.#note;
+    const isLeading = await this.#deps.log.acquireLease({
+      ...{ name: this.#lease, holder: this.#deps.holder, ttlMs },
+      ...(note === undefined ? {} : { note }),
+    });
+    if (isLeading && this.#note === note) this.#note = undefined;
+    return isLeading;
   }
 
   /** S1: two statements for any number of conversations. */

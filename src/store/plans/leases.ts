@@ -1,6 +1,11 @@
-/** Plans the rows of leases that an append leaves, without touching them; every adapter carries out the same plan. */
+/**
+ * Plans the rows of leases that an append leaves, without touching them; every adapter carries out the same plan. And the
+ * rows of leases of duties as a reader sees them.
+ */
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CallLease } from '../ports/leases.js';
+import type { HeldLease } from '../ports/log.js';
+import { type Row, textIn } from './rows.js';
 
 /** Undefined when neither state has a claim: then no row has to be written or removed. */
 export function leasesAfter(
@@ -18,4 +23,12 @@ function leasesIn({ tenant, conversationId, pending }: ConversationSnapshot): re
     const { claimId, seq, by, leaseMs, leaseUntil } = claim;
     return [{ tenant, conversationId, toolCallId, claimId, seq, holder: by, leaseMs, leaseUntil }];
   });
+}
+
+export function heldLeaseOf(row: Row, leftMs: number): HeldLease {
+  return {
+    holder: textIn(row, 'holder'),
+    leftMs: Math.max(0, leftMs),
+    ...(row['note'] === null ? {} : { note: textIn(row, 'note') }),
+  };
 }

@@ -79,6 +79,21 @@ export interface EventsRead {
   readonly more: boolean;
 }
 
+export interface WantedLease {
+  readonly name: string;
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** A short text for those who look at the lease. Absent: the one before stays, also that of another holder. */
+  readonly note?: string;
+}
+
+export interface HeldLease {
+  readonly holder: string;
+  /** Milliseconds until it ends, by the clock of the store; 0 when it has ended. */
+  readonly leftMs: number;
+  readonly note?: string;
+}
+
 export interface EventLog
   extends CallLeases,
     ConversationLists,
@@ -112,7 +127,9 @@ export interface EventLog
   /** Writes a field that no code reads. Rejects if the store is read-only or full. */
   checkWritable(): Promise<void>;
   /** One holder at a time; true when the caller holds the lease until now + ttl. Safe to repeat; renews. */
-  acquireLease(lease: { name: string; holder: string; ttlMs: number }): Promise<boolean>;
+  acquireLease(lease: WantedLease): Promise<boolean>;
+  /** The lease of this name, also after its end, until it is released or another process gets it. */
+  heldLease(name: string): Promise<HeldLease | undefined>;
   releaseLease(lease: { name: string; holder: string }): Promise<void>;
   close(): Promise<void>;
 }

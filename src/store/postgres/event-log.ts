@@ -6,15 +6,16 @@
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
+import { heldLeaseOf } from '../plans/leases.js';
 import { shownManifest } from '../plans/presence.js';
-import { textIn } from '../plans/rows.js';
+import { numberIn, textIn } from '../plans/rows.js';
 import { TableOfApiKeys } from '../plans/service/api-keys.js';
 import type { BlobStore } from '../ports/blobs.js';
 import type { Deletions } from '../ports/deletions.js';
 import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
-import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
+import type { AppendBatch, EventLog, ReadOptions, WantedLease } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
@@ -268,17 +269,28 @@ class PostgresEventLog implements EventLog {
   }
 
   /** By the clock of the database, because those of the machines may differ. */
-  async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
+  async acquireLease({ name, holder, ttlMs, note }: WantedLease) {
     const changed = await this.#database.run(
-      `INSERT INTO ${this.#database.table('leases')} AS held (name, holder, expires_at)
-       VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+      `INSERT INTO ${this.#database.table('leases')} AS held (name, holder, expires_at, note)
+       VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond', $4)
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
+         note = coalesce(excluded.note, held.note)
        WHERE held.holder = excluded.holder OR held.expires_at <= clock_timestamp()`,
-      lease.name,
-      lease.holder,
-      lease.ttlMs,
+      name,
+      holder,
+      ttlMs,
+      note ?? null,
     );
     return changed > 0;
+  }
+
+  async heldLease(name: string) {
+    const row = await this.#database.get(
+      `SELECT holder, note, extract(epoch FROM expires_at - clock_timestamp()) * 1000 AS left_ms
+       FROM ${this.#database.table('leases')} WHERE name = $1`,
+      name,
+    );
+    return row === undefined ? undefined : heldLeaseOf(row, numberIn(row, 'left_ms'));
   }
 
   async releaseLease(lease: { name: string; holder: string }) {

@@ -15,7 +15,7 @@ import type { Deletions } from '../ports/deletions.js';
 import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
-import type { AppendBatch, EventLog, ReadOptions } from '../ports/log.js';
+import type { AppendBatch, EventLog, ReadOptions, WantedLease } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
@@ -37,7 +37,15 @@ import {
 } from './deletions.js';
 import { SqliteDocumentStore } from './documents/store.js';
 import { keyTable } from './keys/api-keys.js';
-import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './leases.js';
+import {
+  acquireLease,
+  dropLease,
+  markLapsed,
+  readHeldLease,
+  readLapsed,
+  readLeases,
+  renewLease,
+} from './leases.js';
 import {
   listSnapshots,
   readChanges,
@@ -310,20 +318,12 @@ class SqliteEventLog implements EventLog {
     );
   }
 
-  async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
-    const nowMs = Date.now();
-    const changed = await this.#database.write(() =>
-      this.#database.run(
-        `INSERT INTO leases (name, holder, expires_at_ms) VALUES (?, ?, ?)
-         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-         WHERE leases.holder = excluded.holder OR leases.expires_at_ms <= ?`,
-        lease.name,
-        lease.holder,
-        nowMs + lease.ttlMs,
-        nowMs,
-      ),
-    );
-    return changed > 0;
+  async acquireLease(lease: WantedLease) {
+    return await this.#database.write(() => acquireLease(this.#database, lease));
+  }
+
+  async heldLease(name: string) {
+    return await this.#database.read(() => readHeldLease(this.#database, name));
   }
 
   async releaseLease(lease: { name: string; holder: string }) {

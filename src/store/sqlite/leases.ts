@@ -1,11 +1,12 @@
-/** Rows of leases in the sqlite event log. Synchronous; callers wrap them. */
+/** Rows of leases in the sqlite event log: of claims, and of duties of one process. Synchronous; callers wrap them. */
 
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { LATE_TOLERANCE_MS } from '../../protocol/limits/limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { leasesAfter } from '../plans/leases.js';
+import { heldLeaseOf, leasesAfter } from '../plans/leases.js';
 import { keyOf, numberIn, type Row, textIn } from '../plans/rows.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
+import type { HeldLease, WantedLease } from '../ports/log.js';
 import type { SqliteDatabase } from './database/database.js';
 
 /** Part of an append, inside its transaction. */
@@ -123,4 +124,30 @@ function leaseOf(row: Row): CallLease {
     leaseMs: numberIn(row, 'lease_ms'),
     leaseUntil: new Date(numberIn(row, 'lease_until_ms')).toISOString(),
   };
+}
+
+/** To be called inside a write transaction. */
+export function acquireLease(
+  database: SqliteDatabase,
+  { name, holder, ttlMs, note }: WantedLease,
+): boolean {
+  const nowMs = Date.now();
+  const changed = database.run(
+    `INSERT INTO leases (name, holder, expires_at_ms, note) VALUES (?, ?, ?, ?)
+     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms,
+       note = coalesce(excluded.note, leases.note)
+     WHERE leases.holder = excluded.holder OR leases.expires_at_ms <= ?`,
+    name,
+    holder,
+    nowMs + ttlMs,
+    note ?? null,
+    nowMs,
+  );
+  return changed > 0;
+}
+
+export function readHeldLease(database: SqliteDatabase, name: string): HeldLease | undefined {
+  const row = database.get('SELECT holder, expires_at_ms, note FROM leases WHERE name = ?', name);
+  if (row === undefined) return undefined;
+  return heldLeaseOf(row, numberIn(row, 'expires_at_ms') - Date.now());
 }

@@ -351,6 +351,22 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.acquireLease({ ...lease, holder: 'one' })).toBe(true);
       });
 
+      it('show who holds a lease, for how long, and the newest note beside it', async () => {
+        const lease = { name: 'sweep', ttlMs: 60_000 };
+        expect(await log.heldLease('sweep')).toBeUndefined();
+        await log.acquireLease({ ...lease, holder: 'one', note: 'first' });
+        await log.acquireLease({ ...lease, holder: 'one' });
+        await log.acquireLease({ ...lease, holder: 'two', note: 'refused' });
+        const { leftMs = 0, ...held } = (await log.heldLease('sweep')) ?? {};
+        expect(held).toEqual({ holder: 'one', note: 'first' });
+        expect(leftMs).toBeGreaterThan(30_000);
+        expect(leftMs).toBeLessThanOrEqual(60_000);
+        await log.acquireLease({ ...lease, holder: 'one', ttlMs: 0 });
+        expect(await log.heldLease('sweep')).toEqual({ holder: 'one', note: 'first', leftMs: 0 });
+        await log.releaseLease({ name: 'sweep', holder: 'one' });
+        expect(await log.heldLease('sweep')).toBeUndefined();
+      });
+
       it('return the newest manifest of each agent', async () => {
         const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
         const manifest = { name: 'helper', model: 'm1', settings, tools: [] };

@@ -250,7 +250,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,
-    expires_at_ms INTEGER NOT NULL
+    expires_at_ms INTEGER NOT NULL,
+    note TEXT
   ) STRICT;
   `,
 ];
