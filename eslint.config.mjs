@@ -146,7 +146,7 @@ const FLOORS = {
     ['openapi'],
     ['request'],
     ['routes'],
-    ['spaces', 'ui', 'worklist'],
+    ['operations', 'spaces', 'ui', 'worklist'],
   ],
   'compat/hsafa': [['documents'], ['routes']],
   'http/routes': [['service']],
@@ -156,7 +156,7 @@ const FLOORS = {
     ['changes'],
     ['catch-up', 'duties', 'worklist'],
     ['projector', 'reading'],
-    ['exports', 'forks'],
+    ['exports', 'forks', 'operations'],
   ],
   protocol: [
     ['failures', 'limits'],

@@ -156,15 +156,14 @@ async function assemble<Services>(
 ): Promise<ColloquyWorker> {
   const { logger, health } = parts;
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE, sdkGuards = false } = options;
-  const identity = tuning?.identity ?? ownIdentity(parts.storeId);
+  const { identity, id } = identitiesOf(tuning?.identity ?? ownIdentity(parts.storeId));
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, ...(await watchesOf(options, parts))];
   const history = readsHistory(parts, identity);
   const read = readsRuns(parts, taskQueue, history.findCompletion);
-  const { source, projector } = read;
-  const id = presenceIdOf(identity);
-  const sweep = sweepOf(options, parts, { source, projector, holder: id });
-  const startupCheck = new StartupCheck({ log: parts.opened.log, logger, projector, source });
+  const { projector } = read;
+  const sweep = sweepOf(options, parts, { ...read, holder: id });
+  const startupCheck = new StartupCheck({ ...read, log: parts.opened.log, logger });
   const waits = waitsOf(options, parts, { id, check: () => startupCheck.run() });
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -211,6 +210,11 @@ async function assemble<Services>(
       void stopAfter(projector, worker);
     },
   };
+}
+
+/** The name of a worker in requests to Temporal, and its id among the workers of the store. */
+function identitiesOf(identity: string): { readonly identity: string; readonly id: string } {
+  return { identity, id: presenceIdOf(identity) };
 }
 
 /** The watches that need no other part of this worker: of the server, of webhooks and of agents of spaces. */

@@ -1,9 +1,14 @@
 /** Checks one after the other what conversations need to continue; findings name the next command. Changes nothing. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { messageOf } from '../../client/temporal/errors.js';
-import { troubleOf } from '../../client/temporal/find-trouble.js';
+import { recentPollers } from '../../client/workers/worker-hint.js';
+import {
+  repairCommand,
+  START_WORKER,
+  troubledConversations,
+} from '../../projection/operations/troubled.js';
 import type { WorkflowSource } from '../../projection/source/workflow-source.js';
-import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { requireSearchAttributes } from '../../worker/temporal/search-attributes.js';
@@ -51,8 +56,6 @@ export interface Installation {
 const DEADLINE_MS = 5_000;
 /** Most conversations that are named; a bad deployment may have thousands fail. */
 const MAX_NAMED = 100;
-/** A poll lasts at most a minute, so a living worker was seen within this time. */
-const POLLED_MS = 70_000;
 
 /** Never throws: failures are findings. */
 export async function diagnose(installation: Installation): Promise<Diagnosis> {
@@ -91,7 +94,8 @@ export async function diagnose(installation: Installation): Promise<Diagnosis> {
     server === undefined
       ? undefined
       : await check('conversations', async () => {
-          const found = await troubledConversations(server, log);
+          const troubled = await troubledConversations({ ...server, log }, { limit: MAX_NAMED });
+          const found = troubled.map((each) => ({ ...each, next: nextFor(each, each.trouble) }));
           return { said: saidOf(found), found };
         });
   return {
@@ -112,20 +116,15 @@ async function attributesOf(
 
 async function workersOf(
   client: Client,
-  { taskQueue, namespace }: Installation,
+  { taskQueue }: Installation,
 ): Promise<Omit<Finding, 'check'>> {
-  const { pollers } = await client.withDeadline(Date.now() + DEADLINE_MS, () =>
-    client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
-  );
-  const living = pollers.filter(
-    ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < POLLED_MS,
-  );
+  const living = await recentPollers(client, taskQueue, { deadlineMs: DEADLINE_MS });
   if (living.length > 0)
     return { status: 'ok', text: `${living.length} workers poll task queue "${taskQueue}"` };
   return {
     status: 'failed',
     text: `No worker polls task queue "${taskQueue}"`,
-    next: 'npx colloquy worker --agents <module>',
+    next: START_WORKER,
   };
 }
 
@@ -135,47 +134,8 @@ async function agentsOf(log: EventLog): Promise<Omit<Finding, 'check'>> {
   return {
     status: 'warning',
     text: 'No worker has published an agent to this event log',
-    next: 'npx colloquy worker --agents <module>',
+    next: START_WORKER,
   };
-}
-
-/**
- * Conversations with a mark in the store, and those that the server itself reports; the present state of each is
- * checked.
- */
-async function troubledConversations(
-  { client, source }: { readonly client: Client; readonly source: WorkflowSource },
-  log: EventLog | undefined,
-): Promise<readonly TroubledConversation[]> {
-  const keys = new Map<string, ConversationKey>();
-  const marked = (await log?.troubles({ limit: MAX_NAMED })) ?? [];
-  for (const { tenant, conversationId } of marked)
-    keys.set(`${tenant}/${conversationId}`, { tenant, conversationId });
-  try {
-    for await (const key of source.reported?.() ?? []) {
-      keys.set(conversationKey(key), key);
-      if (keys.size >= MAX_NAMED) break;
-    }
-  } catch {
-    // A server that reports none does not know the search attribute.
-  }
-  const found: TroubledConversation[] = [];
-  for (const key of keys.values()) {
-    const trouble = await troubleNow(client, key);
-    if (trouble !== undefined) found.push({ ...key, trouble, next: nextFor(key, trouble) });
-  }
-  return found;
-}
-
-/** A mark may outlive its workflow, for instance on a newly installed server: then there is no trouble. */
-async function troubleNow(client: Client, key: ConversationKey): Promise<Trouble | undefined> {
-  try {
-    const run = await client.workflow.getHandle(workflowIdFor(key)).describe();
-    return await troubleOf(client, run);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> {
@@ -188,9 +148,8 @@ function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> 
 }
 
 /** A slow run may not replay, either: only the first attempt of a task is recorded, and that may have timed out. */
-function nextFor({ tenant, conversationId }: ConversationKey, { kind }: Trouble): string {
-  const of = tenant === 'default' ? '' : ` --tenant ${tenant}`;
-  const repair = `npx colloquy repair ${conversationId}${of}`;
+function nextFor(key: ConversationKey, { kind }: Trouble): string {
+  const repair = repairCommand(key);
   if (kind === 'failing') return repair;
   return `start more workers, or find what holds them up; "${repair}" says whether it replays`;
 }

@@ -1,6 +1,9 @@
 /** Reads which workers poll the task queue, to explain why no answer came in time. */
 import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+
+const { TaskQueueType } = proto.temporal.api.enums.v1;
 
 /** A poll lasts at most a minute, so a living worker was seen within this. */
 const RECENTLY_MS = 70_000;
@@ -46,36 +49,61 @@ async function lastSeenMs(temporal: Client, taskQueue: string): Promise<number |
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-interface Poller {
+export interface Poller {
   readonly identity: string;
   /** Milliseconds since 1970. */
   readonly lastSeenMs: number;
+  /** Name of the deployment of a versioned worker. */
+  readonly deployment?: string;
+  readonly buildId?: string;
+}
+
+export interface PollersAsked {
+  /** @defaultValue workflow: the server describes these when no type is named */
+  readonly type?: 'workflow' | 'activity';
+  /** @defaultValue `QUERY_DEADLINE_MS` */
+  readonly deadlineMs?: number;
 }
 
 /** Workers that live, and those that have ended within a little more than a minute. @throws errors of the server */
 export async function recentPollers(
   temporal: Client,
   taskQueue: string,
+  asked: PollersAsked = {},
 ): Promise<readonly Poller[]> {
   const now = Date.now();
-  const pollers = await pollersOf(temporal, taskQueue);
+  const pollers = await pollersOf(temporal, taskQueue, asked);
   return pollers.filter((poller) => now - poller.lastSeenMs < RECENTLY_MS);
 }
 
-/** Pollers for workflow tasks, which the server describes when no type is named. */
-async function pollersOf(temporal: Client, taskQueue: string): Promise<readonly Poller[]> {
+/** The server remembers each for about five minutes. @throws errors of the server */
+export async function pollersOf(
+  temporal: Client,
+  taskQueue: string,
+  { type, deadlineMs = QUERY_DEADLINE_MS }: PollersAsked = {},
+): Promise<readonly Poller[]> {
   const { namespace } = temporal.options;
-  const description = await temporal.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
+  const description = await temporal.withDeadline(Date.now() + deadlineMs, () =>
     temporal.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: taskQueue },
+      ...(type === undefined ? {} : { taskQueueType: TYPES[type] }),
     }),
   );
-  return description.pollers.map(({ identity, lastAccessTime }) => {
+  return description.pollers.map(({ identity, lastAccessTime, ...versions }) => {
     const { seconds, nanos } = lastAccessTime ?? {};
+    const { deploymentOptions: options, workerVersionCapabilities: capabilities } = versions;
+    const buildId = options?.buildId || capabilities?.buildId;
     return {
       identity: identity ?? '',
       lastSeenMs: Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1_000_000,
+      ...(options?.deploymentName ? { deployment: options.deploymentName } : {}),
+      ...(buildId ? { buildId } : {}),
     };
   });
 }
+
+const TYPES = {
+  workflow: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+  activity: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+} as const;

@@ -1,4 +1,5 @@
 /** The note that the leader of the sweep keeps beside its lease: when it passed last, how long that took, and what it found. */
+import type { SeenPass } from '../../protocol/log/operations.js';
 import { isRecord } from '../../protocol/values/json.js';
 
 /** The findings of one pass. */
@@ -19,20 +20,13 @@ export interface SweepReport {
   readonly failed: number;
 }
 
-/** The newest pass of a leader. */
-export interface SweepPass extends SweepReport {
-  /** ISO 8601, by the clock of the leader; when the pass had ended. */
-  readonly at: string;
-  readonly tookMs: number;
-}
-
 export function noteOf(report: SweepReport, tookMs: number): string {
-  const pass: SweepPass = { at: new Date().toISOString(), tookMs: Math.round(tookMs), ...report };
+  const pass: SeenPass = { at: new Date().toISOString(), tookMs: Math.round(tookMs), ...report };
   return JSON.stringify(pass);
 }
 
 /** Undefined for a note of another form, such as one of another version. */
-export function passIn(note: string | undefined): SweepPass | undefined {
+export function passIn(note: string | undefined): SeenPass | undefined {
   let read: unknown;
   try {
     read = JSON.parse(note ?? 'null');
