@@ -19,6 +19,7 @@ import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import type { AppDeps } from '../http/request/deps.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { StoreWatch } from '../projection/duties/store-watch.js';
+import { createOperations } from '../projection/operations/operations.js';
 import {
   type BlobChoice,
   type EventLogChoice,
@@ -61,7 +62,7 @@ export type ServedAgents<Services> = Omit<
 /** Options of the HTTP API besides those that the application has been opened with. */
 export type AppOptions = Omit<
   AppDeps,
-  'client' | 'codec' | 'conversations' | 'reader' | 'spaces' | 'webhooks'
+  'client' | 'codec' | 'conversations' | 'operations' | 'reader' | 'spaces' | 'webhooks'
 > & {
   /** Origins whose pages may use the codec endpoint, such as `http://localhost:8233`. @defaultValue no endpoint */
   readonly codecOrigins?: readonly string[];
@@ -144,9 +145,10 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       app: async ({ codecOrigins, ...given }) => {
         const { createApp } = await import('../http/app.js');
         const { isForDevelopment } = await import('../http/identity/identity.js');
+        const operations = createOperations({ temporal, taskQueue, opened });
         return createApp({
           ...given,
-          ...{ client, reader: fromLog.reader, conversations: log },
+          ...{ client, reader: fromLog.reader, conversations: log, operations },
           ...(opened.webhooks === undefined ? {} : { webhooks: opened.webhooks }),
           ...(spaces === undefined ? {} : { spaces }),
           ...(codecOrigins === undefined

@@ -12,6 +12,7 @@ import { refuseRunning } from './limits/running.js';
 import { isAnswer } from './openapi/operation.js';
 import { OPERATIONS } from './openapi/operations.js';
 import { isAnyOf } from './openapi/places.js';
+import { addOperationRoutes } from './operations/routes.js';
 import { allowCors, allowOrigins } from './request/cors.js';
 import type { AppDeps } from './request/deps.js';
 import { checkKey, jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
@@ -105,6 +106,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addBlobRoutes(router, deps);
   addEventRoutes(router, deps, streams);
   addInboxRoutes(router, deps);
+  addOperationRoutes(router, deps);
   addRuleRoutes(router, deps);
   addForkRoutes(router, deps);
   addExportRoutes(router, deps);

@@ -8,7 +8,7 @@ import { commandOf } from '../conversations/text.js';
 import { type Config, readConfig } from '../process/config.js';
 import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { onStop } from '../process/process-life.js';
-import { type Stack, startStack } from './stack.js';
+import { type KillNews, type Stack, startStack } from './stack.js';
 import { curl, WaitingLines } from './waiting-lines.js';
 import { watchSources } from './watch.js';
 
@@ -68,7 +68,21 @@ async function start(config: Config, flags: DevFlags): Promise<Stack> {
       // The processes log JSON on stderr; their first lines are printed below, in order.
       if (line.startsWith('{')) process.stderr.write(`${from}: ${line}\n`);
     },
+    onKilled: (news) => {
+      print(`worker    ${killedText(news)}`);
+    },
   });
+}
+
+function killedText(news: KillNews): string {
+  switch (news.type) {
+    case 'killed':
+      return `pid ${news.pid} was killed on the page of operations; another one starts`;
+    case 'replaced':
+      return `pid ${news.pid}, after a kill`;
+    case 'not_replaced':
+      return `not started again: ${news.reason}`;
+  }
 }
 
 /** The worker before runs until the next one is ready, so agents that do not load leave it at work. */
@@ -160,7 +174,7 @@ async function showWaiting(
     if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
     for (const line of await waiting.news(signal)) print(line);
     const worker = stack.worker();
-    if (!worker.alive() && !isAborted(signal))
+    if (!worker.alive() && !stack.isReplacing() && !isAborted(signal))
       once(`worker ${worker.pid}`, () => [
         `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)}npx colloquy worker --agents ${flags.agents}`,
       ]);

@@ -5,7 +5,9 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type DevelopmentSecret, developmentSecret } from '../../http/identity/development.js';
-import { type Child, startChild } from '../process/child.js';
+import type { WorkerKilled } from '../../protocol/log/operations.js';
+import { type Child, type ChildOptions, startChild } from '../process/child.js';
+import { IN_STACK, isKillRequest } from '../process/kill-request.js';
 import type { StopOptions, TemporalServer } from '../temporal/temporal-server.js';
 import { ensureTemporal } from '../temporal/temporal-server.js';
 
@@ -21,7 +23,13 @@ export interface StackOptions {
   readonly taskQueue?: string | undefined;
   readonly env?: NodeJS.ProcessEnv;
   readonly onLine?: (line: string, from: string) => void;
+  /** Called when a person has had the worker killed on the page, and when another one is ready, or is not. */
+  readonly onKilled?: (news: KillNews) => void;
 }
+
+export type KillNews =
+  | { readonly type: 'killed' | 'replaced'; readonly pid: number }
+  | { readonly type: 'not_replaced'; readonly reason: string };
 
 export interface Stack {
   readonly temporal: Pick<TemporalServer, 'address' | 'uiUrl' | 'started' | 'notes'>;
@@ -33,6 +41,8 @@ export interface Stack {
   readonly api: Child;
   /** The newest worker. */
   worker(): Child;
+  /** True from the kill of a worker on the page until another one is ready. */
+  isReplacing(): boolean;
   /** Starts another worker, for instance after one was killed. */
   startWorker(): Promise<Child>;
   /** Stops workers and API in order, then the server. */
@@ -46,7 +56,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const secret = await developmentSecret(options.dataDir, given);
   const temporal = await temporalFor(options);
   const children: Child[] = [];
+  const workers = new StackWorkers(options.onKilled, () =>
+    start('worker', ['worker', '--agents', options.agentsModule]),
+  );
   const stop = async (how?: StopOptions): Promise<void> => {
+    await workers.settled();
     await Promise.all(children.map((child) => child.stop()));
     await temporal.stop(how);
   };
@@ -58,33 +72,100 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...uiOrigins(temporal.uiUrl),
     ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),
   };
-  const start = async (name: string, args: readonly string[]): Promise<Child> => {
+  const start = async (
+    name: string,
+    args: readonly string[],
+    more: Partial<ChildOptions> = {},
+  ): Promise<Child> => {
     const onLine = (line: string): void => options.onLine?.(line, name);
-    const child = await startChild({ name, args, env, onLine });
+    const child = await startChild({ name, args, env, onLine, ...more });
     children.push(child);
     return child;
   };
-  const startWorker = (): Promise<Child> =>
-    start('worker', ['worker', '--agents', options.agentsModule]);
   try {
-    let worker = await startWorker();
-    const api = await start('api', ['serve', '--port', String(options.apiPort)]);
+    await workers.start();
+    const api = await start('api', ['serve', '--port', String(options.apiPort)], {
+      env: { ...env, ...IN_STACK },
+      onRequest: async (message) => {
+        if (!isKillRequest(message)) throw new Error('the stack does not know this request');
+        return await workers.kill();
+      },
+    });
     return {
       temporal,
       apiUrl: apiUrlOf(api),
       secret,
       apiHeaders: { authorization: `Bearer ${secret.secret}` },
       api,
-      worker: () => worker,
-      startWorker: async () => {
-        worker = await startWorker();
-        return worker;
-      },
+      worker: () => workers.newest,
+      isReplacing: () => workers.isReplacing,
+      startWorker: () => workers.start(),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** The workers of a stack, one after the other. */
+class StackWorkers {
+  readonly #onKilled: StackOptions['onKilled'];
+  readonly #start: () => Promise<Child>;
+  #newest: Child | undefined;
+  #replacing: Promise<void> | undefined;
+  #killed: WorkerKilled = { killedPid: 0 };
+
+  constructor(onKilled: StackOptions['onKilled'], start: () => Promise<Child>) {
+    this.#onKilled = onKilled;
+    this.#start = start;
+  }
+
+  /** @throws before the first one has started */
+  get newest(): Child {
+    if (this.#newest === undefined) throw new Error('no worker has been started');
+    return this.#newest;
+  }
+
+  get isReplacing(): boolean {
+    return this.#replacing !== undefined;
+  }
+
+  async start(): Promise<Child> {
+    this.#newest = await this.#start();
+    return this.#newest;
+  }
+
+  /** SIGKILL to the newest one; another is started behind it. Repeats until that one is ready are the same kill. */
+  async kill(): Promise<WorkerKilled> {
+    if (this.#replacing === undefined) {
+      const { newest } = this;
+      const killed = newest.kill();
+      this.#killed = { killedPid: newest.pid };
+      this.#replacing = killed
+        .then(() => this.#replace(newest.pid))
+        .finally(() => {
+          this.#replacing = undefined;
+        });
+      await killed;
+    }
+    return this.#killed;
+  }
+
+  /** Resolves when no worker is being started in place of another. */
+  async settled(): Promise<void> {
+    await this.#replacing;
+  }
+
+  async #replace(killedPid: number): Promise<void> {
+    this.#onKilled?.({ type: 'killed', pid: killedPid });
+    try {
+      const { pid } = await this.start();
+      this.#onKilled?.({ type: 'replaced', pid });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#onKilled?.({ type: 'not_replaced', reason });
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isRecord } from '../../protocol/values/json.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
@@ -13,6 +14,8 @@ export interface ChildOptions {
   readonly script?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly onLine?: (line: string, from: 'stdout' | 'stderr') => void;
+  /** Answers a request of the process: a message with an `id`. Its rejection is the answer, too. */
+  readonly onRequest?: (message: Readonly<Record<string, unknown>>) => Promise<object>;
 }
 
 export interface Child {
@@ -49,6 +52,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     });
   }
   const output = (): string => lines.join('\n');
+  if (options.onRequest !== undefined) answerRequests(child, options.onRequest);
   const handle = handleOf(child, output);
   try {
     await readiness(child);
@@ -58,6 +62,22 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     throw new Error(`${options.name} did not start (${reason}):\n${output()}`, { cause: error });
   }
   return handle;
+}
+
+function answerRequests(
+  child: ChildProcess,
+  onRequest: NonNullable<ChildOptions['onRequest']>,
+): void {
+  child.on('message', (message) => {
+    if (!isRecord(message) || typeof message['id'] !== 'string') return;
+    const { id } = message;
+    const send = (answer: object): void => {
+      if (child.connected) child.send({ id, ...answer });
+    };
+    onRequest(message).then(send, (error: unknown) => {
+      send({ error: error instanceof Error ? error.message : String(error) });
+    });
+  });
 }
 
 async function readiness(child: ChildProcess): Promise<void> {

@@ -6,6 +6,7 @@ import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
+import { killRequest } from '../process/kill-request.js';
 import { createPino, loggerOf } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
@@ -48,8 +49,10 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
   const metricsServer = await serveMetrics(metrics, apiMetrics);
   const { schemes, notice, lines } = await configuredIdentity(config, colloquy);
+  const killWorker = isDevelopment(config) ? killRequest(process.env) : undefined;
   const app = await colloquy.app({
     ...schemes,
+    ...(killWorker === undefined ? {} : { killWorker }),
     ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, ui: config.ui },
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),

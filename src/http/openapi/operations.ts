@@ -3,6 +3,7 @@ import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
 import { FORK_OPERATIONS } from './fork-operations.js';
 import { type Operation, VERDICTS } from './operation.js';
+import { OPERATOR_OPERATIONS } from './operator-operations.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
 import { SPACE_OPERATIONS } from './space-operations.js';
@@ -296,6 +297,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SPACE_OPERATIONS,
   ...FORK_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...OPERATOR_OPERATIONS,
   {
     ...{ method: 'get', path: '/v1/session', id: 'getSession', query: queries.NoQuerySchema },
     right: 'any',

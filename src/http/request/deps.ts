@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
+import type { Operations } from '../../projection/operations/operations.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { WorkerKilled } from '../../protocol/log/operations.js';
 import type { Spaces } from '../../spaces/service.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
@@ -71,6 +73,13 @@ export interface AppDeps {
   readonly webhooks?: WebhookStore;
   /** Rooms of people and agents. @defaultValue the API has none */
   readonly spaces?: Spaces;
+  /** The view of operators. @defaultValue the API has none */
+  readonly operations?: Operations;
+  /**
+   * Kills the worker, which another replaces: for a development stack alone, to show that nothing is lost.
+   * @defaultValue none: the route answers 404
+   */
+  readonly killWorker?: () => Promise<WorkerKilled>;
   /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /** Limits of each caller; `{}` has the defaults. @defaultValue none */
