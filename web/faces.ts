@@ -5,4 +5,5 @@ import type { PlaceName } from './shared/places.js';
 
 export const FACES: Readonly<Record<PlaceName, () => Promise<ComponentType<FaceProps>>>> = {
   inbox: async () => (await import('./inbox/inbox.js')).Inbox,
+  operations: async () => (await import('./operations/operations.js')).Operations,
 };

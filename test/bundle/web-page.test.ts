@@ -56,6 +56,12 @@ describe('the page', () => {
   });
 });
 
+it('colloquy/browser/operations exports these names', async () => {
+  expect(Object.keys((await import('colloquy/browser/operations')) as object).sort()).toEqual([
+    ...['killWorker', 'operationsOf', 'waitingCalls'],
+  ]);
+});
+
 it('colloquy/browser/worklist exports these names', async () => {
   expect(Object.keys((await import('colloquy/browser/worklist')) as object).sort()).toEqual([
     ...['BrowserWorklist', 'MAX_RULE_MATCHES', 'MAX_RULE_MATCH_BYTES', 'agentsOf'],

@@ -1,0 +1,39 @@
+/** The operations page: workers, sweep, log, what waits and what needs an operator, as they are now. */
+import type { ReactNode } from 'react';
+import { type FaceProps, Top } from '../shared/face.js';
+import { useNow } from '../shared/now.js';
+import { Kill } from './parts/kill.js';
+import { Service, Workers } from './parts/service.js';
+import { Troubles, Waits, Webhooks } from './parts/troubles.js';
+import { useOperations } from './use-operations.js';
+
+export function Operations(props: FaceProps): ReactNode {
+  const { client } = props.session;
+  const { seen, connection, refresh } = useOperations(client);
+  const now = useNow();
+  return (
+    <>
+      <Top {...props} connection={connection}>
+        <button type="button" onClick={refresh}>
+          Read again
+        </button>
+      </Top>
+      <main className="operations">
+        {seen === undefined ? (
+          <p className="empty">
+            {connection.state === 'refused' ? 'Nothing can be shown.' : 'Reads the state …'}
+          </p>
+        ) : (
+          <>
+            <Troubles {...{ seen, now }} />
+            <Workers {...{ seen, now }} />
+            <Waits seen={seen} />
+            <Service {...{ seen, now }} />
+            <Webhooks {...{ seen, now }} />
+            {seen.killsWorkers ? <Kill {...{ client, seen }} onKilled={refresh} /> : undefined}
+          </>
+        )}
+      </main>
+    </>
+  );
+}
