@@ -602,4 +602,18 @@ export const BREAKS = [
     to: '',
     test: 'test/unit/projection/exports/test-file.test.ts',
   },
+  {
+    promise: 'G392',
+    file: 'src/projection/operations/parts.ts',
+    line: 'return unavailable(reasonOf(error));',
+    to: 'throw error;',
+    test: 'test/http/operated/operations.test.ts',
+  },
+  {
+    promise: 'G393',
+    file: 'src/http/operations/routes.ts',
+    line: 'killing ??= killWorker().finally(() => {',
+    to: 'killing = killWorker().finally(() => {',
+    test: 'test/http/operated/operations.test.ts',
+  },
 ];

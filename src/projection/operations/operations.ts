@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { OperationsSeen } from '../../protocol/log/operations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
 import type { OpenLog } from '../source/open-log.js';
-import { createWorkflowSource } from '../source/workflow-source.js';
+import { createWorkflowSource, type WorkflowSource } from '../source/workflow-source.js';
 import { SharedLooks, seen } from './parts.js';
 import { lookAtSweep, lookAtWorkers } from './service.js';
 import { lookAtLog, lookAtWaits, lookAtWebhooks } from './tenant.js';
@@ -22,6 +22,8 @@ export interface OperationsDeps {
   /** @defaultValue the default task queue */
   readonly taskQueue?: string | undefined;
   readonly opened: Pick<OpenLog, 'log' | 'webhooks'>;
+  /** Lists the conversations that the server reports. @defaultValue those of the task queue */
+  readonly source?: Pick<WorkflowSource, 'reported'>;
 }
 
 type OfService = Pick<OperationsSeen, 'at' | 'sweep' | 'workers'>;
@@ -30,7 +32,7 @@ type OfTenant = Omit<OperationsSeen, 'sweep' | 'workers'>;
 export function createOperations(deps: OperationsDeps): Operations {
   const { temporal, opened, taskQueue = DEFAULT_TASK_QUEUE } = deps;
   const { log, webhooks } = opened;
-  const source = createWorkflowSource(temporal, { taskQueue });
+  const source = deps.source ?? createWorkflowSource(temporal, { taskQueue });
   const service = new SharedLooks<OfService>();
   const tenants = new SharedLooks<OfTenant>();
   const lookAtService = async (): Promise<OfService> => {

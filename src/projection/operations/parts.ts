@@ -1,6 +1,7 @@
 /** Parts of the view of operators: each is read within a deadline, and says why it could not be. */
 import { messageOf } from '../../client/temporal/errors.js';
 import { orLate } from '../../client/temporal/waiting.js';
+import { chainOf } from '../../client/workers/listening.js';
 import type { SeenPart } from '../../protocol/log/operations.js';
 import { firstLineOf } from '../../protocol/values/trouble.js';
 
@@ -22,8 +23,11 @@ export async function seen<Found extends object>(
   }
 }
 
+/** The client's errors say which call failed; their cause says why. */
 export function reasonOf(error: unknown): string {
-  return firstLineOf(messageOf(error));
+  const cause = chainOf(error).at(-1);
+  const texts = [messageOf(error), ...(cause === undefined ? [] : [cause.message])];
+  return firstLineOf([...new Set(texts)].join(': '));
 }
 
 function unavailable(reason: string): { readonly status: 'unavailable'; readonly reason: string } {

@@ -79,7 +79,7 @@ async function pollersIn({ temporal, taskQueue }: ServiceParts): Promise<readonl
 interface Announced {
   readonly live: readonly AnnouncedWorker[];
   readonly silent: ReadonlySet<string>;
-  /** Of the store in which they are announced. */
+  /** The store in which they are announced. */
   readonly storeId: string;
 }
 
@@ -145,7 +145,7 @@ function stateOf(
   return isOfStore || Date.now() - lastSeenMs >= POLLED_MS ? 'gone' : 'unknown';
 }
 
-/** Who leads, and the newest pass. @throws errors of the store */
+/** The leader, and the newest pass. @throws errors of the store */
 export async function lookAtSweep({ log, taskQueue }: ServiceParts): Promise<SeenSweep> {
   const lease = await log.heldLease(leaseName('sweep', { taskQueue }));
   const lastPass: SeenPass | undefined = passIn(lease?.note);

@@ -93,7 +93,7 @@ export interface SeenWebhooks {
   readonly more: boolean;
 }
 
-/** What waits for input from outside. */
+/** Calls that wait for input from outside. */
 export interface SeenWaits {
   readonly conversations: number;
   readonly calls: number;

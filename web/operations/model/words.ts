@@ -33,7 +33,7 @@ export function pollsWords({ polls }: Pick<SeenWorker, 'polls'>): string {
   return polls.length === 0 ? '-' : polls.join(', ');
 }
 
-/** `build 1.4.2 of shop`; a build without a name is a digest, of which the start tells it from others. */
+/** `build 1.4.2 of shop`; a long one is a digest, whose start is enough to compare. */
 export function buildWords({ buildId, deployment }: SeenWorker): string {
   if (buildId === undefined) return '-';
   if (deployment !== undefined) return `${buildId} of ${deployment}`;

@@ -1,4 +1,4 @@
-/** What waits, the conversations that need an operator, and dead deliveries of webhooks. */
+/** Calls that wait, the conversations that need an operator, and dead deliveries of webhooks. */
 import type { OperationsAnswer } from 'colloquy/browser/operations';
 import type { ReactNode } from 'react';
 import { agoWords } from '../../inbox/model/times.js';
