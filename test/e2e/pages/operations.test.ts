@@ -1,0 +1,83 @@
+/** The operations page: a worker that is killed, the button that kills one, and the accessibility of both. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { accessibilityFaults } from '../../support/browser/accessibility.js';
+import { useBrowser } from '../../support/browser/browser.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
+import { beginRefund } from '../support/pages/inbox.js';
+import { openOperations, workerRow } from '../support/pages/operations.js';
+import { startWorld, type World } from '../support/world.js';
+
+const browser = useBrowser();
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  await beginRefund(world, 'ops-1');
+  await beginRefund(world, 'ops-2');
+}, patient(180_000));
+
+afterAll(async () => {
+  await world.stop();
+});
+
+/** Checks the page, and that nothing but its tables needs a bar to scroll sideways. */
+async function expectAccessible(page: Page, state: string): Promise<void> {
+  expect(await accessibilityFaults(page), state).toEqual([]);
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate<number>(overflow), state).toBe(0);
+}
+
+it.each([
+  { colorScheme: 'light', width: 1_000, zoom: 1 },
+  { colorScheme: 'dark', width: 1_000, zoom: 1 },
+  { colorScheme: 'dark', width: 320, zoom: 1 },
+  { colorScheme: 'light', width: 1_000, zoom: 2 },
+] as const)(
+  'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
+  async (options) => {
+    const page = await openOperations(browser, world.apiUrl, options);
+    await workerRow(page, world.stack.worker().pid, 'up').waitFor();
+    await page.getByText('2 calls of 2 conversations wait').waitFor();
+    await expectAccessible(page, 'workers and waits');
+  },
+);
+
+it('a worker that is killed is shown as gone, and the one that takes its place as up', {
+  ...promise('G392'),
+  timeout: patient(120_000),
+}, async () => {
+  const page = await openOperations(browser, world.apiUrl);
+  const killed = world.stack.worker();
+  await workerRow(page, killed.pid, 'up').waitFor();
+  await killed.kill();
+  await workerRow(page, killed.pid, 'gone').waitFor();
+  await page.getByText('0 workers up').waitFor();
+  const copy = page.getByRole('button', { name: 'Copy npx colloquy worker' });
+  await copy.first().waitFor();
+  await expectAccessible(page, 'no worker');
+  const { pid } = await world.stack.startWorker();
+  await workerRow(page, pid, 'up').waitFor();
+  await workerRow(page, killed.pid, 'gone').waitFor();
+});
+
+it('the button kills the worker, and shows that all calls that waited still wait', {
+  ...promise('G393'),
+  timeout: patient(120_000),
+}, async () => {
+  const page = await openOperations(browser, world.apiUrl);
+  const { pid } = world.stack.worker();
+  await workerRow(page, pid, 'up').waitFor();
+  await page.getByRole('button', { name: 'Kill the worker' }).click();
+  await page.getByText(`Killed process ${pid}`).waitFor();
+  expect(world.stack.isReplacing() || world.stack.worker().pid !== pid).toBe(true);
+  const outcome = page.getByText('another worker is up');
+  await outcome.waitFor();
+  expect(await outcome.textContent()).toMatch(
+    /Before: 2 calls waited\. After: the same 2 calls wait\. Nothing was lost\./,
+  );
+  await workerRow(page, pid, 'gone').waitFor();
+  await workerRow(page, world.stack.worker().pid, 'up').waitFor();
+  await expectAccessible(page, 'after a kill');
+});
