@@ -603,14 +603,14 @@ export const BREAKS = [
     test: 'test/unit/projection/exports/test-file.test.ts',
   },
   {
-    promise: 'G392',
+    promise: 'G387',
     file: 'src/projection/operations/parts.ts',
     line: 'return unavailable(reasonOf(error));',
     to: 'throw error;',
     test: 'test/http/operated/operations.test.ts',
   },
   {
-    promise: 'G393',
+    promise: 'G388',
     file: 'src/http/operations/routes.ts',
     line: 'killing ??= killWorker().finally(() => {',
     to: 'killing = killWorker().finally(() => {',

@@ -45,7 +45,7 @@ it.each([
 );
 
 it('a worker that is killed is shown as gone, and the one that takes its place as up', {
-  ...promise('G392'),
+  ...promise('G387'),
   timeout: patient(120_000),
 }, async () => {
   const page = await openOperations(browser, world.apiUrl);
@@ -63,7 +63,7 @@ it('a worker that is killed is shown as gone, and the one that takes its place a
 });
 
 it('the button kills the worker, and shows that all calls that waited still wait', {
-  ...promise('G393'),
+  ...promise('G388'),
   timeout: patient(120_000),
 }, async () => {
   const page = await openOperations(browser, world.apiUrl);

@@ -78,7 +78,7 @@ async function addWaiting(log: Awaited<ReturnType<typeof app>>['log'], tenant: s
   await log.append({ ...key, runId: 'r', historyLength: 3, events });
 }
 
-describe('the view of operators', promise('G392'), () => {
+describe('the view of operators', promise('G387'), () => {
   it('has the workers, the sweep and the conversations that need attention, with the next command', async () => {
     const { look, log, mine, foreign } = await app();
     const holder = { name: 'sweep:q', holder: mine, ttlMs: 60_000 };
@@ -198,7 +198,7 @@ describe('the view of operators', promise('G392'), () => {
   });
 });
 
-it('needs the right "admin"', promise('G392'), async () => {
+it('needs the right "admin"', promise('G387'), async () => {
   const identity = { ...TESTING, rights: ['read', 'answer', 'send'] as const };
   const { request, post } = await startHttpApp({}, { identify: () => identity });
   expect(await problemOf(await request('/v1/operations'))).toMatchObject({ status: 403 });
@@ -206,7 +206,7 @@ it('needs the right "admin"', promise('G392'), async () => {
   expect(await problemOf(kill)).toMatchObject({ status: 403 });
 });
 
-describe('the kill of a worker', promise('G393'), () => {
+describe('the kill of a worker', promise('G388'), () => {
   it('has no route but under colloquy dev', async () => {
     const { post } = await startHttpApp();
     const kill = await post('/v1/operations/kill-worker', {});
