@@ -612,8 +612,8 @@ export const BREAKS = [
   {
     promise: 'G388',
     file: 'src/http/operations/routes.ts',
-    line: 'killing ??= killWorker().finally(() => {',
-    to: 'killing = killWorker().finally(() => {',
+    line: 'this.#running ??= kill().finally(() => {',
+    to: 'this.#running = kill().finally(() => {',
     test: 'test/http/operated/operations.test.ts',
   },
 ];

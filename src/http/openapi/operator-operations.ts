@@ -14,6 +14,7 @@ export const OPERATOR_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/v1/operations/kill-worker', id: 'killWorker', right: 'admin' },
+    idempotent: true,
     summary: 'Under `colloquy dev` only: kills its worker (SIGKILL), and starts another; else 404',
     query: ConversationQuerySchema,
     bodies: [NoBodySchema],

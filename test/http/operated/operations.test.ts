@@ -239,4 +239,21 @@ describe('the kill of a worker', promise('G388'), () => {
     }
     expect(kills).toBe(1);
   });
+
+  it('is the same one for a repeat under its key, and another one for another key', async () => {
+    let kills = 0;
+    const killWorker = () => {
+      kills += 1;
+      return Promise.resolve({ killedPid: kills });
+    };
+    const identify = () => TESTING;
+    const { post } = await startHttpApp({}, { killWorker, identify });
+    const kill = async (key: string): Promise<unknown> => {
+      const answer = await post('/v1/operations/kill-worker', {}, { 'idempotency-key': key });
+      return await answer.json();
+    };
+    expect(await kill('k-1')).toEqual({ killedPid: 1 });
+    expect(await kill('k-1')).toEqual({ killedPid: 1 });
+    expect(await kill('k-2')).toEqual({ killedPid: 2 });
+  });
 });
