@@ -129,7 +129,7 @@ const FLOORS = {
     ['memory'],
     ['apply', 'judge', 'view'],
     ['events'],
-    ['fork', 'verbs', 'work'],
+    ['fork', 'verbs', 'what-if', 'work'],
     ['machine'],
     ['reads'],
   ],

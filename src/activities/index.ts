@@ -9,6 +9,7 @@ import { Scopes } from '../tools/scope/scopes.js';
 import { reportToParent, startChild, stopChild } from './children/children.js';
 import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
+import { whatIf } from './model/what-if.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
 import { inScope } from './shared/in-scope.js';
 import { MadeTools } from './shared/made-tools.js';
@@ -66,6 +67,8 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     stopChild: (input) => stopChild(tools, input),
     reportToParent: (input) => reportToParent(tools, input),
     deliverTrigger: (input) => deliverTrigger(tools, input),
+    whatIf: (input) =>
+      inScope(tools, { ...input, requester: input.actor }, (scoped) => whatIf(scoped, input)),
   };
   return notedActivities(wellFormedOutcomes(activities));
 }

@@ -10,6 +10,7 @@ import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { connectClient, temporalSettings } from '../client/temporal/connection.js';
 import { ownIdentity, presenceIdOf } from '../client/workers/identity.js';
+import { recordedTurnOf } from '../core/what-if/recorded.js';
 import { manifestOf } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
@@ -29,6 +30,7 @@ import {
   fetchTranscript,
   TranscriptChunks,
 } from '../projection/reading/transcript-chunks.js';
+import { wholeLog } from '../projection/reading/whole-log.js';
 import { createEventSource } from '../projection/source/event-source.js';
 import { HistoryProbe } from '../projection/source/history-probe.js';
 import type { OpenLog } from '../projection/source/open-log.js';
@@ -346,6 +348,7 @@ function activitiesOf<Services>(
       isForkInput(input)
         ? await forkState({ log, blobs }, input)
         : await restoreState({ log, live, source }, input),
+    recordedTurn: (input) => recordedTurnOf(wholeLog(log, input, input.generation), input),
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },

@@ -31,6 +31,7 @@ const ACTIVITIES: Readonly<Record<keyof ConversationActivities, true>> = {
   stopChild: true,
   reportToParent: true,
   deliverTrigger: true,
+  whatIf: true,
 };
 
 /** The summaries of the timers of each kind. */

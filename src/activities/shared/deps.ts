@@ -1,4 +1,5 @@
 /** The dependencies that a worker's composition root passes to the activities. */
+import type { RecordedTurn } from '../../core/what-if/recorded.js';
 import type { Agent } from '../../define/define-agent.js';
 import type { TenantServices } from '../../define/services/per-tenant.js';
 import type { Logger } from '../../define/tool/context.js';
@@ -24,6 +25,7 @@ import type {
   RestoreStateInput,
 } from '../../protocol/workflow/activities.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
+import type { WhatIfInput } from '../../protocol/workflow/what-if.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
 import type { CallScope } from '../../tools/scope/call-scope.js';
@@ -80,6 +82,8 @@ export interface ActivityDeps<Services> {
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
   /** Restores the state of a closed conversation from its log; throws when it cannot. */
   readonly restoreState: (input: RestoreStateInput) => Promise<CarriedState>;
+  /** The turn of a what-if, from the log; undefined when it is gone. Absent: what-ifs wait for another worker. */
+  readonly recordedTurn?: (input: WhatIfInput) => Promise<RecordedTurn | undefined>;
   /** Absent: agents have no sub-agents. */
   readonly children?: ChildConversations;
   /** Publishes to watchers. May drop events; its errors are logged and ignored. */

@@ -152,8 +152,8 @@ export interface ModelCaller {
   readonly conversationId?: string;
   readonly agent?: string;
   /** `correction`: an answer did not match its schema, and is requested once more. */
-  readonly purpose?: 'answer' | 'correction' | 'summary';
-  /** The requester of the turn. Absent, like the next two, for summaries. */
+  readonly purpose?: 'answer' | 'correction' | 'summary' | 'what_if';
+  /** The requester of the turn, or of the what-if. Absent, like the next two, for summaries. */
   readonly requester?: StampedActor;
   readonly turnId?: string;
   readonly step?: number;

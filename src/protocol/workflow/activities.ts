@@ -43,6 +43,7 @@ import type { ConversationKey, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { CarriedState, ReopenInput } from './messaging.js';
 import type { TranscriptDelta } from './transcript-delta.js';
+import type { WhatIfStepInput, WhatIfStepResult } from './what-if.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -406,4 +407,5 @@ export interface ConversationActivities {
   stopChild(input: StopChildInput): Promise<StopChildResult>;
   reportToParent(input: ReportToParentInput): Promise<ReportToParentResult>;
   deliverTrigger(input: DeliverTriggerInput): Promise<TriggerDelivery>;
+  whatIf(input: WhatIfStepInput): Promise<WhatIfStepResult>;
 }

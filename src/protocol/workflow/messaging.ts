@@ -42,6 +42,8 @@ import type { ConversationKey } from '../values/ids.js';
 export const WORKFLOW_TYPE = 'conversation';
 /** Workflow type of the runs that the schedules of triggers start. */
 export const TRIGGER_WORKFLOW_TYPE = 'trigger';
+/** Workflow type of what-ifs. */
+export const WHAT_IF_WORKFLOW_TYPE = 'whatIf';
 export const DEFAULT_TASK_QUEUE = 'colloquy';
 
 export const UPDATES = {

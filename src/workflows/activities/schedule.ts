@@ -35,7 +35,7 @@ const HEARTBEAT_TIMEOUT = DEFAULT_HEARTBEAT_MS satisfies Duration;
 const RUN_TIMEOUT_SLACK_MS = 5_000;
 
 /** Long enough for the slowest reasoning models. The stream watch notices a stuck model, heartbeats a lost worker. */
-const MODEL_CALL: ActivityOptions = {
+export const MODEL_CALL: ActivityOptions = {
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   // The workflow waits for the activity to end, so that the partial output of a cancelled call comes back.
