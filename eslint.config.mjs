@@ -116,7 +116,7 @@ const FLOORS = {
     ['api'],
     ['payloads'],
     ['temporal'],
-    ['triggers'],
+    ['triggers', 'what-ifs'],
     ['deletion', 'reading'],
     ['messages'],
     ['calls'],

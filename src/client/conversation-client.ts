@@ -59,6 +59,7 @@ import { readWorklist } from './reading/worklist.js';
 import { Executions } from './temporal/executions.js';
 import { TemporalGateway } from './temporal/temporal-gateway.js';
 import { TriggerSchedules } from './triggers/schedules.js';
+import { WhatIfRuns } from './what-ifs/runs.js';
 import { type WorkerElsewhere, workersElsewhere } from './workers/workers-elsewhere.js';
 
 export class ConversationClient {
@@ -120,6 +121,7 @@ export class ConversationClient {
       log: this.#options.reader,
       blobs: this.#options.blobs,
       schedules: new TriggerSchedules(this.#options.temporal),
+      whatIfs: new WhatIfRuns(this.#options.temporal),
       control: this.#control,
       known: this.#known,
       patience: this.#gateway.patience,
@@ -333,6 +335,7 @@ export class ConversationClient {
       gateway: this.#gateway,
       executions: new Executions(temporal),
       schedules: new TriggerSchedules(temporal),
+      whatIfs: new WhatIfRuns(temporal),
       ...{ deletions, actor },
     };
   }

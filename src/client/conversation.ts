@@ -46,6 +46,7 @@ import type {
   SnapshotOptions,
   SubscribeOptions,
 } from './api/types.js';
+import type { WhatIf, WhatIfOptions, WhatIfReport } from './api/what-if-types.js';
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
 import { findAgent } from './messages/agents.js';
@@ -55,10 +56,10 @@ import {
   agentNameOf,
   draftOf,
   knownAgentOf,
-  type SendingParts,
   sendDraft,
   triggeredConversation,
 } from './messages/sending.js';
+import { checkWhatIf, readWhatIf, startWhatIf, type WhatIfParts } from './messages/what-if.js';
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
@@ -78,7 +79,7 @@ interface CallOperations {
   ): Promise<ProgressOutcome>;
 }
 
-export interface ConversationParts extends SendingParts {
+export interface ConversationParts extends WhatIfParts {
   readonly schedules: TriggerSchedules;
   readonly blobs: BlobsPort | undefined;
   readonly resolve: (
@@ -218,6 +219,25 @@ export class Conversation<Output = Json, Tools = unknown> {
   async fork(options: ForkOptions): Promise<Forked> {
     await this.snapshot({ atLeastSeq: checkedFork(options).atSeq });
     return await this.#mapped(() => forkConversation(this.#parts, options));
+  }
+
+  /**
+   * Plays a recorded turn again, with another prompt or model, and shows both side by side. No tool runs: calls get the
+   * recorded results of the turn, and the first one without ends it as `diverged`. Nothing of the conversation changes.
+   * Needs a worker, and costs model calls. Safe to repeat with the same `requestId`.
+   * @throws {ConversationError} invalid_request, unknown_conversation, unknown_agent, agent_not_served,
+   *   temporal_unreachable, store_unavailable
+   */
+  async whatIf(options: WhatIfOptions): Promise<WhatIf> {
+    checkWhatIf(options);
+    const snapshot = await this.snapshot();
+    return await this.#mapped(() => startWhatIf(this.#parts, options, snapshot));
+  }
+
+  /** State of a what-if of this conversation. @throws {ConversationError} unknown_what_if, and as `snapshot` */
+  async whatIfReport(whatIfId: string): Promise<WhatIfReport> {
+    const { startedAt } = await this.snapshot();
+    return await this.#mapped(() => readWhatIf(this.#parts, whatIfId, startedAt));
   }
 
   /** Stops the running turn. If none runs, the outcome says so. @throws {ConversationError} unknown_conversation */

@@ -70,6 +70,7 @@ export type {
   WatchListOptions,
   WorklistOptions,
 } from './api/types.js';
+export type { WhatIf, WhatIfOptions, WhatIfReport } from './api/what-if-types.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';
 export type { CompressionOptions } from './payloads/payload-codec.js';

@@ -3,9 +3,9 @@
  *
  * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
- * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs included. It does so
- * in the background, within a minute, and forgets some requests for runs that have only just ended; and a run of a
- * trigger that has only just begun is not listed yet. So workers repeat this once a minute, and mark the tombstone,
+ * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs and those of what-ifs
+ * included. It does so in the background, within a minute, and forgets some requests for runs that have only just ended;
+ * and a run of a trigger, or a what-if, that has only just begun is not listed yet. So workers repeat this once a minute, and mark the tombstone,
  * which hides the histories, as finished when the server has nothing left to remove.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
@@ -21,11 +21,13 @@ import type { Execution, Executions } from '../temporal/executions.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { pauseFor } from '../temporal/waiting.js';
 import type { TriggerSchedules } from '../triggers/schedules.js';
+import type { WhatIfRuns } from '../what-ifs/runs.js';
 
 export interface DeleteParts {
   readonly gateway: Pick<TemporalGateway, 'confirm' | 'toConversationError'>;
   readonly executions: Executions;
   readonly schedules: Pick<TriggerSchedules, 'removeAll'>;
+  readonly whatIfs: Pick<WhatIfRuns, 'removeAll'>;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
 }
@@ -63,7 +65,7 @@ async function deleteParts(
   key: ConversationKey,
   request: DeleteRequest,
 ): Promise<DeleteOutcome | undefined> {
-  const { deletions, executions, schedules } = parts;
+  const { deletions, executions } = parts;
   const { tenant, conversationId } = key;
   const meant = await begun(parts, key, request);
   if (meant === undefined) return undefined;
@@ -73,11 +75,20 @@ async function deleteParts(
   await deletions.extend({ tenant, conversationId, runIds });
   // Only now, because a turn of the current run might have made more of them. Those of another conversation that has
   // begun under the id since are its own.
-  const hasTriggers = request.resumes === undefined || (await deletions.isDeleted(key));
-  let hadAny = hasTriggers && (await schedules.removeAll(key));
+  const isOwn = request.resumes === undefined || (await deletions.isDeleted(key));
+  let hadAny = isOwn && (await removeRuns(parts, key));
   for (const runId of runIds) hadAny = (await executions.remove(key, runId)) || hadAny;
   if (request.resumes !== undefined && !hadAny) await deletions.finish(key);
   return { deleted: true, conversationId };
+}
+
+/** Removes triggers and what-ifs of a conversation, or of a tenant. False when the server had none. */
+async function removeRuns(
+  { schedules, whatIfs }: DeleteParts,
+  of: Parameters<TriggerSchedules['removeAll']>[0],
+): Promise<boolean> {
+  const hadTriggers = await schedules.removeAll(of);
+  return (await whatIfs.removeAll(of)) || hadTriggers;
 }
 
 /** D1. Undefined when the stored state has changed. */
@@ -198,8 +209,8 @@ export async function deleteTenant(
     throw parts.gateway.toConversationError(error);
   }
   try {
-    // Triggers whose conversation was deleted while the server did not list them yet.
-    await parts.schedules.removeAll({ tenant });
+    // Triggers and what-ifs whose conversation was deleted while the server did not list them yet.
+    await removeRuns(parts, { tenant });
   } catch (error) {
     throw parts.gateway.toConversationError(error);
   }

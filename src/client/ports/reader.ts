@@ -6,7 +6,7 @@ import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ChildStep } from '../../protocol/conversation/children.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
-import type { ForkCut, ForkPoint } from '../../protocol/forks/forks.js';
+import type { ForkCut, ForkPoint, WhatIfPoint, WhatIfTurn } from '../../protocol/forks/forks.js';
 import type {
   ConversationsFilter,
   ConversationsFrame,
@@ -193,6 +193,11 @@ export interface ConversationReader {
    * no store.
    */
   forkPoint?(key: ConversationKey, cut: ForkCut): Promise<ForkPoint | undefined>;
+  /**
+   * Looks at a turn of the log that is to be played again. Undefined: there is no such log. Absent: the reader has no
+   * store.
+   */
+  whatIfPoint?(key: ConversationKey, turn: WhatIfTurn): Promise<WhatIfPoint | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

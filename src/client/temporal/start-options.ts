@@ -29,7 +29,7 @@ import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
 import { shownText } from '../../protocol/workflow/shown-text.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
-const MAX_FAIRNESS_KEY_BYTES = 64;
+export const MAX_FAIRNESS_KEY_BYTES = 64;
 const MAX_TITLE_CHARS = 80;
 
 export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;

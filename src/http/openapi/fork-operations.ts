@@ -1,8 +1,8 @@
-/** Operations that make something of the log of a conversation: a fork, or a test. */
-import { ExportQuerySchema, ForkSchema } from '../schemas/forks.js';
+/** Operations that make something of the log of a conversation: a fork, a test, or a turn that is played again. */
+import { ExportQuerySchema, ForkSchema, WhatIfSchema } from '../schemas/forks.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 import type { Operation } from './operation.js';
-import { Forked } from './shapes.js';
+import { Forked, WhatIfBegun, WhatIfReport } from './shapes.js';
 
 export const FORK_OPERATIONS: readonly Operation[] = [
   {
@@ -21,5 +21,22 @@ export const FORK_OPERATIONS: readonly Operation[] = [
     summary: 'The conversation as a test for vitest, which plays it again without running a tool',
     query: ExportQuerySchema,
     answers: { 200: 'file' },
+  },
+  {
+    ...{ method: 'post', path: '/v1/conversations/:id/what-if', id: 'startWhatIf' },
+    idempotent: true,
+    right: 'send',
+    summary:
+      'Plays a turn again with another prompt or model, without running a tool; needs the right `read`, too',
+    query: ConversationQuerySchema,
+    bodies: [WhatIfSchema],
+    answers: { 202: WhatIfBegun },
+  },
+  {
+    ...{ method: 'get', path: '/v1/conversations/:id/what-if/:whatIfId', id: 'getWhatIf' },
+    right: 'read',
+    summary: 'State of a what-if; at its end with each recorded step beside the new one',
+    query: ConversationQuerySchema,
+    answers: { 200: WhatIfReport },
   },
 ];

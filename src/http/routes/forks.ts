@@ -1,12 +1,12 @@
-/** Forks of conversations. */
+/** Forks of conversations, and recorded turns that are played again. */
 import type { Request, Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
-import { identityOf, requireRight } from '../identity/callers.js';
+import { actorOf, identityOf, requireRight } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, requestIdOf } from '../request/parse.js';
+import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
-import { ForkSchema } from '../schemas/forks.js';
+import { ForkSchema, WhatIfSchema } from '../schemas/forks.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addForkRoutes(router: Router, deps: AppDeps): void {
@@ -19,6 +19,27 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
       const forked = await origin.fork({ ...cut, ...requestIdOf(request, named) });
       response.setHeader('Location', addressOf(request, forked.conversationId));
       response.status(forked.status === 'forked' ? 201 : 202).json(forked);
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/what-if', {
+    post: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const { requestId: named, actor, ...asked } = parseBody(WhatIfSchema, request);
+      const conversation = conversationOf(deps, request);
+      // The report has what the turn has read and said.
+      requireRight(request, 'read');
+      const given = { ...asked, ...requestIdOf(request, named), actor: actorOf(request, actor) };
+      const { result: _waits, ...begun } = await conversation.whatIf(given);
+      const { whatIfId } = begun;
+      response.setHeader('Location', addressOf(request, conversation.id, `/what-if/${whatIfId}`));
+      response.status(202).json(begun);
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/what-if/:whatIfId', {
+    get: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const whatIfId = pathParameter(request, 'whatIfId');
+      response.json(await conversationOf(deps, request).whatIfReport(whatIfId));
     },
   });
 }

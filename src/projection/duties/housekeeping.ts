@@ -9,6 +9,7 @@ import { deleteConversation } from '../../client/deletion/delete.js';
 import { Executions } from '../../client/temporal/executions.js';
 import { TemporalGateway } from '../../client/temporal/temporal-gateway.js';
 import { TriggerSchedules } from '../../client/triggers/schedules.js';
+import { WhatIfRuns } from '../../client/what-ifs/runs.js';
 import {
   DELETIONS_AT_ONCE,
   DELETIONS_PER_PASS,
@@ -137,6 +138,7 @@ export function createHousekeeping(
     gateway: new TemporalGateway({ temporal: client, taskQueue, searchAttributes: true }),
     executions: new Executions(client),
     schedules: new TriggerSchedules(client),
+    whatIfs: new WhatIfRuns(client),
     deletions: createDeletions(opened),
     actor: SYSTEM_ACTOR,
   };

@@ -17,9 +17,10 @@ import { forkPointOf } from '../../core/fork/point.js';
 import { statesAfter } from '../../core/plugins/states.js';
 import { foldView } from '../../core/view/view.js';
 import { worklistItem } from '../../core/view/worklist.js';
+import { whatIfPointOf } from '../../core/what-if/point.js';
 import type { PluginStates, PluginStatesRead } from '../../protocol/calls/plugin-state.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
-import type { ForkCut, ForkPoint } from '../../protocol/forks/forks.js';
+import type { ForkCut, ForkPoint, WhatIfPoint, WhatIfTurn } from '../../protocol/forks/forks.js';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type {
   ConversationsFilter,
@@ -208,6 +209,10 @@ class StoreReader implements ConversationReader {
 
   async forkPoint(key: ConversationKey, cut: ForkCut): Promise<ForkPoint | undefined> {
     return await forkPointOf(wholeLog(this.#log, key, cut.generation), cut);
+  }
+
+  async whatIfPoint(key: ConversationKey, turn: WhatIfTurn): Promise<WhatIfPoint | undefined> {
+    return await whatIfPointOf(wholeLog(this.#log, key, turn.generation), turn);
   }
 
   async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {

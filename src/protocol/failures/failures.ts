@@ -48,6 +48,7 @@ export const FAILURES = {
     title: 'The conversation has too many triggers',
     retryable: false,
   },
+  unknown_what_if: { httpStatus: 404, title: 'No such what-if', retryable: false },
   unknown_webhook: { httpStatus: 404, title: 'No such webhook', retryable: false },
   too_many_webhooks: {
     httpStatus: 409,

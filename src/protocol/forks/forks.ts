@@ -2,7 +2,7 @@
  * Forks: conversations that begin with the state that another one had at a finished step or turn. Runs anywhere.
  */
 import type { FieldProblem } from '../values/field-problem.js';
-import type { ConversationId, ToolCallId } from '../values/ids.js';
+import type { ConversationId, ToolCallId, TurnId } from '../values/ids.js';
 
 /** The place in the log of another conversation, of the same tenant, from whose state a conversation began. */
 export interface ForkOrigin {
@@ -36,6 +36,25 @@ export interface ForkCut {
   readonly atSeq: number;
   readonly reopen: readonly ToolCallId[];
 }
+
+/** A turn of a log that is to be played again. Absent: the newest in which a model has answered. */
+export interface WhatIfTurn {
+  /** Generation of the log, from 1. */
+  readonly generation: number;
+  readonly turnId?: TurnId | undefined;
+}
+
+/** The outcome of a look at such a turn. */
+export type WhatIfPoint =
+  | {
+      readonly turnId: TurnId;
+      readonly agent: string;
+      /** Start of the conversation, ISO 8601. */
+      readonly startedAt: string;
+      /** The end of the log. */
+      readonly throughSeq: number;
+    }
+  | { readonly problems: readonly FieldProblem[] };
 
 /** The outcome of a look at such a place: what a fork from there begins with, or why there can be none. */
 export type ForkPoint =

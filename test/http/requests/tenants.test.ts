@@ -29,6 +29,8 @@ const ROUTES: readonly Route[] = [
   ['POST', '/v1/conversations/:id/close', {}],
   ['POST', '/v1/conversations/:id/fork', { generation: 1, atSeq: 5 }],
   ['GET', '/v1/conversations/:id/export'],
+  ['POST', '/v1/conversations/:id/what-if', { agent: 'support' }],
+  ['GET', '/v1/conversations/:id/what-if/:whatIfId'],
   ['POST', '/v1/conversations/:id/blobs', {}],
   ['GET', '/v1/conversations/:id/blobs/:blobId'],
   ['GET', '/v1/conversations/:id/events'],
@@ -75,7 +77,8 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
       },
     });
   const gone = (call: { workflowId: string }): never => {
-    reached.add(call.workflowId.replace('conversation:', ''));
+    const [, tenant, conversationId] = call.workflowId.split(':');
+    reached.add(`${tenant}:${conversationId}`);
     throw new WorkflowNotFoundError('not found', call.workflowId, undefined);
   };
   const { client } = fakeTemporal({

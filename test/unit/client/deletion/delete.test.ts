@@ -7,10 +7,10 @@ import { promise } from '../../../support/promise.js';
 const KEY = { tenant: 'default', conversationId: 'c-1' };
 const RUN = { runId: 'run-1', firstRunId: 'run-1', isRunning: false };
 
-/** A server that has a run and triggers, and forgets as many requests to remove the run as the test says. */
-function server({ forgets = 0, isDeleted = true, lateTriggers = 0 }) {
+/** A server that has a run, triggers and what-ifs, and forgets as many requests to remove the run as the test says. */
+function server({ forgets = 0, isDeleted = true, lateTriggers = 0, lateWhatIfs = 0 }) {
   const asked: string[] = [];
-  let [runs, triggers] = [forgets + 1, lateTriggers];
+  let [runs, triggers, whatIfs] = [forgets + 1, lateTriggers, lateWhatIfs];
   const parts = {
     gateway: { toConversationError: (error: unknown) => error },
     executions: {
@@ -27,6 +27,12 @@ function server({ forgets = 0, isDeleted = true, lateTriggers = 0 }) {
         asked.push('triggers');
         triggers -= 1;
         return Promise.resolve(triggers >= 0);
+      },
+    },
+    whatIfs: {
+      removeAll: () => {
+        whatIfs -= 1;
+        return Promise.resolve(whatIfs >= 0);
       },
     },
     deletions: {
@@ -58,6 +64,15 @@ describe('a deletion', promise('G253'), () => {
 
   it('is not finished at once, because new runs of triggers may not be listed yet', async () => {
     const { asked, parts } = server({ forgets: -1, lateTriggers: 2 });
+    await deleteConversation(parts, KEY);
+    await deleteConversation(parts, KEY, { resumes });
+    expect(asked).not.toContain('finish');
+    await deleteConversation(parts, KEY, { resumes });
+    expect(asked).toContain('finish');
+  });
+
+  it('is not finished while a what-if is left, because one that began late may not be listed yet', async () => {
+    const { asked, parts } = server({ forgets: -1, lateWhatIfs: 2 });
     await deleteConversation(parts, KEY);
     await deleteConversation(parts, KEY, { resumes });
     expect(asked).not.toContain('finish');

@@ -1,0 +1,178 @@
+/** Plays recorded turns again with another prompt or model: begins it, and reads the steps side by side. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { WhatIfPoint } from '../../protocol/forks/forks.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { idProblem, REUSED, requestIdProblem } from '../../protocol/values/ids.js';
+import { canonicalJson } from '../../protocol/values/json.js';
+import {
+  DEFAULT_WHAT_IF_STEPS,
+  MAX_WHAT_IF_INSTRUCTIONS,
+  MAX_WHAT_IF_STEPS,
+  type WhatIfInput,
+  whatIfProblem,
+} from '../../protocol/workflow/what-if.js';
+import { checkedMs, checkTexts } from '../api/checks.js';
+import { ConversationError, invalidField } from '../api/errors.js';
+import type { WhatIf, WhatIfOptions, WhatIfReport } from '../api/what-if-types.js';
+import { pauseFor } from '../temporal/waiting.js';
+import type { WhatIfRuns } from '../what-ifs/runs.js';
+import { findServedAgent, listAgents } from './agents.js';
+import type { SendingParts } from './sending.js';
+import { DEFAULT_RESULT_TIMEOUT } from './turn.js';
+
+/** Milliseconds between two looks at a what-if that runs. */
+const FIRST_PAUSE_MS = 50;
+const LAST_PAUSE_MS = 1_000;
+const MAX_NAME_CHARS = 200;
+
+export interface WhatIfParts extends SendingParts {
+  readonly whatIfs: WhatIfRuns;
+}
+
+/** @throws {ConversationError} invalid_request with every field that breaks a rule */
+export function checkWhatIf(options: WhatIfOptions): void {
+  const { turnId, generation, agent, model, instructions, requestId } = options;
+  const problems: FieldProblem[] = [];
+  const refuse = (field: string, given: unknown, message: string | undefined): void => {
+    if (given !== undefined && message !== undefined) problems.push({ path: `/${field}`, message });
+  };
+  refuse('turnId', turnId, nameProblem(turnId));
+  refuse('generation', generation, wholeProblem(generation));
+  refuse('agent', agent, idProblem('agent', agent));
+  refuse('model', model, nameProblem(model));
+  if (instructions === undefined) refuse('instructions', options, whatIfProblem(options));
+  else refuse('instructions', instructions, instructionsProblem(instructions));
+  const { maxSteps } = options;
+  refuse('maxSteps', maxSteps, wholeProblem(maxSteps, MAX_WHAT_IF_STEPS));
+  refuse('requestId', requestId, requestIdProblem('requestId', requestId));
+  if (problems.length > 0) throw invalid(problems);
+  checkTexts({ turnId, model, instructions, requestId });
+}
+
+function nameProblem(value: unknown): string | undefined {
+  const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS;
+  return isName ? undefined : `must be a text of 1 to ${MAX_NAME_CHARS} characters`;
+}
+
+function wholeProblem(value: unknown, most = Number.MAX_SAFE_INTEGER): string | undefined {
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most) return undefined;
+  const range = most === Number.MAX_SAFE_INTEGER ? 'from 1' : `from 1 to ${most}`;
+  return `must be a whole number ${range}`;
+}
+
+function instructionsProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return 'must be a text that is not blank';
+  return value.length <= MAX_WHAT_IF_INSTRUCTIONS
+    ? undefined
+    : `must have at most ${MAX_WHAT_IF_INSTRUCTIONS} characters`;
+}
+
+function invalid(problems: readonly FieldProblem[]): ConversationError {
+  const [first] = problems;
+  const detail = first === undefined ? '' : `: ${first.path.slice(1)} ${first.message}`;
+  return new ConversationError('invalid_request', `The turn cannot be played again${detail}`, {
+    problems,
+  });
+}
+
+/** @throws errors of Temporal and of the store; {ConversationError} see `Conversation.whatIf` */
+export async function startWhatIf(
+  parts: WhatIfParts,
+  options: WhatIfOptions,
+  { generation: newest = 1, startedAt: ofNow }: ConversationSnapshot,
+): Promise<WhatIf> {
+  const { key, gateway, stamp, whatIfs } = parts;
+  const { generation = newest } = options;
+  const point = await pointOf(parts, options, generation);
+  const { requestId, actor, ...asked } = options;
+  const { model, instructions, maxSteps = DEFAULT_WHAT_IF_STEPS, agent = point.agent } = asked;
+  await checkServed(parts, { agent, model });
+  const { startedAt, turnId, throughSeq } = point;
+  const whatIfId = idOf(ofNow, requestId);
+  const input: WhatIfInput = {
+    ...{ ...key, whatIfId, startedAt, generation, turnId, throughSeq, agent, maxSteps },
+    ...(model === undefined ? {} : { model }),
+    ...(instructions === undefined ? {} : { instructions }),
+    actor: stamp(actor),
+  };
+  const digest = digestOf(canonicalJson(asked));
+  const isNew = await whatIfs.start(input, { taskQueue: gateway.taskQueue, digest, ofNow });
+  const known = isNew ? undefined : await whatIfs.find(key, whatIfId);
+  if (known !== undefined && known.memo.digest !== digest) throw invalid([REUSED]);
+  const { conversationId } = key;
+  return {
+    ...{ whatIfId, conversationId, duplicate: !isNew },
+    ...{ turnId: known?.memo.turnId ?? turnId, agent: known?.memo.agent ?? agent },
+    result: async ({ timeout, signal } = {}) => {
+      const timeoutMs = checkedMs('timeout', timeout ?? DEFAULT_RESULT_TIMEOUT);
+      const deadline = Date.now() + timeoutMs;
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+        const report = await readWhatIf(parts, whatIfId, ofNow);
+        const isLate = Date.now() >= deadline || signal?.aborted === true;
+        if (report.state !== 'running' || isLate) return report;
+        await pauseFor(Math.min(pause, deadline - Date.now()), signal);
+      }
+    },
+  };
+}
+
+async function pointOf(
+  { key, reader }: WhatIfParts,
+  { turnId }: WhatIfOptions,
+  generation: number,
+): Promise<Extract<WhatIfPoint, { readonly turnId: string }>> {
+  if (reader.whatIfPoint === undefined)
+    throw new ConversationError('store_unavailable', 'A what-if needs the event log');
+  const point = await reader.whatIfPoint(key, { generation, turnId });
+  if (point === undefined)
+    throw invalidField('/generation', 'must be a generation of the log of the conversation');
+  if ('problems' in point) throw invalid(point.problems);
+  return point;
+}
+
+/** @throws {ConversationError} unknown_agent, agent_not_served; invalid_request naming the models */
+async function checkServed(
+  { agents }: WhatIfParts,
+  { agent, model }: { readonly agent: string; readonly model: string | undefined },
+): Promise<void> {
+  await findServedAgent(agents, agent);
+  if (model === undefined) return;
+  const served = (await listAgents(agents)).filter((one) => one.notServedSince === undefined);
+  const models = [...new Set(served.map((one) => one.model))].toSorted();
+  if (!models.includes(model))
+    throw invalidField(
+      '/model',
+      `must be the model of an agent that is served: ${models.join(', ')}`,
+    );
+}
+
+/** A repeat under the same request id finds the what-if of the first, in this conversation alone. */
+function idOf(startedAt: string, requestId: string | undefined): string {
+  if (requestId === undefined) return `w-${randomUUID()}`;
+  return `w-${digestOf(`${startedAt}\n${requestId}`).slice(0, 32)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * @param startedAt start of the conversation that has the id now
+ * @throws {ConversationError} unknown_what_if, also for one of a conversation that was deleted; errors of Temporal
+ */
+export async function readWhatIf(
+  { key, gateway, whatIfs }: WhatIfParts,
+  whatIfId: string,
+  startedAt: string,
+): Promise<WhatIfReport> {
+  const isId = idProblem('whatIfId', whatIfId) === undefined;
+  const run = isId ? await whatIfs.find(key, whatIfId) : undefined;
+  if (run?.memo.startedAt !== startedAt)
+    throw new ConversationError('unknown_what_if', `No what-if "${whatIfId}" of this conversation`);
+  const { digest: _ofRequest, startedAt: _ofConversation, ...about } = run.memo;
+  const report = { whatIfId, conversationId: key.conversationId, ...about };
+  if (run.state === 'over') return { ...report, ...run.result };
+  const warning = run.isWaiting ? { warning: await gateway.noWorkerText() } : {};
+  return { ...report, state: 'running', ...warning };
+}

@@ -1,0 +1,171 @@
+/** The workflows of what-ifs on the server, which keeps their results for its retention. Safe to repeat. */
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  UPDATE_DEADLINE_MS,
+  WORKFLOW_TASK_TIMEOUT_MS,
+} from '../../protocol/limits/service-limits.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { WHAT_IF_WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+import {
+  type WhatIfInput,
+  type WhatIfResult,
+  whatIfPrefixOf,
+  whatIfWorkflowId,
+} from '../../protocol/workflow/what-if.js';
+import { GRPC, grpcCodeOf } from '../temporal/errors.js';
+import { MAX_FAIRNESS_KEY_BYTES } from '../temporal/start-options.js';
+
+/** Describes a what-if without a worker. */
+export interface WhatIfMemo extends Pick<WhatIfInput, 'generation' | 'agent'> {
+  /** Start of the conversation that had the id when the what-if was begun. */
+  readonly startedAt: string;
+  readonly turnId: TurnId;
+  readonly model?: string;
+  /** Digest of the request: another request under the same id has another one. */
+  readonly digest: string;
+}
+
+export type WhatIfRun = { readonly memo: WhatIfMemo } & (
+  | {
+      readonly state: 'running';
+      /** No worker has taken its next task. */
+      readonly isWaiting: boolean;
+    }
+  | { readonly state: 'over'; readonly result: WhatIfResult }
+);
+
+const NO_STEPS = { steps: [], usage: { inputTokens: 0, outputTokens: 0 } };
+
+type WhatIfWorkflow = (input: WhatIfInput) => Promise<WhatIfResult>;
+
+export class WhatIfRuns {
+  readonly #temporal: Client;
+
+  constructor(temporal: Client) {
+    this.#temporal = temporal;
+  }
+
+  /**
+   * Durable as soon as it returns, with or without a worker. False when there is one of that id. `ofNow`: start of the
+   * conversation that has the id now, also where an older generation of its log is read.
+   */
+  async start(
+    input: WhatIfInput,
+    about: { readonly taskQueue: string; readonly digest: string; readonly ofNow: string },
+  ): Promise<boolean> {
+    const { tenant, conversationId, whatIfId, generation, agent, turnId, model } = input;
+    const { taskQueue, digest, ofNow: startedAt } = about;
+    const memo: WhatIfMemo = {
+      ...{ startedAt, generation, agent, turnId, digest },
+      ...(model === undefined ? {} : { model }),
+    };
+    try {
+      await this.#within(() =>
+        this.#temporal.workflow.start<WhatIfWorkflow>(WHAT_IF_WORKFLOW_TYPE, {
+          workflowId: whatIfWorkflowId(input, whatIfId),
+          taskQueue,
+          args: [input],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+          staticSummary: `what if: ${conversationId}`,
+          memo: { ...memo },
+          priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+
+  /** Undefined when the server has none of that id (any more). Needs no worker. */
+  async find(key: ConversationKey, whatIfId: string): Promise<WhatIfRun | undefined> {
+    const workflowId = whatIfWorkflowId(key, whatIfId);
+    const run = await this.#ifThere(() => this.#temporal.workflow.getHandle(workflowId).describe());
+    const memo = memoOf(run?.memo);
+    if (run === undefined || memo === undefined) return undefined;
+    if (['RUNNING', 'PAUSED'].includes(run.status.name))
+      return { memo, state: 'running', isWaiting: isWaiting(run) };
+    const result = await this.#ifThere(() => this.#resultOf(workflowId, run.runId));
+    return result === undefined ? undefined : { memo, state: 'over', result };
+  }
+
+  /**
+   * Removes all of a conversation, or of a tenant, with their histories; those that run are ended. False when the server
+   * had none. By visibility, which may lag behind by moments.
+   */
+  async removeAll(of: Parameters<typeof whatIfPrefixOf>[0]): Promise<boolean> {
+    const { namespace } = this.#temporal.options;
+    const prefix = whatIfPrefixOf(of);
+    const query = `WorkflowType = '${WHAT_IF_WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${prefix}'`;
+    let hadAny = false;
+    for await (const { workflowId, runId } of this.#temporal.workflow.list({ query })) {
+      if (!workflowId.startsWith(prefix)) continue;
+      const workflowExecution = { workflowId, runId };
+      const asked = await this.#ifThere(() =>
+        this.#temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
+      );
+      hadAny ||= asked !== undefined;
+    }
+    return hadAny;
+  }
+
+  async #resultOf(workflowId: string, runId: string): Promise<WhatIfResult> {
+    try {
+      return await this.#temporal.workflow.getHandle<WhatIfWorkflow>(workflowId, runId).result();
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      return { state: 'failed', error: errorOf(error), ...NO_STEPS };
+    }
+  }
+
+  /** Undefined when the server does not have the run (any more). */
+  async #ifThere<Value>(call: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await this.#within(call);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError || grpcCodeOf(error) === GRPC.notFound)
+        return undefined;
+      throw error;
+    }
+  }
+
+  async #within<Value>(call: () => Promise<Value>): Promise<Value> {
+    return await this.#temporal.withDeadline(Date.now() + UPDATE_DEADLINE_MS, call);
+  }
+}
+
+/** A run that failed by itself, or that was ended from outside. */
+function errorOf({ cause }: WorkflowFailedError): {
+  readonly code: string;
+  readonly message: string;
+} {
+  if (cause instanceof ApplicationFailure)
+    return { code: cause.type ?? 'internal', message: cause.message };
+  return { code: 'internal', message: 'The run was ended from outside' };
+}
+
+/** Whether a task has been offered and no worker has taken it. */
+function isWaiting({ raw }: WorkflowExecutionDescription): boolean {
+  const { pendingWorkflowTask: task, pendingActivities = [] } = raw;
+  // 1 is `SCHEDULED` for tasks of both kinds: the client does not export the enums.
+  return task?.state === 1 || (pendingActivities ?? []).some(({ state }) => state === 1);
+}
+
+function memoOf(memo: unknown): WhatIfMemo | undefined {
+  const isOne =
+    isRecord(memo) &&
+    typeof memo['startedAt'] === 'string' &&
+    typeof memo['turnId'] === 'string' &&
+    typeof memo['digest'] === 'string';
+  return isOne ? (memo as unknown as WhatIfMemo) : undefined;
+}

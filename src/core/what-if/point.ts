@@ -1,0 +1,32 @@
+/** Finds the turn of a log that is to be played again, or why it cannot be. Pure. */
+import type { WhatIfPoint, WhatIfTurn } from '../../protocol/forks/forks.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { recordedTurnOf } from './recorded.js';
+
+/** Undefined when the log is empty. */
+export async function whatIfPointOf(
+  events: AsyncIterable<CanonicalEvent>,
+  { turnId }: Pick<WhatIfTurn, 'turnId'>,
+): Promise<WhatIfPoint | undefined> {
+  let isEmpty = true;
+  const turn = await recordedTurnOf(
+    (async function* () {
+      for await (const event of events) {
+        isEmpty = false;
+        yield event;
+      }
+    })(),
+    { turnId },
+  );
+  if (isEmpty) return undefined;
+  if (turn === undefined)
+    return refused('must be a turn of the conversation in which a model has answered');
+  if (turn.isHandedOver)
+    return refused('must be a turn that one agent has answered: this one was passed on');
+  const { agent, startedAt, lastSeq: throughSeq } = turn;
+  return { turnId: turn.turnId, agent, startedAt, throughSeq };
+}
+
+function refused(message: string): WhatIfPoint {
+  return { problems: [{ path: '/turnId', message }] };
+}
