@@ -25,7 +25,7 @@ function textOf(file: string): string {
 }
 
 test('each run of each scenario has a kept history', () => {
-  const names = [...SCENARIOS.flatMap(historiesOf), 'trigger'];
+  const names = [...SCENARIOS.flatMap(historiesOf), 'trigger', 'what-if'];
   expect(files.toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
 });
 

@@ -36,7 +36,7 @@ export interface WhatIf {
    * Waits for its end; when the time is up, the state is `running`.
    * @throws {ConversationError} unknown_what_if once the conversation is deleted, temporal_unreachable
    */
-  result(options?: Pick<ResultOptions, 'timeout' | 'signal'>): Promise<WhatIfReport>;
+  readonly result: (options?: Pick<ResultOptions, 'timeout' | 'signal'>) => Promise<WhatIfReport>;
 }
 
 /** State of a what-if: `running`, or its end with the steps side by side. */

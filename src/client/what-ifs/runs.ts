@@ -154,11 +154,14 @@ function errorOf({ cause }: WorkflowFailedError): {
   return { code: 'internal', message: 'The run was ended from outside' };
 }
 
+/** State of a pending task, of a workflow or an activity, as a number: the client does not export the enums. */
+const SCHEDULED = 1;
+
 /** Whether a task has been offered and no worker has taken it. */
 function isWaiting({ raw }: WorkflowExecutionDescription): boolean {
-  const { pendingWorkflowTask: task, pendingActivities = [] } = raw;
-  // 1 is `SCHEDULED` for tasks of both kinds: the client does not export the enums.
-  return task?.state === 1 || (pendingActivities ?? []).some(({ state }) => state === 1);
+  const { pendingWorkflowTask, pendingActivities } = raw;
+  const tasks = [pendingWorkflowTask, ...(pendingActivities ?? [])];
+  return tasks.some((task) => Number(task?.state) === SCHEDULED);
 }
 
 function memoOf(memo: unknown): WhatIfMemo | undefined {

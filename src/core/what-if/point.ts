@@ -8,17 +8,17 @@ export async function whatIfPointOf(
   events: AsyncIterable<CanonicalEvent>,
   { turnId }: Pick<WhatIfTurn, 'turnId'>,
 ): Promise<WhatIfPoint | undefined> {
-  let isEmpty = true;
+  const read = { events: 0 };
   const turn = await recordedTurnOf(
     (async function* () {
       for await (const event of events) {
-        isEmpty = false;
+        read.events += 1;
         yield event;
       }
     })(),
     { turnId },
   );
-  if (isEmpty) return undefined;
+  if (read.events === 0) return undefined;
   if (turn === undefined)
     return refused('must be a turn of the conversation in which a model has answered');
   if (turn.isHandedOver)

@@ -77,8 +77,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
       },
     });
   const gone = (call: { workflowId: string }): never => {
-    const [, tenant, conversationId] = call.workflowId.split(':');
-    reached.add(`${tenant}:${conversationId}`);
+    reached.add(call.workflowId.split(':').slice(1, 3).join(':'));
     throw new WorkflowNotFoundError('not found', call.workflowId, undefined);
   };
   const { client } = fakeTemporal({

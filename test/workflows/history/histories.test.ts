@@ -6,7 +6,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { defineAgent } from '../../../src/index.js';
-import { says, script } from '../../../src/model/scripted/scripted.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { whatIfWorkflowId } from '../../../src/protocol/workflow/what-if.js';
+import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
 import { runsOf, soon } from '../../support/engine/triggers.js';
@@ -41,6 +43,24 @@ test('a run of a trigger replays', async () => {
   await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
   expectNeutral(json);
   keep('trigger', json);
+});
+
+test('a what-if replays', async () => {
+  const id = 'recorded-what-if';
+  const lookUp = calls('stock', { item: 'tea' });
+  const model = script(lookUp, says('much'), lookUp, says('enough'));
+  const engine = await startEngine({
+    ...{ agents: [shop(model)], services: ledger(), taskQueue: id },
+  });
+  const talk = engine.begin(id);
+  await engine.say(talk, 'hello');
+  const { whatIfId, result } = await talk.whatIf({ instructions: 'Be brief.', requestId: id });
+  expect(await result()).toMatchObject({ state: 'ended' });
+  const workflowId = whatIfWorkflowId({ tenant: talk.tenant, conversationId: id }, whatIfId);
+  const json = neutralJson(await engine.temporal.workflow.getHandle(workflowId).fetchHistory());
+  await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
+  expectNeutral(json);
+  keep('what-if', json);
 });
 
 test.each(SCENARIOS)('a conversation replays: $name', async (scenario) => {
