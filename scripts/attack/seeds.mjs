@@ -60,6 +60,7 @@ export async function plant({ url, secret, receiverUrl }) {
     const { events } = await call('GET', `/conversations/${keeper}/events`);
     return events.find(({ type }) => type === 'turn_ended')?.seq;
   });
+  const whatIf = await call('POST', `/conversations/${keeper}/what-if`, { agent: 'greeter' });
   const { blob } = await call('POST', `/conversations/${keeper}/blobs`, { any: 'file' });
   const triggers = await many(async (nth) => {
     const trigger = {
@@ -101,7 +102,7 @@ export async function plant({ url, secret, receiverUrl }) {
   });
   return seedsOf({
     ...{ idle, approvals, bulk, renders, steps, claimed, rules },
-    ...{ atSeq, blob, triggers, spaces, shown, webhooks },
+    ...{ atSeq, whatIf, blob, triggers, spaces, shown, webhooks },
   });
 }
 
@@ -115,7 +116,7 @@ async function until(what, look) {
 
 /** Streams are cut by the tool's time limit, and deletions use up what they name. */
 function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...others }) {
-  const { atSeq, blob, triggers, spaces, shown, webhooks } = others;
+  const { atSeq, whatIf, blob, triggers, spaces, shown, webhooks } = others;
   const conversation = (ids) => ids.map((id) => ({ path: { id } }));
   const [keeper, ...spare] = idle;
   const half = Math.floor(spare.length / 2);
@@ -162,6 +163,8 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     [`GET ${of}/rules`]: at(rules, ['id']),
     [`GET ${of}/triggers`]: kept,
     [`POST ${of}/fork`]: kept.map((one) => ({ ...one, body: { generation: 1, atSeq } })),
+    [`POST ${of}/what-if`]: kept.map((one) => ({ ...one, body: { agent: 'greeter' } })),
+    [`GET ${of}/what-if/{whatIfId}`]: [{ path: { id: keeper, whatIfId: whatIf.whatIfId } }],
     [`POST ${of}/messages`]: kept.map((one) => ({
       ...one,
       body: { text: 'hello', onBusy: 'queue' },

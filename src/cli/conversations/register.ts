@@ -8,6 +8,7 @@ import type { ListFlags } from './list-command.js';
 import type { ActorFlags, CommonFlags } from './opened.js';
 import type { PendingFlags } from './pending-command.js';
 import type { ExportFlags, TailFlags } from './tail-command.js';
+import type { WhatIfFlags } from './what-if-command.js';
 
 function count(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
@@ -35,6 +36,7 @@ export function addConversationCommands(program: Command): void {
   addReading(reading);
   addPending(writing);
   addWriting(writing);
+  addPlaying(writing);
 }
 
 function onConversations(program: Command, usage: string, description: string): Command {
@@ -130,14 +132,6 @@ function addWriting(asPerson: Add): void {
       const { runResolve } = await import('./answer-command.js');
       await runResolve(ref, flags);
     });
-  asPerson('fork <id>', 'Begin a conversation with the state of another one at a finished step')
-    .option('--at <generation-seq>', 'the place in the log, such as 1-42 (default: its end)')
-    .option('--reopen <callId>', 'a call that waits anew; may be repeated', gathered)
-    .option('--id <id>', 'id of the fork')
-    .action(async (id: string, flags: ForkFlags) => {
-      const { runFork } = await import('./fork-command.js');
-      await runFork(id, flags);
-    });
   asPerson('cancel <id>', 'Stop the running turn')
     .option('--turn <turnId>', 'only this turn')
     .option('--reason <text>', 'why')
@@ -149,4 +143,31 @@ function addWriting(asPerson: Add): void {
     const { runClose } = await import('./answer-command.js');
     await runClose(id, flags);
   });
+}
+
+function addPlaying(asPerson: Add): void {
+  asPerson('fork <id>', 'Begin a conversation with the state of another one at a finished step')
+    .option('--at <generation-seq>', 'the place in the log, such as 1-42 (default: its end)')
+    .option('--reopen <callId>', 'a call that waits anew; may be repeated', gathered)
+    .option('--id <id>', 'id of the fork')
+    .action(async (id: string, flags: ForkFlags) => {
+      const { runFork } = await import('./fork-command.js');
+      await runFork(id, flags);
+    });
+  asPerson('what-if <id>', 'Play a turn again with another prompt or model; no tool runs')
+    .option('--turn <turnId>', 'the turn (default: the newest that a model has answered)')
+    .option('--instructions <text>', 'in place of the instructions of the agent')
+    .option('--agent <name>', 'the agent whose instructions, tools and model are used')
+    .option('--model <name>', 'the model of another agent')
+    .option('--max-steps <n>', 'model calls at most, up to 20', count)
+    .option('--request-id <id>', 'names the what-if: repeated under its name, it is one')
+    .option('--wait <seconds>', 'how long to wait for its end', seconds, 120)
+    .addHelpText(
+      'after',
+      '\nPrints each step, recorded and new. Each costs a model call.\nExample: npx colloquy what-if order-42 --instructions "Answer in one sentence."',
+    )
+    .action(async (id: string, flags: WhatIfFlags) => {
+      const { runWhatIf } = await import('./what-if-command.js');
+      await runWhatIf(id, flags);
+    });
 }

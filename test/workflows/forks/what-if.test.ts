@@ -95,17 +95,17 @@ test('it waits for a worker, goes on with another one behind its finished steps,
   const request = { instructions: 'Be brief.', requestId: randomUUID() };
   const begun = await talk.whatIf(request);
   const waiting = await until('it waits', () => talk.whatIfReport(begun.whatIfId));
-  expect(waiting).toMatchObject({ state: 'running', warning: expect.stringContaining('worker') });
+  expect(waiting).toMatchObject({
+    state: 'running',
+    warning: expect.stringContaining('worker') as string,
+  });
   await engine.startWorker();
   await until('the model hangs', () => model.requests.length === 5);
   await engine.stopWorker();
   await engine.startWorker();
   const again = await talk.whatIf(request);
   expect(again).toMatchObject({ whatIfId: begun.whatIfId, duplicate: true });
-  expect(await again.result()).toMatchObject({
-    state: 'ended',
-    usage: { inputTokens: expect.any(Number) },
-  });
+  expect(await again.result()).toMatchObject({ state: 'ended', reason: 'answered' });
   // One call of the model was lost with its worker.
   expect(model.requests).toHaveLength(3 + 4);
   expect(services.runs).toHaveLength(2);

@@ -1,0 +1,184 @@
+/** Recorded turns that are played again over HTTP: who may ask for it, with which values, and what a repeat gets. */
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Identity } from '../../../src/http/identity/identity.js';
+import { createStoreReader } from '../../../src/projection/index.js';
+import type { WhatIfInput } from '../../../src/protocol/workflow/what-if.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import type { FakeCall } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
+import { promise } from '../../support/promise.js';
+import { problemOf } from '../../support/samples/problems.js';
+import { sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+const DONE = {
+  state: 'ended',
+  reason: 'answered',
+  steps: [],
+  usage: { inputTokens: 1, outputTokens: 1 },
+};
+
+/** `c-1` with an answer of the model behind its first turn. */
+function log() {
+  const events = sampleLog('c-1');
+  const { seq = 0, at = '' } = events.find(({ type }) => type === 'turn_started') ?? {};
+  const said = {
+    ...{ type: 'assistant_message' as const, seq: seq + 1, at, turnId: TURN, step: 1 },
+    ...{ messageId: 'm_2', parts: [{ type: 'text' as const, text: 'Hi' }] },
+  };
+  const later = events.slice(seq).map((event) => ({ ...event, seq: event.seq + 1 }));
+  return [...events.slice(0, seq), said, ...later];
+}
+
+interface Given {
+  readonly identity?: Partial<Identity>;
+  readonly status?: string;
+  readonly result?: (call: FakeCall) => unknown;
+  readonly raw?: object;
+}
+
+async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Given = {}) {
+  const { log: store } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => store.close());
+  const key = { tenant: 'default', conversationId: 'c-1' };
+  await store.append({ ...key, runId: 'r-1', events: log() });
+  const starts: FakeCall[] = [];
+  const start = (call: FakeCall): undefined => {
+    if (starts.some(({ workflowId }) => workflowId === call.workflowId))
+      throw new WorkflowExecutionAlreadyStartedError('exists', call.workflowId, 'whatIf');
+    starts.push(call);
+  };
+  const describeRun = ({ workflowId }: FakeCall): unknown => {
+    const found = starts.find((call) => call.workflowId === workflowId);
+    if (found === undefined) throw new WorkflowNotFoundError('none', workflowId, undefined);
+    return { status: { name: status }, runId: 'run-1', memo: found.options['memo'], raw };
+  };
+  const reader = createStoreReader({ log: store, source: 'none' });
+  const started = await startHttpApp(
+    { start, describe: describeRun, result: result ?? (() => DONE) },
+    { reader, identify: () => ({ ...TESTING, ...identity }) },
+    { reader },
+  );
+  const ask = async (body: object, headers: Record<string, string> = {}) =>
+    await started.post('/v1/conversations/c-1/what-if', { instructions: 'X', ...body }, headers);
+  const inputs = (): readonly WhatIfInput[] => starts.map(({ input }) => input as WhatIfInput);
+  return { ...started, ask, starts, inputs };
+}
+
+const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
+
+describe('POST /v1/conversations/{id}/what-if', promise('G391'), () => {
+  it('begins one with the definition that is asked for, in the name of the caller', async () => {
+    const { ask, inputs, request } = await app();
+    const body = { turnId: TURN, generation: 1, agent: 'sales', model: 'scripted', maxSteps: 3 };
+    const response = await ask(body);
+    expect(response.status).toBe(202);
+    const begun = await bodyOf(response);
+    const { whatIfId } = begun;
+    expect(begun).toEqual({
+      ...{ whatIfId, conversationId: 'c-1', turnId: TURN, agent: 'sales', duplicate: false },
+    });
+    const path = `/v1/conversations/c-1/what-if/${String(whatIfId)}`;
+    expect(response.headers.get('location')).toBe(path);
+    expect(inputs()).toMatchObject([
+      {
+        ...{ ...body, tenant: 'default', conversationId: 'c-1', instructions: 'X' },
+        ...{ throughSeq: log().length, actor: { channel: 'api' } },
+      },
+    ]);
+    expect(await bodyOf(await request(path))).toEqual({
+      ...{ whatIfId, conversationId: 'c-1', turnId: TURN, generation: 1 },
+      ...{ agent: 'sales', model: 'scripted', ...DONE },
+    });
+  });
+
+  it('is one under one Idempotency-Key; the same key with other content is refused', async () => {
+    const { ask, starts } = await app();
+    const key = { 'idempotency-key': 'k-1' };
+    const first = await bodyOf(await ask({}, key));
+    expect(await bodyOf(await ask({}, key))).toEqual({ ...first, duplicate: true });
+    expect((await bodyOf(await ask({})))['whatIfId']).not.toBe(first['whatIfId']);
+    expect(await problemOf(await ask({ maxSteps: 2 }, key))).toMatchObject({ status: 422 });
+    expect(starts).toHaveLength(2);
+  });
+
+  it.each([
+    ['turnId', { turnId: 'gone' }, 'must be a turn of the conversation in which a model has'],
+    ['generation', { generation: 9 }, 'must be a generation of the log'],
+    ['agent', { agent: 'a b' }, 'may hold only letters'],
+    ['model', { model: 'gone' }, 'must be the model of an agent that is served: scripted'],
+    ['instructions', { instructions: ' ' }, 'must be a text that is not blank'],
+    ['instructions', { instructions: 'x'.repeat(50_001) }, 'must have at most 50000 characters'],
+    ['instructions', { instructions: '\ud800' }, 'must be well-formed Unicode text'],
+    ['maxSteps', { maxSteps: 21 }, 'must be a whole number from 1 to 20'],
+    ['prompt', { prompt: 'x' }, 'is not known here'],
+  ])('refuses a wrong value: %s', async (field, body, message) => {
+    const { ask, starts } = await app();
+    const response = await ask(body);
+    expect(response.status).toBe(422);
+    const errors = [{ path: `/${field}`, message: expect.stringContaining(message) as string }];
+    expect(await response.json()).toMatchObject({ errors });
+    expect(starts).toEqual([]);
+  });
+
+  it('refuses a request that changes nothing, and an agent that does not exist', async () => {
+    const { post, ask } = await app();
+    const nothing = await post('/v1/conversations/c-1/what-if', {});
+    expect(await problemOf(nothing)).toMatchObject({ status: 422 });
+    expect((await ask({ agent: 'gone' })).status).toBe(404);
+    expect((await post('/v1/conversations/c-9/what-if', { agent: 'sales' })).status).toBe(404);
+  });
+
+  it.each([
+    ['may not read', { rights: ['send'] }, 403],
+    ['may not send', { rights: ['read'] }, 403],
+    ['may use this conversation only', { conversation: 'c-1' }, 202],
+    ['may use another conversation only', { conversation: 'c-2' }, 404],
+    ['is of another tenant', { tenants: ['beta'] }, 404],
+  ] as const)('answers a caller who %s', async (_title, identity, status) => {
+    const { ask, starts } = await app({ identity });
+    expect((await ask({})).status).toBe(status);
+    expect(starts).toHaveLength(status === 202 ? 1 : 0);
+  });
+});
+
+describe('GET /v1/conversations/{id}/what-if/{whatIfId}', promise('G391'), () => {
+  const read = async (given: Given, id?: string) => {
+    const { ask, request } = await app(given);
+    const { whatIfId } = await bodyOf(await ask({}));
+    return await request(`/v1/conversations/c-1/what-if/${id ?? String(whatIfId)}`);
+  };
+
+  it('says that it runs, and that no worker has taken it', async () => {
+    const running = await bodyOf(await read({ status: 'RUNNING' }));
+    expect(running).toMatchObject({ state: 'running', turnId: TURN });
+    expect(running).not.toHaveProperty('warning');
+    const waits = { pendingWorkflowTask: { state: 1 } };
+    expect(await bodyOf(await read({ status: 'RUNNING', raw: waits }))).toMatchObject({
+      ...{ state: 'running', warning: expect.stringContaining('No worker polls') as string },
+    });
+  });
+
+  it('has the failure of one that was refused, or ended from outside', async () => {
+    const failed = (cause: Error | undefined) => () => {
+      throw new WorkflowFailedError('failed', cause, 'MAXIMUM_ATTEMPTS_REACHED');
+    };
+    const refused = ApplicationFailure.nonRetryable('no', 'invalid_request');
+    expect(await bodyOf(await read({ result: failed(refused) }))).toMatchObject({
+      ...{ state: 'failed', error: { code: 'invalid_request', message: 'no' } },
+    });
+    expect(await bodyOf(await read({ result: failed(undefined) }))).toMatchObject({
+      ...{ state: 'failed', error: { code: 'internal' } },
+    });
+  });
+
+  it.each(['x-1', 'a%20b', 'x:y'])('does not know any other: %s', async (id) => {
+    expect(await problemOf(await read({}, id))).toMatchObject({ code: 'unknown_what_if' });
+  });
+});
