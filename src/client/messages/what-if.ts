@@ -2,13 +2,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { WhatIfPoint } from '../../protocol/forks/forks.js';
+import { MAX_WHAT_IF_STEPS } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { idProblem, REUSED, requestIdProblem } from '../../protocol/values/ids.js';
 import { canonicalJson } from '../../protocol/values/json.js';
 import {
   DEFAULT_WHAT_IF_STEPS,
   MAX_WHAT_IF_INSTRUCTIONS,
-  MAX_WHAT_IF_STEPS,
   type WhatIfInput,
   whatIfProblem,
 } from '../../protocol/workflow/what-if.js';

@@ -120,6 +120,8 @@ export const MAX_RULE_MATCH_BYTES = 2 * 1024;
  * in its input.
  */
 export const MAX_EARLIER_RESULTS = 100;
+/** Model calls of one what-if. */
+export const MAX_WHAT_IF_STEPS = 20;
 /** Provider call ids longer than this are replaced by ids of the engine. */
 export const MAX_CALL_ID_CHARS = 128;
 

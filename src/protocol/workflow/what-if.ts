@@ -7,9 +7,8 @@ import type { Usage } from '../conversation/turns.js';
 import type { StampedActor } from '../values/actors.js';
 import type { ConversationKey, TurnId } from '../values/ids.js';
 
-/** Model calls of one what-if: each costs what a step of a turn costs, and their report is one payload. */
+/** Model calls of one what-if; the most are `MAX_WHAT_IF_STEPS`. */
 export const DEFAULT_WHAT_IF_STEPS = 10;
-export const MAX_WHAT_IF_STEPS = 20;
 /** Another system prompt; it is part of the input of each model call. */
 export const MAX_WHAT_IF_INSTRUCTIONS = 50_000;
 /** Answers that later model calls read, as JSON: with a recorded turn they are the input of one activity. */
