@@ -617,7 +617,7 @@ export const BREAKS = [
     test: 'test/http/operated/operations.test.ts',
   },
   {
-    promise: 'G391',
+    promise: 'G389',
     file: 'src/core/what-if/play.ts',
     line: "return this.#left.get(keyOf(call))?.shift() ?? 'not_recorded';",
     to: "return this.#left.get(keyOf(call))?.at(0) ?? 'not_recorded';",

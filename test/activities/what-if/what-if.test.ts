@@ -108,7 +108,7 @@ function setUp(response: ModelResponse | Error, deps: Partial<ActivityDeps<undef
   return { run, requests, callers, touched };
 }
 
-describe('a step of a what-if', promise('G391'), () => {
+describe('a step of a what-if', promise('G389'), () => {
   it('runs no tool, asks no plugin, and stores and publishes nothing', async () => {
     const { run, requests, touched, callers } = setUp(asks());
     const first = await run({ instructions: 'Be brief.' });

@@ -73,7 +73,7 @@ async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Gi
 
 const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
-describe('POST /v1/conversations/{id}/what-if', promise('G391'), () => {
+describe('POST /v1/conversations/{id}/what-if', promise('G389'), () => {
   it('begins one with the definition that is asked for, in the name of the caller', async () => {
     const { ask, inputs, request } = await app();
     const body = { turnId: TURN, generation: 1, agent: 'sales', model: 'scripted', maxSteps: 3 };
@@ -148,7 +148,7 @@ describe('POST /v1/conversations/{id}/what-if', promise('G391'), () => {
   });
 });
 
-describe('GET /v1/conversations/{id}/what-if/{whatIfId}', promise('G391'), () => {
+describe('GET /v1/conversations/{id}/what-if/{whatIfId}', promise('G389'), () => {
   const read = async (given: Given, id?: string) => {
     const { ask, request } = await app(given);
     const { whatIfId } = await bodyOf(await ask({}));

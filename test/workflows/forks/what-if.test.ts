@@ -42,7 +42,7 @@ async function unchanged(engine: Engine, talk: Conversation, log: string): Promi
 }
 
 test('a turn is played again with other instructions, and each step is shown beside the recorded one', {
-  ...promise('G391'),
+  ...promise('G389'),
 }, async () => {
   const { engine, talk, services, model, log } = await asked([], TEA, MILK, says('Plenty'));
   const begun = await talk.whatIf({ instructions: 'Be brief.' });
@@ -67,7 +67,7 @@ test('a turn is played again with other instructions, and each step is shown bes
 });
 
 test('the first call without a recorded result ends it, with another agent or another model', {
-  ...promise('G391'),
+  ...promise('G389'),
 }, async () => {
   const refund = calls('payments.refund', { paymentId: 'p', cents: 1 });
   const { agent, scripted } = rival(TEA, refund, MILK);
@@ -88,7 +88,7 @@ test('the first call without a recorded result ends it, with another agent or an
 });
 
 test('it waits for a worker, goes on with another one behind its finished steps, and a repeat finds it', {
-  ...promise('G391'),
+  ...promise('G389'),
 }, async () => {
   const { engine, talk, services, model, log } = await asked([], TEA, hangs(), MILK, says('x'));
   await engine.stopWorker();
@@ -119,7 +119,7 @@ test('it waits for a worker, goes on with another one behind its finished steps,
 });
 
 test('it is gone with its conversation, also where another one begins under the id', {
-  ...promise('G391'),
+  ...promise('G389'),
 }, async () => {
   const { engine, talk } = await asked([], says('Plenty'), says('new'));
   const begun = await talk.whatIf({ agent: 'shop' });

@@ -109,7 +109,7 @@ describe('a recorded turn', () => {
   });
 });
 
-describe('a call of a what-if gets', promise('G391'), () => {
+describe('a call of a what-if gets', promise('G389'), () => {
   it.each([
     ['the same calls', [asks(['stock', TEA], ['stock', MILK])], [[10, 20]]],
     ['another order, of fields as well', [asks(['stock', MILK], ['stock', TEA])], [[20, 10]]],
