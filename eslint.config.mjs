@@ -150,6 +150,7 @@ const FLOORS = {
   ],
   'compat/hsafa': [['documents'], ['routes']],
   'http/routes': [['service']],
+  react: [['words'], ['parts']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
   projection: [
     ['source'],
@@ -250,7 +251,7 @@ const imports = foldersUnder('src').flatMap((path) => {
   });
   return [
     {
-      files: [`src/${path}/*.ts`],
+      files: [`src/${path}/*.{ts,tsx}`],
       rules: rule([...allowed.packages, ...(allowed.only?.[subFolder] ?? [])]),
     },
     ...(allowed.schema === undefined

@@ -69,9 +69,12 @@ it('colloquy/browser/worklist exports these names', async () => {
   ]);
 });
 
-it('colloquy/react exports these hooks: adding one extends the public surface', async () => {
+it('colloquy/react exports these hooks and parts: adding one extends the public surface', async () => {
   expect(Object.keys((await import('colloquy/react')) as object).sort()).toEqual([
-    ...['useConversation', 'usePending', 'useWorklist'],
+    ...['Approval', 'EditForm', 'Form', 'FormField', 'Question', 'Values'],
+    ...['agoWords', 'changesOf', 'createHooks', 'durationWords', 'overSentence', 'problemSentence'],
+    ...['useClientTools', 'useConversation', 'useInputSchema', 'usePending', 'useWorklist'],
+    'verdictSentence',
   ]);
   const { exports, peerDependencies, peerDependenciesMeta } = JSON.parse(
     readFileSync(`${ROOT}package.json`, 'utf8'),

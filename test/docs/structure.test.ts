@@ -13,16 +13,18 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 function importsIn(...folders: readonly string[]): Imports {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|mjs)$/.test(file))
+      .filter((file) => /\.(tsx?|mjs)$/.test(file))
       .map((file) => join(folder, file)),
   );
   return new Map(
     files.map((file) => {
       const { importedFiles } = ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'));
       const own = importedFiles.filter(({ fileName }) => fileName.startsWith('.'));
-      const paths = own.map(({ fileName }) =>
-        normalize(join(dirname(file), fileName)).replace(/\.js$/, '.ts'),
-      );
+      const paths = own.map(({ fileName }) => {
+        const path = normalize(join(dirname(file), fileName));
+        const typed = path.replace(/\.js$/, '.ts');
+        return files.includes(`${typed}x`) ? `${typed}x` : typed;
+      });
       return [file, paths];
     }),
   );

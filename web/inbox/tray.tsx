@@ -1,8 +1,9 @@
 /** The answers of the person: those that are held, and the verdicts of the others, in words. */
+import type { Sentence } from 'colloquy/react';
 import { type ReactNode, useMemo } from 'react';
 import { useNow } from '../shared/now.js';
 import type { Outbox, OutgoingAnswer } from './model/outbox.js';
-import { answerSentence, groupSentence, type Sentence } from './model/words.js';
+import { answerSentence, groupSentence } from './model/words.js';
 
 const SHOWN = 5;
 const ACTS: Readonly<Record<string, string>> = {

@@ -46,7 +46,7 @@ describe('arguments', () => {
     await detail.getByText(/cents must be at least/).waitFor();
     expect(await detail.getByRole('button', { name: 'Approve with' }).isDisabled()).toBe(true);
     await cents.fill('5000');
-    expect(await detail.locator('.change').allTextContents()).toEqual([
+    expect(await detail.locator('.colloquy-change').allTextContents()).toEqual([
       expect.stringMatching(/^centsbefore: 7500 → after: 5000$/),
     ]);
     // The key of the list does not approve the arguments as they were.

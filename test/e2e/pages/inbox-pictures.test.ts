@@ -31,7 +31,7 @@ it.each(['light', 'dark'] as const)('the inbox, %s', async (colorScheme) => {
   const detail = await openCall(page, 'order-42');
   await page.keyboard.press('e');
   await detail.getByLabel('cents').fill('5000');
-  await detail.locator('.change').waitFor();
+  await detail.locator('.colloquy-change').waitFor();
   await picture(page, `inbox-${colorScheme}`);
   for (const id of ['order-43', 'order-51', 'order-77'])
     await row(page, id).getByRole('checkbox').check();

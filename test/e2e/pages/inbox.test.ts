@@ -39,7 +39,7 @@ describe('a person decides in the inbox', () => {
     await page.keyboard.type('keys-');
     await page.keyboard.press('Enter');
     await page.keyboard.press('j');
-    await page.locator('.detail .values').waitFor();
+    await page.locator('.detail .colloquy-values').waitFor();
     await page.locator('.row button:focus').waitFor();
     for (const key of ['Enter', 'Escape']) await page.keyboard.press(key);
     expect(await page.locator('.answer').count()).toBe(0);

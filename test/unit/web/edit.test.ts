@@ -2,7 +2,7 @@
 import type { Json } from 'colloquy/browser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changesOf, editedInput, editFields, enteredOf } from '../../../web/inbox/model/edit.js';
+import { changesOf, editedInput, editFields, enteredOf } from '../../../src/react/words/edit.js';
 import { promise } from '../../support/promise.js';
 
 const SCHEMA = {

@@ -2,16 +2,15 @@
 import type { Verdict } from 'colloquy/browser';
 import { describe, expect, it } from 'vitest';
 import { VERDICT_PRECEDENCE } from '../../../src/protocol/calls/resolutions.js';
-import { commandOf, GO, KEYS, matching } from '../../../web/inbox/model/keys.js';
-import { agoWords, deadlineState, durationWords } from '../../../web/inbox/model/times.js';
+import { agoWords, durationWords } from '../../../src/react/words/times.js';
 import {
-  extendSentence,
-  groupSentence,
-  newsSentence,
   overSentence,
   problemSentence,
   verdictSentence,
-} from '../../../web/inbox/model/words.js';
+} from '../../../src/react/words/verdicts.js';
+import { commandOf, GO, KEYS, matching } from '../../../web/inbox/model/keys.js';
+import { deadlineState } from '../../../web/inbox/model/times.js';
+import { extendSentence, groupSentence, newsSentence } from '../../../web/inbox/model/words.js';
 
 const NOW = Date.parse('2030-01-01T00:00:10.000Z');
 const AT = '2030-01-01T00:00:07.000Z';

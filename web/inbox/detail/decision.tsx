@@ -1,10 +1,10 @@
 /** The buttons of an approval. Enter presses none of them: a decision takes the space bar, a click, or a key of its own. */
 import type { Json, Resolution, Verdict } from 'colloquy/browser';
 import type { AgentManifest } from 'colloquy/browser/worklist';
+import { useInputSchema } from 'colloquy/react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import type { Session } from '../../session/session.js';
 import type { Draft } from '../hooks/drafts.js';
-import { useInputSchema } from '../hooks/use-agents.js';
 import { DECISION_ID, decisionOf } from '../hooks/use-inbox.js';
 import { notByEnter } from '../model/keys.js';
 import { EditForm } from './edit-form.js';

@@ -1,7 +1,7 @@
 /** One call: who asks for it and why, its arguments, and what the person may do. */
 import type { CallView, Json, PendingView, Resolution } from 'colloquy/browser';
 import type { WorklistItem } from 'colloquy/browser/worklist';
-import { useConversation, usePending } from 'colloquy/react';
+import { agoWords, overSentence, useConversation, usePending, Values } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { useNow } from '../../shared/now.js';
@@ -9,8 +9,6 @@ import type { Draft } from '../hooks/drafts.js';
 import { Deadline } from '../list/deadline.js';
 import type { OutgoingAnswer } from '../model/outbox.js';
 import type { Row } from '../model/rows.js';
-import { agoWords } from '../model/times.js';
-import { overSentence } from '../model/words.js';
 import { AnswerForm } from './answer-form.js';
 import { Before } from './before.js';
 import { Decision } from './decision.js';
@@ -18,7 +16,6 @@ import { Extend } from './extend.js';
 import { OutcomeForm } from './outcome-form.js';
 import { Rules } from './rules.js';
 import { Snooze } from './snooze.js';
-import { Values } from './values.js';
 
 export interface DetailProps {
   readonly session: Session;

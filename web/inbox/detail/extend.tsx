@@ -1,7 +1,8 @@
 /** Moves the deadline of a call. */
 import { ApiError, type BrowserConversation } from 'colloquy/browser';
+import type { Sentence } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
-import { extendSentence, type Sentence } from '../model/words.js';
+import { extendSentence } from '../model/words.js';
 
 const STEPS: readonly (readonly [string, string])[] = [
   ['15 minutes', '+15 min'],

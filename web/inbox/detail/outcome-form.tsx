@@ -1,9 +1,9 @@
 /** Reports what became of a run whose outcome is unknown, as the person has found it out. */
 import type { Json, Resolution } from 'colloquy/browser';
+import { FormField } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import type { Draft } from '../hooks/drafts.js';
 import { ANSWER_ID } from '../hooks/use-inbox.js';
-import { FormField } from './field.js';
 
 const RESULT = { name: 'result', type: 'json', title: 'It ran; its result as JSON' } as const;
 const ERROR = { name: 'error', type: 'text', title: 'It had no effect; why' } as const;

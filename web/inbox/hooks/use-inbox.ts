@@ -114,7 +114,7 @@ function actsOf(parts: Parts): Acts {
     approve: ifMayAnswer(() => {
       if (selected.size > 0) look({ dialog: 'approve' });
       else if (row !== undefined && drafts.draftOf(row.item.ref).edit !== undefined)
-        focusIn(`#${EDIT_ID} .good`);
+        focusIn(`#${EDIT_ID} .colloquy-approve`);
       else approveOpen(parts);
     }),
     edit: ifMayAnswer(() => document.querySelector<HTMLElement>(`#${DECISION_ID} .edit`)?.click()),

@@ -1,10 +1,10 @@
 /** The rows of the list. Only those that are seen are in the document, so 10,000 are as fast as ten. */
 import type { WorklistItem } from 'colloquy/browser/worklist';
+import { agoWords } from 'colloquy/react';
 import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { useCoarseNow } from '../../shared/now.js';
 import { useShownRows } from '../../shared/shown-rows.js';
 import { nameOf, type Row } from '../model/rows.js';
-import { agoWords } from '../model/times.js';
 import { Deadline } from './deadline.js';
 
 const ROW_PX = 92;

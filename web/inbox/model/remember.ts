@@ -1,7 +1,7 @@
 /** Decisions that are remembered for later calls: as a person chooses them, and in words. Pure. */
 import type { Json, Remember, Rule } from 'colloquy/browser';
 import { MAX_RULE_MATCH_BYTES, MAX_RULE_MATCHES, matchesInput } from 'colloquy/browser/worklist';
-import { agoWords } from './times.js';
+import { agoWords } from 'colloquy/react';
 
 /** The fields of the input that a rule may match, within the bounds of the conversation. */
 export function matchable(input: Json | undefined): readonly (readonly [string, Json])[] {

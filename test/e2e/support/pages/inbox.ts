@@ -55,7 +55,7 @@ export function row(page: Page, id: string): Locator {
 export async function openCall(page: Page, id: string): Promise<Locator> {
   await row(page, id).getByRole('button').click();
   const detail = page.locator('.detail', { hasText: `in conversation ${id}.` });
-  await detail.locator('.values').first().waitFor();
+  await detail.locator('.colloquy-values').first().waitFor();
   return detail;
 }
 

@@ -6,7 +6,7 @@ import {
   formOf,
   type Json,
   type JsonSchema,
-} from 'colloquy/browser';
+} from '../../browser/index.js';
 
 /** `field` absent: the value is written as JSON. */
 export interface EditField {

@@ -1,7 +1,7 @@
-/** The agents with the schemas of their tools: read when a person edits arguments, once for each session. */
-import type { BrowserClient } from 'colloquy/browser';
-import { type AgentManifest, agentsOf } from 'colloquy/browser/worklist';
+/** The agents with the schemas of their tools: read when a person edits arguments, once for each client. */
 import { useEffect, useState } from 'react';
+import type { BrowserClient } from '../browser/index.js';
+import { type AgentManifest, agentsOf } from '../browser/worklist/index.js';
 
 const READ = new WeakMap<BrowserClient, Promise<readonly AgentManifest[]>>();
 

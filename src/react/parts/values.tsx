@@ -1,19 +1,26 @@
 /** Values of a model or a person, as text: nothing of them becomes markup. */
-import type { Json } from 'colloquy/browser';
 import type { ReactNode } from 'react';
+import type { Json } from '../../browser/index.js';
+import { type OwnWords, wordsOf } from '../words/words.js';
 
 /** Longer texts are folded. */
 const LONG_CHARS = 1_500;
 
+export interface ValuesProps {
+  /** Undefined shows nothing. */
+  readonly value: Json | undefined;
+  readonly words?: OwnWords | undefined;
+}
+
 /** The fields of an object, one below the other; nested values as JSON. */
-export function Values({ value }: { readonly value: Json | undefined }): ReactNode {
+export function Values({ value, words }: ValuesProps): ReactNode {
   if (value === undefined) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return <Value value={value} />;
   const fields = Object.entries(value);
-  if (fields.length === 0) return <p className="hint">No arguments.</p>;
+  if (fields.length === 0) return <p className="colloquy-help">{wordsOf(words).noArguments}</p>;
   return (
-    <dl className="values">
+    <dl className="colloquy-values">
       {fields.map(([name, part]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -40,7 +47,7 @@ function Value({ value }: { readonly value: Json }): ReactNode {
     );
   if (isNested) return <pre tabIndex={0}>{text}</pre>;
   return (
-    <span className={typeof value === 'string' ? 'text' : 'text code'}>
+    <span className={typeof value === 'string' ? 'colloquy-text' : 'colloquy-text code'}>
       {text === '' ? '“”' : text}
     </span>
   );

@@ -1,6 +1,6 @@
 /** One field of an answer, with its help and its error. */
-import type { Field, FieldType } from 'colloquy/browser';
 import { type ReactNode, useId } from 'react';
+import type { Field, FieldType } from '../../browser/index.js';
 
 export interface FieldProps {
   /** `json`: any value, as its text. */
@@ -8,24 +8,27 @@ export interface FieldProps {
   readonly value: unknown;
   readonly error: string | undefined;
   readonly onChange: (value: unknown) => void;
+  /** Behind the title of a field that may stay empty. @defaultValue "(optional)" */
+  readonly optional?: string;
 }
 
-export function FormField({ field, value, error, onChange }: FieldProps): ReactNode {
+export function FormField(props: FieldProps): ReactNode {
+  const { field, value, error, onChange, optional = '(optional)' } = props;
   const id = useId();
   const { title, help, required, type } = field;
   const described = `${id}-help ${id}-error`;
   const own = { id, 'aria-describedby': described, 'aria-invalid': error !== undefined, required };
   return (
-    <div className="field">
+    <div className="colloquy-field">
       <label htmlFor={id}>
         {title}
-        {required && type !== 'checkbox' ? '' : type === 'checkbox' ? '' : ' (optional)'}
+        {required || type === 'checkbox' ? '' : ` ${optional}`}
       </label>
       <Input field={field} value={value} own={own} onChange={onChange} />
-      <p id={`${id}-help`} className="hint">
+      <p id={`${id}-help`} className="colloquy-help">
         {help}
       </p>
-      <p id={`${id}-error`} className="error" role="alert">
+      <p id={`${id}-error`} className="colloquy-error" role="alert">
         {error === undefined ? '' : `${title} ${error}`}
       </p>
     </div>

@@ -1,0 +1,88 @@
+/** An answer to a waiting call, from its sending to its verdict. */
+import { useState } from 'react';
+import {
+  ApiError,
+  type BrowserConversation,
+  type PendingView,
+  type Problem,
+  type Resolution,
+  type Verdict,
+} from '../../browser/index.js';
+import type { Sentence } from '../words/verdicts.js';
+import type { PartWords } from '../words/words.js';
+
+export interface AnswerProps {
+  readonly call: PendingView;
+  readonly conversation: Pick<BrowserConversation, 'resolve'>;
+  /** Called with each verdict. */
+  readonly onVerdict?: ((verdict: Verdict) => void) | undefined;
+}
+
+export interface UsedAnswer {
+  /** An answer is on its way, or counts: another one is not sent. */
+  readonly isBusy: boolean;
+  readonly verdict: Verdict | undefined;
+  readonly sentence: Sentence | undefined;
+  readonly send: (resolution: Resolution) => void;
+}
+
+interface Sent {
+  /** The state of the call that the answer was for. */
+  readonly of: string;
+  readonly type: Resolution['type'];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly verdict?: Verdict;
+  readonly problem?: Problem;
+}
+
+const DONE: readonly Verdict['verdict'][] = ['accepted', 'accepted_late', 'duplicate', 'queued'];
+
+/** Sends answers for the arguments that are shown, one at a time. Failures become sentences. */
+export function useAnswer(
+  { call, conversation, onVerdict }: AnswerProps,
+  words: PartWords,
+): UsedAnswer {
+  const { toolCallId, argsDigest, ask, reverted } = call;
+  // A call that was taken back, or asks anew, waits for another answer.
+  const of = [toolCallId, argsDigest, ask, reverted?.requestId].join(' ');
+  const [last, setLast] = useState<Sent>();
+  const sent = last?.of === of ? last : undefined;
+  const { verdict, problem } = sent ?? {};
+  const isOnItsWay = sent !== undefined && verdict === undefined && problem === undefined;
+  const isBusy = isOnItsWay || (verdict !== undefined && DONE.includes(verdict.verdict));
+  const send = async (resolution: Resolution): Promise<void> => {
+    if (isBusy) return;
+    const one = { of, type: resolution.type };
+    setLast({ ...one, at: Date.now() });
+    try {
+      const given = await conversation.resolve(toolCallId, resolution, { argsDigest });
+      setLast({ ...one, at: Date.now(), verdict: given });
+      onVerdict?.(given);
+    } catch (error) {
+      setLast({ ...one, at: Date.now(), problem: problemOf(error) });
+    }
+  };
+  return {
+    isBusy,
+    verdict,
+    sentence: sent === undefined ? revertedSentence(call, words) : sentenceOf(sent, words),
+    send: (resolution) => void send(resolution),
+  };
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem;
+  return { status: 0, code: 'failed', detail: String(error) };
+}
+
+function sentenceOf({ type, at, verdict, problem }: Sent, words: PartWords): Sentence {
+  if (verdict !== undefined) return words.verdict(verdict, type, at);
+  return problem === undefined ? { text: words.sending, tone: 'kept' } : words.problem(problem);
+}
+
+function revertedSentence({ reverted }: PendingView, words: PartWords): Sentence | undefined {
+  if (reverted === undefined) return undefined;
+  const problems = reverted.problems.map(({ path, message }) => `${path} ${message}`.trim());
+  return { text: `${words.reverted} ${problems.join('; ')}`, tone: 'bad' };
+}
