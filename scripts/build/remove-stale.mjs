@@ -13,6 +13,7 @@ if (existsSync(at('dist')))
   for (const file of readdirSync(at('dist'), { recursive: true })) {
     if (!OUTPUT.test(file) || file === 'workflow-bundle.js' || PAGE.test(file)) continue;
     const root = OWN_ROOTS.some((folder) => file.startsWith(folder)) ? '' : 'src/';
-    if (!existsSync(at(`${root}${file.replace(OUTPUT, '.ts')}`)))
+    const source = at(`${root}${file.replace(OUTPUT, '.ts')}`);
+    if (!existsSync(source) && !existsSync(`${source}x`))
       rmSync(at(`dist/${file}`), { force: true });
   }
