@@ -388,7 +388,8 @@ export default defineConfig(
         {
           patterns: [
             {
-              regex: '^(?!(\\.|colloquy/(browser(/[a-z]+)?|react)$|react$|react-dom/client$))',
+              regex:
+                '^(?!(\\.|colloquy/(browser(/[a-z]+)?|react)$|react$|react-dom/client$|markdown-it$))',
               message:
                 'The web page is built on what pages of users have: colloquy/react, colloquy/browser and its parts.',
             },

@@ -5,5 +5,6 @@ import type { PlaceName } from './shared/places.js';
 
 export const FACES: Readonly<Record<PlaceName, () => Promise<ComponentType<FaceProps>>>> = {
   inbox: async () => (await import('./inbox/inbox.js')).Inbox,
+  chat: async () => (await import('./chat/chat.js')).Chat,
   operations: async () => (await import('./operations/operations.js')).Operations,
 };

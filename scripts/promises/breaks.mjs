@@ -533,7 +533,7 @@ export const BREAKS = [
   },
   {
     promise: 'G376',
-    file: 'web/inbox/model/edit.ts',
+    file: 'src/react/words/edit.ts',
     line: 'const checked = isSame ? { value: old } : checkedEntry(one, entered[name]);',
     to: 'const checked = checkedEntry(one, entered[name]);',
     test: 'test/unit/web/edit.test.ts',
@@ -622,5 +622,12 @@ export const BREAKS = [
     line: "return this.#left.get(keyOf(call))?.shift() ?? 'not_recorded';",
     to: "return this.#left.get(keyOf(call))?.at(0) ?? 'not_recorded';",
     test: 'test/unit/core/what-if/play.test.ts',
+  },
+  {
+    promise: 'G394',
+    file: 'web/chat/model/markdown.ts',
+    line: 'return SCHEMES.includes(protocol) ? href : undefined;',
+    to: 'return href;',
+    test: 'test/unit/web/chat/markdown.test.ts',
   },
 ];

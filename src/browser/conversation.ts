@@ -6,6 +6,7 @@ import type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 import type { OnBusy } from '../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { FilePart, ImagePart } from '../protocol/values/attachments.js';
+import type { BlobRef } from '../protocol/values/blobs.js';
 import { formatCursor } from '../protocol/values/cursor.js';
 import type { JsonSchema } from '../protocol/values/json.js';
 import { followedConversation } from './follower.js';
@@ -152,6 +153,22 @@ export class BrowserConversation {
       if (error instanceof ApiError) show('failed', error.problem);
       throw error;
     }
+  }
+
+  /**
+   * Stores a file for `attachments` of a later message, at most 16 MiB; the conversation need not have begun. A repeat
+   * stores nothing new: the id names the content. @throws {ApiError}
+   */
+  async upload(file: Blob): Promise<BlobRef> {
+    const { api } = this.#deps;
+    const { blob } = await api.change<{ readonly blob: BlobRef }>(
+      `${this.#path}/blobs`,
+      undefined,
+      {
+        file,
+      },
+    );
+    return blob;
   }
 
   /** Takes a message away that failed. */

@@ -28,6 +28,8 @@ export interface ApiOptions {
 export interface Sending {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: object | undefined;
+  /** Sent as it is, in place of a body. */
+  readonly file?: Blob | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** `tenant: undefined` for routes that belong to no tenant. */
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -77,7 +79,7 @@ export class Api {
   async change<Value>(
     path: string,
     body: object | undefined,
-    sending: Pick<Sending, 'method' | 'signal' | 'keepalive'> = {},
+    sending: Pick<Sending, 'method' | 'file' | 'signal' | 'keepalive'> = {},
   ): Promise<Value> {
     const { timing } = this;
     const { signal } = sending;
@@ -133,19 +135,20 @@ export class Api {
 
   async #send(path: string, sending: Sending, token: string | undefined): Promise<Response> {
     const { fetch: fetched = globalThis.fetch, credentials, headers } = this.#options;
-    const { method = 'GET', body, signal, keepalive } = sending;
+    const { method = 'GET', body, file, signal, keepalive } = sending;
     const limit = limited(signal, this.timing.silenceMs);
     try {
       return await fetched(this.#address(path, sending.query), {
         method,
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(file === undefined ? {} : { 'content-type': 'application/octet-stream' }),
           ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...sending.headers,
         },
         // JSON.stringify(undefined) is undefined.
-        ...defined({ body: JSON.stringify(body), credentials, keepalive }),
+        ...defined({ body: file ?? JSON.stringify(body), credentials, keepalive }),
         signal: limit.signal,
         cache: 'no-store',
       });

@@ -140,7 +140,7 @@ function userView(
   key: string,
   state: 'queued' | 'sent',
 ): UserMessageView {
-  const { requestId, parts, turnId, actor, at } = event;
+  const { requestId, parts, turnId, actor, at, onBusy } = event;
   return {
     role: 'user',
     key,
@@ -151,6 +151,7 @@ function userView(
     turnId,
     from: actor,
     at,
+    ...defined({ onBusy }),
   };
 }
 

@@ -60,6 +60,11 @@ export interface UserMessageView {
   readonly state: 'sending' | 'accepted' | 'failed' | 'queued' | 'sent';
   /** Why it failed. */
   readonly problem?: Problem;
+  /**
+   * Present when the message came while a turn ran, once the log has it. `steer`: it joined that turn; `interrupt`: it
+   * stopped that turn; `queue`: its sender let it wait.
+   */
+  readonly onBusy?: 'interrupt' | 'steer' | 'queue';
   /** Present once the log has it. */
   readonly turnId?: string;
   readonly from?: StampedActor;

@@ -1,0 +1,78 @@
+/** The chat: one conversation with an agent, its calls answered in their places, beside the list of the others. */
+import { useConversation } from 'colloquy/react';
+import { type ReactNode, useState } from 'react';
+import { type FaceProps, Top } from '../shared/face.js';
+import { Agents } from './agents.js';
+import { type Address, newConversationId, useAddress } from './hooks/use-address.js';
+import { useConversations } from './hooks/use-conversations.js';
+import { Announcer } from './parts/announcer.js';
+import { Composer } from './parts/composer.js';
+import { Messages } from './parts/messages.js';
+import { Sidebar } from './parts/sidebar.js';
+
+export function Chat(props: FaceProps): ReactNode {
+  const { address, go, name } = useAddress();
+  const { agent } = address;
+  if (agent === undefined) return <Agents {...props} onGo={go} />;
+  return <OneAgent {...props} {...{ address, agent, go, name }} />;
+}
+
+function OneAgent(
+  props: FaceProps & {
+    readonly address: Address;
+    readonly agent: string;
+    readonly go: (address: Address) => void;
+    readonly name: (address: Address) => void;
+  },
+): ReactNode {
+  const { address, agent, go, name } = props;
+  const [fresh, setFresh] = useState(newConversationId);
+  const id = address.id ?? fresh;
+  const onGo = (next: Address): void => {
+    if (next.id === undefined) setFresh(newConversationId());
+    go(next);
+  };
+  const onSent = (): void => {
+    if (address.id === undefined) name({ agent, id });
+  };
+  return <Talk key={`${agent} ${id}`} {...props} {...{ id, onGo, onSent }} />;
+}
+
+function Talk(
+  props: FaceProps & {
+    readonly agent: string;
+    readonly id: string;
+    readonly onGo: (address: Address) => void;
+    readonly onSent: () => void;
+  },
+): ReactNode {
+  const { session, onSignOut, onTenant, agent, id, onGo, onSent } = props;
+  const { conversation, view } = useConversation(session.client, id, { agent });
+  const { connection, status, pending } = view;
+  const listed = useConversations(session.client, agent, `${status} ${pending.length}`);
+  const isOther = view.agent !== undefined && view.agent !== agent;
+  const shown = { session, conversation, view, agent: view.agent ?? agent };
+  return (
+    <>
+      <Top {...{ session, onSignOut, onTenant, connection }} />
+      <main className="chat">
+        <Sidebar {...{ agent, id, listed, onGo }} />
+        <section className="talk" aria-label={`Conversation ${id}`}>
+          <h2 className="talk-head">{shown.agent}</h2>
+          {isOther ? (
+            <p className="hint">
+              This conversation is with {view.agent}, not with {agent}.
+            </p>
+          ) : undefined}
+          <Messages {...shown} />
+          <Announcer view={view} />
+          {session.caller.rights.includes('send') ? (
+            <Composer {...shown} onSent={onSent} />
+          ) : (
+            <p className="hint">Your token may read this conversation, and send nothing.</p>
+          )}
+        </section>
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+/** The files of the message that is being written: each is stored as soon as it is chosen. */
+import { ApiError, type BrowserConversation } from 'colloquy/browser';
+import { useState } from 'react';
+import { attachmentOf, type ChosenFile, fileProblem } from '../model/files.js';
+
+export interface UsedFiles {
+  readonly files: readonly ChosenFile[];
+  readonly add: (files: readonly File[]) => void;
+  readonly remove: (key: string) => void;
+  readonly clear: () => void;
+}
+
+let made = 0;
+
+export function useFiles(conversation: BrowserConversation): UsedFiles {
+  const [files, setFiles] = useState<readonly ChosenFile[]>([]);
+  const set = (changed: ChosenFile): void =>
+    setFiles((before) => before.map((one) => (one.key === changed.key ? changed : one)));
+  const store = async (key: string, file: File): Promise<void> => {
+    const { name } = file;
+    try {
+      const blob = await conversation.upload(file);
+      set({ key, name, state: 'stored', attachment: attachmentOf(file, blob) });
+    } catch (error) {
+      const problem = error instanceof ApiError ? error.problem.detail : String(error);
+      set({ key, name, state: 'failed', problem });
+    }
+  };
+  const add = (chosen: readonly File[]): void => {
+    let count = files.length;
+    for (const file of chosen) {
+      made += 1;
+      const key = `file-${made}`;
+      const problem = fileProblem(file, count);
+      const state = problem === undefined ? 'uploading' : 'failed';
+      const one = { key, name: file.name, state, ...(problem === undefined ? {} : { problem }) };
+      setFiles((before) => [...before, one as ChosenFile]);
+      if (problem !== undefined) continue;
+      count += 1;
+      void store(key, file);
+    }
+  };
+  return {
+    files,
+    add,
+    remove: (key) => setFiles((before) => before.filter((one) => one.key !== key)),
+    clear: () => setFiles([]),
+  };
+}

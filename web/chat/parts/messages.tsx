@@ -1,0 +1,72 @@
+/** The messages, oldest first. The list stays at its end while the reader is there. */
+import type { ConversationView } from 'colloquy/browser';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { endWords, otherPending } from '../model/words.js';
+import { type CallProps, Waiting } from './call-card.js';
+import { Message } from './message.js';
+
+/** A reader within so many pixels of the end is at the end. */
+const NEAR_PX = 80;
+
+export function Messages(props: CallProps & { readonly view: ConversationView }): ReactNode {
+  const { view, session, conversation, agent } = props;
+  const { messages, lastTurn, turn } = view;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
+  });
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
+  };
+  const newest = messages.findLast(({ role }) => role === 'assistant');
+  const end = turn === undefined && lastTurn !== undefined ? endWords(lastTurn) : undefined;
+  return (
+    <div
+      ref={scroller}
+      className="messages"
+      role="region"
+      aria-label="Messages"
+      tabIndex={0}
+      onScroll={onScroll}
+    >
+      {view.hasOlder ? <Older conversation={conversation} /> : undefined}
+      {messages.map((message) => (
+        <Message
+          key={`${message.role} ${message.key}`}
+          {...{ session, conversation, agent, message }}
+          isNewest={message === newest}
+        />
+      ))}
+      {otherPending(view).map((pending) => (
+        <article key={pending.ref} className="call" aria-label={`Call of ${pending.name}`}>
+          <Waiting {...{ session, conversation, agent, pending }} />
+        </article>
+      ))}
+      {end === undefined ? undefined : <p className="error">{end}</p>}
+    </div>
+  );
+}
+
+function Older({ conversation }: Pick<CallProps, 'conversation'>): ReactNode {
+  const [problem, setProblem] = useState('');
+  const load = (): void => {
+    conversation.loadOlder().then(
+      () => setProblem(''),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  };
+  return (
+    <p>
+      <button type="button" onClick={load}>
+        Older messages
+      </button>{' '}
+      <span className="error" role="status">
+        {problem}
+      </span>
+    </p>
+  );
+}
