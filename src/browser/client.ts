@@ -14,12 +14,18 @@ export interface BrowserClientOptions extends ApiOptions, ToolSettings {
   readonly me?: Me;
 }
 
+export interface ConversationOptions {
+  readonly agent?: string;
+  readonly isNew?: boolean;
+}
+
 export interface BrowserClient extends WithApi {
   /**
-   * One conversation. With `agent`, it may not have begun: the first message begins it.
+   * One conversation. With `agent`, it may not have begun: the first message begins it. `isNew`: the page has just made
+   * the id, so that nothing is read before the conversation begins.
    * @param id Letters, digits, `_`, `.` and `-`.
    */
-  conversation(id: string, options?: { readonly agent?: string }): BrowserConversation;
+  conversation(id: string, options?: ConversationOptions): BrowserConversation;
   /** The option `me`. */
   readonly me?: Me;
   /** Sends the requests of this client, also to routes for which it has no method. */
@@ -39,8 +45,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
   const registry = new ToolRegistry(tools);
   const settings = defined({ leaseMs, graceMs });
   return {
-    conversation: (id, { agent } = {}) =>
-      new BrowserConversation(id, { api, registry, settings, agent, me }),
+    conversation: (id, { agent, isNew = false } = {}) =>
+      new BrowserConversation(id, { api, registry, settings, agent, isNew, me }),
     api,
     ...defined({ me }),
     session: () => api.read<Caller>('/v1/session', { query: { tenant: undefined } }),

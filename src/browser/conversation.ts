@@ -61,6 +61,8 @@ interface Deps {
   readonly registry: ToolRegistry;
   readonly settings: ToolSettings;
   readonly agent: string | undefined;
+  /** Nothing has the id yet. */
+  readonly isNew: boolean;
   readonly me: Me | undefined;
 }
 
@@ -247,7 +249,7 @@ export class BrowserConversation {
   }
 
   #begin(): void {
-    const { api, registry, settings, agent } = this.#deps;
+    const { api, registry, settings, agent, isNew } = this.#deps;
     const leaving = new AbortController();
     const { signal } = leaving;
     const runner = new ToolRunner(this.#callPort(), registry, settings);
@@ -261,6 +263,7 @@ export class BrowserConversation {
       const followed = followedConversation({
         ...{ api, path: this.#path, model: this.#model, pageSize: PAGE_EVENTS, changed },
         mayBegin: agent !== undefined,
+        isNew: agent !== undefined && isNew,
       });
       void follow(followed, { signal, onRead: resolve }).then(() => {
         resolve();

@@ -24,6 +24,8 @@ export interface FollowedConversation {
   readonly pageSize: number;
   /** The stream may open before the conversation has begun. */
   readonly mayBegin: boolean;
+  /** The stream has everything: there is nothing to read before. */
+  readonly isNew: boolean;
   /** Called after each change of the model. */
   readonly changed: () => void;
 }
@@ -48,7 +50,8 @@ export function followedConversation(conversation: FollowedConversation): Follow
 
 /** Snapshot and end of the log, of one generation; nothing where the conversation may begin later. */
 async function read(conversation: FollowedConversation, signal: AbortSignal): Promise<void> {
-  const { api, path, model, pageSize, mayBegin } = conversation;
+  const { api, path, model, pageSize, mayBegin, isNew } = conversation;
+  if (isNew && model.cursor === undefined) return;
   const query = { before: 'end', limit: String(pageSize) };
   for (let tries = 1; ; tries += 1) {
     let snapshot: ConversationSnapshot;

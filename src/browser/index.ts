@@ -10,7 +10,12 @@ export type { ExtendVerdict } from '../protocol/calls/extensions.js';
 export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 export type { Remember, Rule } from '../protocol/calls/rules.js';
 export type { Json, JsonOf, JsonSchema } from '../protocol/values/json.js';
-export { type BrowserClient, type BrowserClientOptions, createBrowserClient } from './client.js';
+export {
+  type BrowserClient,
+  type BrowserClientOptions,
+  type ConversationOptions,
+  createBrowserClient,
+} from './client.js';
 export type {
   BrowserConversation,
   CancelledTurn,

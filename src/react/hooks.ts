@@ -6,6 +6,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type {
   BrowserClient,
   BrowserConversation,
+  ConversationOptions,
   ConversationView,
   PendingView,
 } from '../browser/index.js';
@@ -30,15 +31,17 @@ export interface UsedWorklist {
 /**
  * One conversation, followed while the component is mounted. Two components that name the same id follow it twice: share
  * the value instead.
- * @param options `agent`: the conversation may not have begun; the first message begins it
+ * @param options `agent`: the conversation may not have begun; the first message begins it. `isNew`: the page has just
+ * made the id; the value of later renders changes nothing
  */
 export function useConversation(
   client: BrowserClient,
   id: string,
-  { agent }: { readonly agent?: string } = {},
+  { agent, isNew = false }: ConversationOptions = {},
 ): UsedConversation {
+  // A conversation that was new when it was opened stays the same object when it has begun: no dependency on `isNew`.
   const conversation = useMemo(
-    () => client.conversation(id, agent === undefined ? {} : { agent }),
+    () => client.conversation(id, agent === undefined ? {} : { agent, isNew }),
     [client, id, agent],
   );
   useEffect(() => {

@@ -35,19 +35,21 @@ function OneAgent(
   const onSent = (): void => {
     if (address.id === undefined) name({ agent, id });
   };
-  return <Talk key={`${agent} ${id}`} {...props} {...{ id, onGo, onSent }} />;
+  return <Talk key={`${agent} ${id}`} {...props} {...{ id, onGo, onSent, isNew: id === fresh }} />;
 }
 
 function Talk(
   props: FaceProps & {
     readonly agent: string;
     readonly id: string;
+    /** This page has made the id. */
+    readonly isNew: boolean;
     readonly onGo: (address: Address) => void;
     readonly onSent: () => void;
   },
 ): ReactNode {
-  const { session, onSignOut, onTenant, agent, id, onGo, onSent } = props;
-  const { conversation, view } = useConversation(session.client, id, { agent });
+  const { session, onSignOut, onTenant, agent, id, isNew, onGo, onSent } = props;
+  const { conversation, view } = useConversation(session.client, id, { agent, isNew });
   const { connection, status, pending } = view;
   const listed = useConversations(session.client, agent, `${status} ${pending.length}`);
   const isOther = view.agent !== undefined && view.agent !== agent;
