@@ -31,7 +31,7 @@ export function Approval(props: ApprovalProps): ReactNode {
   const input = props.input ?? call.prompt;
   return (
     <section className="colloquy-approval" aria-label={`${words.approval}: ${title ?? name}`}>
-      <h3>{title ?? name}</h3>
+      <p className="colloquy-title">{title ?? name}</p>
       {call.reason === undefined ? undefined : <p className="colloquy-reason">{call.reason}</p>}
       {children ?? <Values value={call.prompt} words={words} />}
       <Buttons {...{ words, answer, open }} onOpen={setOpen} />

@@ -59,7 +59,7 @@ export function EditForm(props: EditFormProps): ReactNode {
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={onKeyDown}
     >
-      <h3>{words.changeArguments}</h3>
+      <p className="colloquy-title">{words.changeArguments}</p>
       {fields.map((one) => (
         <FormField
           key={one.name}
@@ -126,7 +126,7 @@ function Changes(props: {
   const { changes, words } = props;
   return (
     <section aria-label={words.changes} aria-live="polite">
-      <h3>{changes.length === 0 ? words.noChange : words.changes}</h3>
+      <p className="colloquy-title">{changes.length === 0 ? words.noChange : words.changes}</p>
       {changes.map(({ name, before, after }) => (
         <dl key={name} className="colloquy-change">
           <dt>{name === WHOLE ? words.arguments : name}</dt>

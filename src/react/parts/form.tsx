@@ -51,7 +51,9 @@ export function Form(props: FormProps): ReactNode {
       onKeyDown={onKeyDown}
       noValidate
     >
-      <h3>{(form.type === 'fields' ? form.title : undefined) ?? words.answer}</h3>
+      <p className="colloquy-title">
+        {(form.type === 'fields' ? form.title : undefined) ?? words.answer}
+      </p>
       {form.type === 'fields' && form.help !== undefined ? <p>{form.help}</p> : undefined}
       <Fields {...{ form, entered, errors, words }} onEntered={enter} />
       <p className="colloquy-error" role="alert">

@@ -22,7 +22,7 @@ export function Question(props: QuestionProps): ReactNode {
   const { title, name, reason, form = { type: 'json', schema: {} } } = call;
   return (
     <section className="colloquy-question" aria-label={`${words.question}: ${title ?? name}`}>
-      <h3>{title ?? name}</h3>
+      <p className="colloquy-title">{title ?? name}</p>
       {reason === undefined ? undefined : <p className="colloquy-reason">{reason}</p>}
       {children ?? <Values value={call.prompt} words={words} />}
       <Form
