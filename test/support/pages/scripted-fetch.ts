@@ -9,6 +9,8 @@ export interface FetchCall {
   readonly headers: Headers;
   /** The parsed body. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** A body that is sent as it is. */
+  readonly file: Blob | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -22,17 +24,24 @@ export function scriptedFetch(answer: Answerer): {
   const calls: FetchCall[] = [];
   const fetched = async (address: string | URL | Request, init: RequestInit = {}) => {
     const { pathname, search } = new URL(address, 'http://api');
+    const { body } = init;
+    const file = body instanceof Blob ? body : undefined;
     const call: FetchCall = {
       method: init.method ?? 'GET',
       path: pathname + search,
       headers: new Headers(init.headers),
-      body: JSON.parse((init.body as string | undefined) ?? '{}') as FetchCall['body'],
+      body: file === undefined ? parsed(body) : {},
+      file,
       signal: init.signal ?? undefined,
     };
     calls.push(call);
     return answer(call);
   };
   return { fetch: fetched, calls };
+}
+
+function parsed(body: RequestInit['body']): FetchCall['body'] {
+  return JSON.parse((body as string | undefined) ?? '{}') as FetchCall['body'];
 }
 
 export function json(body: unknown, init: ResponseInit = {}): Response {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BrowserConversation } from '../../../src/browser/conversation.js';
 import { type BrowserClientOptions, createBrowserClient } from '../../../src/browser/index.js';
+import type { EventBody } from '../../../src/protocol/log/events.js';
 import { ScriptedApi } from '../../support/pages/scripted-api.js';
 import { problem } from '../../support/pages/scripted-fetch.js';
 import { promise } from '../../support/promise.js';
@@ -247,6 +248,32 @@ describe('a page that follows a conversation', () => {
     });
     api.log(started(), ...asks('t1', 'hello'));
     await until('it runs', () => conversation.getSnapshot().status === 'streaming');
+  });
+
+  it('reads nothing of a conversation that the page has just named, until it has begun', async () => {
+    const api = new ScriptedApi();
+    const client = createBrowserClient({ baseUrl: 'http://api', fetch: api.fetch, timing: QUICK });
+    const conversation = client.conversation('c1', { agent: 'support', isNew: true });
+    void conversation.open();
+    await until('it is open', () => api.streams.length === 1);
+    expect(api.calls.map(({ path }) => path)).toEqual(['/v1/conversations/c1/events?create=wait']);
+    api.log(started(), ...turn('t1', 'hi'));
+    await shows(conversation, 'hello', 'hi');
+    api.stream.cut();
+    await until('it is open again', () => api.streams.length === 2);
+    expect(api.sent('GET', '/c1')).toHaveLength(1);
+    await shows(conversation, 'hello', 'hi');
+    conversation.leave();
+  });
+
+  it('says of a message whether it joined or stopped the turn that was running', async () => {
+    const [joins] = asks('t1', 'faster') as readonly [Extract<EventBody, { type: 'user_message' }>];
+    const steered = { ...joins, messageId: 't1.m2', requestId: 'r2', onBusy: 'steer' } as const;
+    const conversation = page(new ScriptedApi(started(), ...asks('t1', 'hello'), steered));
+    const { messages } = await conversation.open();
+    expect(messages).toMatchObject([{ text: 'hello' }, { text: 'faster', onBusy: 'steer' }]);
+    expect(messages[0]).not.toHaveProperty('onBusy');
+    conversation.leave();
   });
 
   it('follows once after it was left and opened again, with requests under way', async () => {

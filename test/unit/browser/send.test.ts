@@ -27,6 +27,22 @@ function page(api: ScriptedApi, options: Partial<BrowserClientOptions> = {}): Br
 const lastOf = (conversation: BrowserConversation) => conversation.getSnapshot().messages.at(-1);
 const ADMITTED = { status: 'admitted', conversationId: 'c1', turnId: 't1' };
 
+it('a file is stored as it is, and again after a lost answer', async () => {
+  const api = new ScriptedApi();
+  const blob = { id: 'f'.repeat(64), bytes: 6, type: 'application/octet-stream' };
+  let tries = 0;
+  api.instead = () => {
+    tries += 1;
+    if (tries === 1) throw new TypeError('fetch failed');
+    return json({ blob }, { status: 201 });
+  };
+  expect(await page(api).upload(new Blob(['a note']))).toEqual(blob);
+  const sent = api.sent('POST', '/v1/conversations/c1/blobs');
+  expect(sent).toHaveLength(2);
+  expect(await sent[1]?.file?.text()).toBe('a note');
+  expect(sent[1]?.headers.get('content-type')).toBe('application/octet-stream');
+});
+
 describe('a message of a page', () => {
   it(
     'is shown at once, keeps its place when the log has it, and is one message for all repeats',
