@@ -632,9 +632,9 @@ export const BREAKS = [
   },
   {
     promise: 'G395',
-    file: 'src/browser/view/model.ts',
-    line: 'if (event.seq > last) news.push(event);',
-    to: 'news.push(event);',
+    file: 'src/browser/net/following.ts',
+    line: 'if (!failure.isPassing) {',
+    to: 'if (failure.problem.status === 0) {',
     test: 'test/e2e/pages/chat.test.ts',
     builds: true,
   },

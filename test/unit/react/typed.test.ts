@@ -63,6 +63,9 @@ function expectMarked(count: number): void {
 
 describe('the types of an agent', () => {
   it('name its tools, and the prompts of their calls', () => {
+    expect(support.tools.map(({ name }) => name)).toContain(
+      'cart.read' satisfies ToolName<Support>,
+    );
     expectTypeOf<ToolName<Support>>().toEqualTypeOf<
       'payments.refund' | 'customer.ask' | 'cart.read'
     >();
@@ -91,7 +94,7 @@ describe('the types of an agent', () => {
     take<Tools>({ 'cart.read': ({ place }: { place: string }) => ({ items: [place] }) });
     // @ts-expect-error another result
     take<Tools>({ 'cart.read': () => ({ items: [1] }) });
-    // @ts-expect-error no result
+    // @ts-expect-error no result at all
     take<Tools>({ 'cart.read': async () => undefined });
     expectMarked(3);
   });
