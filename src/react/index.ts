@@ -36,6 +36,7 @@ export { EditForm, type EditFormProps } from './parts/edit-form.js';
 export { type FieldProps, FormField } from './parts/field.js';
 export { Form, type FormProps } from './parts/form.js';
 export { Question, type QuestionProps } from './parts/question.js';
+export type { Rendered } from './parts/rendered.js';
 export { Values, type ValuesProps } from './parts/values.js';
 
 // Words.

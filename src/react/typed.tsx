@@ -1,5 +1,4 @@
 /** Hooks and parts with the types of an agent: a wrong name of a tool, or a wrong type of its input, does not compile. */
-import type { ReactNode } from 'react';
 import type {
   BrowserClient,
   ClientTool,
@@ -11,6 +10,7 @@ import { useClientTools } from './client-tools.js';
 import { type UsedConversation, usePending } from './hooks.js';
 import { Approval, type ApprovalProps } from './parts/approval.js';
 import { Question, type QuestionProps } from './parts/question.js';
+import { type Rendered, rendered } from './parts/rendered.js';
 
 /** An agent, as far as its types are needed; `typeof` one that `defineAgent` made. */
 export interface TypedAgent {
@@ -56,7 +56,7 @@ type Given<Output> = JsonOf<Output> | Promise<JsonOf<Output>>;
 
 /** How the prompts of calls are shown, by name of their tools; other calls are shown field by field. */
 export type Shown<Agent extends TypedAgent> = {
-  readonly [Name in ToolName<Agent>]?: (prompt: PromptOf<Agent, Name>) => ReactNode;
+  readonly [Name in ToolName<Agent>]?: (prompt: PromptOf<Agent, Name>) => unknown;
 };
 
 export interface AgentHooks<Agent extends TypedAgent> {
@@ -72,10 +72,10 @@ export interface AgentHooks<Agent extends TypedAgent> {
   ) => readonly TypedPending<Agent, Name>[];
   readonly Approval: (
     props: Omit<ApprovalProps, 'children'> & { readonly shown?: Shown<Agent> },
-  ) => ReactNode;
+  ) => Rendered;
   readonly Question: (
     props: Omit<QuestionProps, 'children'> & { readonly shown?: Shown<Agent> },
-  ) => ReactNode;
+  ) => Rendered;
 }
 
 /**
@@ -92,14 +92,16 @@ export function createHooks<Agent extends TypedAgent>(): AgentHooks<Agent> {
       const calls = usePending(used).filter((call) => call.name === name);
       return calls as unknown as readonly TypedPending<Agent, Name>[];
     },
-    Approval: ({ shown, ...rest }) => <Approval {...rest}>{shownOf(rest.call, shown)}</Approval>,
-    Question: ({ shown, ...rest }) => <Question {...rest}>{shownOf(rest.call, shown)}</Question>,
+    Approval: ({ shown, ...rest }) =>
+      rendered(<Approval {...rest}>{shownOf(rest.call, shown)}</Approval>),
+    Question: ({ shown, ...rest }) =>
+      rendered(<Question {...rest}>{shownOf(rest.call, shown)}</Question>),
   };
 }
 
-function shownOf({ name, prompt }: PendingView, shown: object | undefined): ReactNode {
+function shownOf({ name, prompt }: PendingView, shown: object | undefined): unknown {
   if (shown === undefined || !Object.hasOwn(shown, name)) return undefined;
-  const show = (shown as Readonly<Record<string, ((prompt: unknown) => ReactNode) | undefined>>)[
+  const show = (shown as Readonly<Record<string, ((prompt: unknown) => unknown) | undefined>>)[
     name
   ];
   return show?.(prompt);

@@ -8,6 +8,7 @@ import { type OwnWords, type PartWords, wordsOf } from '../words/words.js';
 import { type AnswerProps, type UsedAnswer, useAnswer } from './answer.js';
 import { EditForm } from './edit-form.js';
 import { isSendKey, notByEnter } from './keys.js';
+import { type Rendered, rendered } from './rendered.js';
 import { Values } from './values.js';
 import { VerdictLine } from './verdict.js';
 
@@ -18,10 +19,10 @@ export interface ApprovalProps extends AnswerProps {
   readonly inputSchema?: unknown;
   readonly words?: OwnWords | undefined;
   /** Shown in place of the arguments. */
-  readonly children?: ReactNode;
+  readonly children?: unknown;
 }
 
-export function Approval(props: ApprovalProps): ReactNode {
+export function Approval(props: ApprovalProps): Rendered {
   const { call, inputSchema, children } = props;
   const words = wordsOf(props.words);
   const answer = useAnswer(props, words);
@@ -29,11 +30,11 @@ export function Approval(props: ApprovalProps): ReactNode {
   const [reason, setReason] = useState('');
   const { title, name } = call;
   const input = props.input ?? call.prompt;
-  return (
+  return rendered(
     <section className="colloquy-approval" aria-label={`${words.approval}: ${title ?? name}`}>
       <p className="colloquy-title">{title ?? name}</p>
       {call.reason === undefined ? undefined : <p className="colloquy-reason">{call.reason}</p>}
-      {children ?? <Values value={call.prompt} words={words} />}
+      {(children as ReactNode) ?? <Values value={call.prompt} words={words} />}
       <Buttons {...{ words, answer, open }} onOpen={setOpen} />
       {open === 'deny' ? (
         <Denial
@@ -50,7 +51,7 @@ export function Approval(props: ApprovalProps): ReactNode {
         />
       ) : undefined}
       <VerdictLine sentence={answer.sentence} />
-    </section>
+    </section>,
   );
 }
 

@@ -12,6 +12,7 @@ import {
 import { type OwnWords, type PartWords, wordsOf } from '../words/words.js';
 import { FormField } from './field.js';
 import { isSendKey, notByEnter } from './keys.js';
+import { type Rendered, rendered } from './rendered.js';
 
 export interface EditFormProps {
   readonly input: Json;
@@ -29,7 +30,7 @@ export interface EditFormProps {
 }
 
 /** Takes the focus when it is mounted. Enter approves nothing; Ctrl+Enter approves the changes. */
-export function EditForm(props: EditFormProps): ReactNode {
+export function EditForm(props: EditFormProps): Rendered {
   const { input, schema, verdict, isBusy = false, onApprove, onEntered } = props;
   const words = wordsOf(props.words);
   const [kept, setKept] = useState<Entered>();
@@ -51,7 +52,7 @@ export function EditForm(props: EditFormProps): ReactNode {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isSendKey(event)) approve();
   };
-  return (
+  return rendered(
     <form
       ref={form}
       className="colloquy-edit-form"
@@ -75,7 +76,7 @@ export function EditForm(props: EditFormProps): ReactNode {
       </p>
       <Changes changes={edited.ok ? edited.changes : []} words={words} />
       <Buttons {...{ mayApprove, words }} onApprove={approve} onUndo={() => enter(undefined)} />
-    </form>
+    </form>,
   );
 }
 

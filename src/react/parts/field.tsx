@@ -1,6 +1,7 @@
 /** One field of an answer, with its help and its error. */
 import { type ReactNode, useId } from 'react';
 import type { Field, FieldType } from '../../browser/index.js';
+import { type Rendered, rendered } from './rendered.js';
 
 export interface FieldProps {
   /** `json`: any value, as its text. */
@@ -12,13 +13,13 @@ export interface FieldProps {
   readonly optional?: string;
 }
 
-export function FormField(props: FieldProps): ReactNode {
+export function FormField(props: FieldProps): Rendered {
   const { field, value, error, onChange, optional = '(optional)' } = props;
   const id = useId();
   const { title, help, required, type } = field;
   const described = `${id}-help ${id}-error`;
   const own = { id, 'aria-describedby': described, 'aria-invalid': error !== undefined, required };
-  return (
+  return rendered(
     <div className="colloquy-field">
       <label htmlFor={id}>
         {title}
@@ -31,7 +32,7 @@ export function FormField(props: FieldProps): ReactNode {
       <p id={`${id}-error`} className="colloquy-error" role="alert">
         {error === undefined ? '' : `${title} ${error}`}
       </p>
-    </div>
+    </div>,
   );
 }
 

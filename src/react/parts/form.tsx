@@ -4,6 +4,7 @@ import { checkForm, type Entered, type Form as FormShape, type Json } from '../.
 import { type OwnWords, type PartWords, wordsOf } from '../words/words.js';
 import { FormField } from './field.js';
 import { isSendKey } from './keys.js';
+import { type Rendered, rendered } from './rendered.js';
 
 export interface FormProps {
   /** From `formOf`, or of a waiting call. */
@@ -20,7 +21,7 @@ export interface FormProps {
   readonly words?: OwnWords | undefined;
 }
 
-export function Form(props: FormProps): ReactNode {
+export function Form(props: FormProps): Rendered {
   const { form, onAnswer, onDecline, isBusy = false, onEntered } = props;
   const words = wordsOf(props.words);
   const element = useRef<HTMLFormElement>(null);
@@ -43,7 +44,7 @@ export function Form(props: FormProps): ReactNode {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isSendKey(event)) send();
   };
-  return (
+  return rendered(
     <form
       ref={element}
       className="colloquy-form"
@@ -74,7 +75,7 @@ export function Form(props: FormProps): ReactNode {
           </button>
         )}
       </div>
-    </form>
+    </form>,
   );
 }
 

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { Json } from '../../browser/index.js';
 import { type OwnWords, wordsOf } from '../words/words.js';
+import { type Rendered, rendered } from './rendered.js';
 
 /** Longer texts are folded. */
 const LONG_CHARS = 1_500;
@@ -13,13 +14,14 @@ export interface ValuesProps {
 }
 
 /** The fields of an object, one below the other; nested values as JSON. */
-export function Values({ value, words }: ValuesProps): ReactNode {
-  if (value === undefined) return undefined;
+export function Values({ value, words }: ValuesProps): Rendered {
+  if (value === undefined) return rendered(undefined);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return <Value value={value} />;
+    return rendered(<Value value={value} />);
   const fields = Object.entries(value);
-  if (fields.length === 0) return <p className="colloquy-help">{wordsOf(words).noArguments}</p>;
-  return (
+  if (fields.length === 0)
+    return rendered(<p className="colloquy-help">{wordsOf(words).noArguments}</p>);
+  return rendered(
     <dl className="colloquy-values">
       {fields.map(([name, part]) => (
         <div key={name}>
@@ -29,7 +31,7 @@ export function Values({ value, words }: ValuesProps): ReactNode {
           </dd>
         </div>
       ))}
-    </dl>
+    </dl>,
   );
 }
 
