@@ -56,6 +56,9 @@ describe('the web page', () => {
   it.each([
     ['GET', '/ui', 307],
     ['HEAD', '/ui/inbox', 200],
+    ['HEAD', '/ui/chat', 200],
+    ['HEAD', '/ui/chat/support/order-42', 200],
+    ['GET', '/ui/chat/support/order-42/more', 404],
     ['POST', '/ui/inbox', 405],
     ['GET', '/ui/other', 401],
     ['GET', '/ui/assets/other.js', 404],
