@@ -58,7 +58,6 @@ describe('the web page', () => {
     ['HEAD', '/ui/inbox', 200],
     ['HEAD', '/ui/chat', 200],
     ['HEAD', '/ui/chat/support/order-42', 200],
-    ['GET', '/ui/chat/support/order-42/more', 404],
     ['POST', '/ui/inbox', 405],
     ['GET', '/ui/other', 401],
     ['GET', '/ui/assets/other.js', 404],
