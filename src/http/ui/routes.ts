@@ -21,7 +21,13 @@ const POLICY = [
 const FOREVER = 'public, max-age=31536000, immutable';
 const INDEX = 'index.html';
 /** The addresses of the page's faces, as `web/shared/places.ts` reads them. */
-const PLACES = ['/ui/inbox', '/ui/chat', '/ui/chat/:agent', '/ui/chat/:agent/:id', '/ui/operations'];
+const PLACES = [
+  '/ui/inbox',
+  '/ui/chat',
+  '/ui/chat/:agent',
+  '/ui/chat/:agent/:id',
+  '/ui/operations',
+];
 
 /** Must stand before the check of identities. The files are read at the first request. */
 export function uiRouter(read: () => Promise<PageFiles> = readPage): Router {

@@ -64,7 +64,7 @@ describe.each([18, 19] as const)('with React %i', (version) => {
   const answersOf = (api: ScriptedApi): readonly unknown[] =>
     api.sent('POST', '/resolution').map(({ body }) => body['resolution']);
 
-  it('an approval is decided by Space or a click, never by Enter', promise('G397'), async () => {
+  it('an approval is decided by Space or a click, never by Enter', promise('G393'), async () => {
     const api = apiWith(REFUND);
     const page = await opened(api);
     const approval = page.getByRole('region', { name: 'Approval: payments.refund' });
@@ -89,7 +89,7 @@ describe.each([18, 19] as const)('with React %i', (version) => {
 
   it(
     'is denied with a reason, edited in a form, and says each verdict in words',
-    promise('G397'),
+    promise('G393'),
     async () => {
       const api = apiWith(REFUND);
       const page = await opened(api, /status of 4/);
@@ -135,7 +135,7 @@ describe.each([18, 19] as const)('with React %i', (version) => {
   });
 
   it('a function of a component runs calls while it is mounted, with what it was rendered with last', {
-    ...promise('G397'),
+    ...promise('G393'),
   }, async () => {
     const api = apiWith();
     api.instead = ({ method, path }) => {

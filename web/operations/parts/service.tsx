@@ -1,7 +1,7 @@
 /** Workers, the sweep and the log. */
 import type { OperationsAnswer, SeenWorkers } from 'colloquy/browser/operations';
+import { agoWords } from 'colloquy/react';
 import type { ReactNode } from 'react';
-import { agoWords } from '../../inbox/model/times.js';
 import {
   buildWords,
   countWords,

@@ -1,7 +1,7 @@
 /** Calls that wait, the conversations that need an operator, and dead deliveries of webhooks. */
 import type { OperationsAnswer } from 'colloquy/browser/operations';
+import { agoWords } from 'colloquy/react';
 import type { ReactNode } from 'react';
-import { agoWords } from '../../inbox/model/times.js';
 import { countWords, REASONS } from '../model/words.js';
 import { Command, ConversationLink, Part, Table } from './table.js';
 

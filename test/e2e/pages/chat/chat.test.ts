@@ -1,13 +1,13 @@
 /** The chat of the web page, in a browser, against Temporal, workers and APIs that run as processes of their own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { promise } from '../../support/promise.js';
-import { freePort } from '../../support/servers/dev-server.js';
-import { until } from '../../support/until.js';
-import { answers, openChat, say, talkOf } from '../support/pages/chat.js';
-import { live } from '../support/pages/inbox.js';
-import { startWorld, type World } from '../support/world.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
+import { freePort } from '../../../support/servers/dev-server.js';
+import { until } from '../../../support/until.js';
+import { answers, openChat, say, talkOf } from '../../support/pages/chat.js';
+import { live } from '../../support/pages/inbox.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;
@@ -27,7 +27,7 @@ const REFUND = { name: 'payments.refund', input: { paymentId: 'p_chat', cents: 7
 describe('a person talks with an agent', () => {
   it(
     'by keyboard alone: begins, approves in place, reads the answer',
-    promise('G396'),
+    promise('G392'),
     async () => {
       world.model.answer('Refund it, please', ({ results }) =>
         results.length > 0
@@ -76,7 +76,7 @@ describe('a person talks with an agent', () => {
   );
 
   it('of several calls that wait, each has its own part; a message answers none', {
-    ...promise('G396'),
+    ...promise('G392'),
   }, async () => {
     const page = await openChat(browser, world.apiUrl);
     await say(page, 'My order never arrived');
@@ -190,7 +190,7 @@ describe('a person talks with an agent', () => {
   });
 });
 
-describe('the worker and the API are killed while the agent writes', promise('G395'), () => {
+describe('the worker and the API are killed while the agent writes', promise('G391'), () => {
   it(
     'the answer is shown whole and once, without a reload',
     async () => {

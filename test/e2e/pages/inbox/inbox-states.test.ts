@@ -2,10 +2,10 @@
 import { type Child, startChild } from 'colloquy/dev';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { accessibilityFaults } from '../../support/browser/accessibility.js';
-import { ofEach, useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { freePort } from '../../support/servers/dev-server.js';
+import { accessibilityFaults } from '../../../support/browser/accessibility.js';
+import { ofEach, useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { freePort } from '../../../support/servers/dev-server.js';
 import {
   answered,
   beginCall,
@@ -13,8 +13,8 @@ import {
   openCall,
   openInbox,
   row,
-} from '../support/pages/inbox.js';
-import { startWorld, type World } from '../support/world.js';
+} from '../../support/pages/inbox.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

@@ -1,10 +1,10 @@
 /** Acts of a person in the inbox beside decisions: edits, remembers, snoozes, goes through views and commands. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { promise } from '../../support/promise.js';
-import { until } from '../../support/until.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
+import { until } from '../../../support/until.js';
 import {
   answered,
   beginCall,
@@ -12,8 +12,8 @@ import {
   openCall,
   openInbox,
   row,
-} from '../support/pages/inbox.js';
-import { startWorld, type World } from '../support/world.js';
+} from '../../support/pages/inbox.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

@@ -1,10 +1,10 @@
 /** The pictures of docs/web.md, taken from the page as it is. COLLOQUY_WRITE_DOCS=1 writes them. */
 import { afterAll, beforeAll, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { beginCall, openCall, openInbox, row } from '../support/pages/inbox.js';
-import { picture } from '../support/pages/picture.js';
-import { startWorld, type World } from '../support/world.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { beginCall, openCall, openInbox, row } from '../../support/pages/inbox.js';
+import { picture } from '../../support/pages/picture.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

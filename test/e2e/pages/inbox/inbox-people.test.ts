@@ -1,12 +1,12 @@
 /** The inbox of people with keys of their own: two who decide the same calls, and one of several tenants. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { until } from '../../support/until.js';
-import { call } from '../support/api.js';
-import { answered, beginRefund, openCall, openInbox, row } from '../support/pages/inbox.js';
-import { colloquy } from '../support/processes.js';
-import { startWorld, type World } from '../support/world.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { until } from '../../../support/until.js';
+import { call } from '../../support/api.js';
+import { answered, beginRefund, openCall, openInbox, row } from '../../support/pages/inbox.js';
+import { colloquy } from '../../support/processes.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

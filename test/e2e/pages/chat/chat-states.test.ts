@@ -1,13 +1,13 @@
 /** The states of the chat: accessible in each, and texts of models are text, wherever they come from. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { accessibilityFaults } from '../../support/browser/accessibility.js';
-import { ofEach, useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { promise } from '../../support/promise.js';
-import { answers, openChat, say } from '../support/pages/chat.js';
-import { beginCall } from '../support/pages/inbox.js';
-import { startWorld, type World } from '../support/world.js';
+import { accessibilityFaults } from '../../../support/browser/accessibility.js';
+import { ofEach, useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
+import { answers, openChat, say } from '../../support/pages/chat.js';
+import { beginCall } from '../../support/pages/inbox.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;
@@ -105,7 +105,7 @@ it.each([
   },
 );
 
-it('shows hostile texts of a model, a person and a tool as text', promise('G394'), async () => {
+it('shows hostile texts of a model, a person and a tool as text', promise('G390'), async () => {
   const text = ATTACKS.join('\n\n');
   const input = { paymentId: text, cents: 1 };
   await beginCall(world, 'attacks', { name: 'payments.refund', input, text });

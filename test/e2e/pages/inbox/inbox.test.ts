@@ -1,10 +1,10 @@
 /** The inbox of the web page, in a browser, against Temporal, workers and APIs that run as processes of their own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { promise } from '../../support/promise.js';
-import { freePort } from '../../support/servers/dev-server.js';
-import { until } from '../../support/until.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
+import { freePort } from '../../../support/servers/dev-server.js';
+import { until } from '../../../support/until.js';
 import {
   answered,
   beginCall,
@@ -13,8 +13,8 @@ import {
   openCall,
   openInbox,
   row,
-} from '../support/pages/inbox.js';
-import { startWorld, type World } from '../support/world.js';
+} from '../../support/pages/inbox.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;
