@@ -155,7 +155,7 @@ const FLOORS = {
   projection: [
     ['source'],
     ['changes'],
-    ['catch-up', 'duties', 'worklist'],
+    ['catch-up', 'duties', 'model-calls', 'worklist'],
     ['projector', 'reading'],
     ['exports', 'forks', 'operations'],
   ],

@@ -61,6 +61,8 @@ export async function plant({ url, secret, receiverUrl }) {
     return events.find(({ type }) => type === 'turn_ended')?.seq;
   });
   const whatIf = await call('POST', `/conversations/${keeper}/what-if`, { agent: 'greeter' });
+  const { events } = await call('GET', `/conversations/${keeper}/events`);
+  const { seq } = events.find(({ type }) => type === 'model_call');
   const { blob } = await call('POST', `/conversations/${keeper}/blobs`, { any: 'file' });
   const triggers = await many(async (nth) => {
     const trigger = {
@@ -102,7 +104,7 @@ export async function plant({ url, secret, receiverUrl }) {
   });
   return seedsOf({
     ...{ idle, approvals, bulk, renders, steps, claimed, rules },
-    ...{ atSeq, whatIf, blob, triggers, spaces, shown, webhooks },
+    ...{ atSeq, seq, whatIf, blob, triggers, spaces, shown, webhooks },
   });
 }
 
@@ -116,7 +118,7 @@ async function until(what, look) {
 
 /** Streams are cut by the tool's time limit, and deletions use up what they name. */
 function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...others }) {
-  const { atSeq, whatIf, blob, triggers, spaces, shown, webhooks } = others;
+  const { atSeq, seq, whatIf, blob, triggers, spaces, shown, webhooks } = others;
   const conversation = (ids) => ids.map((id) => ({ path: { id } }));
   const [keeper, ...spare] = idle;
   const half = Math.floor(spare.length / 2);
@@ -160,6 +162,8 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     [`GET ${of}/pending`]: waiting,
     [`GET ${of}/plugin-states`]: kept,
     [`GET ${of}/events`]: waiting,
+    [`GET ${of}/model-calls/{seq}`]: [{ path: { id: keeper, seq } }],
+    [`GET ${of}/run`]: waiting,
     [`GET ${of}/rules`]: at(rules, ['id']),
     [`GET ${of}/triggers`]: kept,
     [`POST ${of}/fork`]: kept.map((one) => ({ ...one, body: { generation: 1, atSeq } })),

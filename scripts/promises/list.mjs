@@ -9,7 +9,7 @@ const FOLDER = fileURLToPath(new URL('../../test/promises/', import.meta.url));
 const TOPICS = {
   guarantees: [
     ...['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'triggers'],
-    ...['starting-up', 'identity', 'spaces', 'forks'],
+    ...['starting-up', 'identity', 'spaces', 'forks', 'inspection'],
   ],
   requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
 };

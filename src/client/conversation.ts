@@ -10,6 +10,7 @@ import type {
   ConversationSnapshot,
 } from '../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../protocol/conversation/inbox.js';
+import type { ModelCallRead } from '../protocol/model/model-calls.js';
 import type { Triggers } from '../protocol/triggers/triggers.js';
 import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
@@ -49,6 +50,7 @@ import type {
 import type { WhatIf, WhatIfOptions, WhatIfReport } from './api/what-if-types.js';
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
+import type { ConversationRun } from './history/run.js';
 import { findAgent } from './messages/agents.js';
 import { checkedFork, forkConversation } from './messages/fork.js';
 import { checkEvent, sendInboxEvent } from './messages/inbox.js';
@@ -347,6 +349,39 @@ export class Conversation<Output = Json, Tools = unknown> {
   async upload(content: Uint8Array): Promise<BlobRef> {
     const { blobs, key } = this.#parts;
     return await this.#mapped(() => storeFile(blobs, key, content));
+  }
+
+  /**
+   * The request that a model call got: from the audit where a worker keeps it, else derived from the log. `seq`: of the
+   * `model_call` event. Only reads.
+   * @throws {ConversationError} not_found, when no event with the seq is a model call; as `snapshot`
+   */
+  async modelCall(
+    seq: number,
+    { generation }: { readonly generation?: number } = {},
+  ): Promise<ModelCallRead> {
+    const { reader, key } = this.#parts;
+    const found = await this.#mapped(async () => reader.modelCall?.(key, { generation, seq }));
+    if (found !== undefined) return found;
+    await this.snapshot();
+    if (reader.modelCall === undefined)
+      throw new ConversationError('store_unavailable', 'Reading model calls needs the event log');
+    const message = 'must be the seq of an event "model_call" of the log';
+    throw new ConversationError('not_found', `No model call at ${seq}: the seq ${message}`, {
+      problems: [{ path: '/seq', message }],
+    });
+  }
+
+  /**
+   * The newest run of its workflow in Temporal; `gone` where the server has none any more. Needs no worker.
+   * @throws {ConversationError} as `snapshot`
+   */
+  async run(): Promise<ConversationRun> {
+    const { gateway, key, reader } = this.#parts;
+    const run = await gateway.run(key);
+    if (run.runId === undefined && (await this.#mapped(() => reader.snapshot(key))) === undefined)
+      throw await this.#unread();
+    return run;
   }
 
   /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */

@@ -30,6 +30,7 @@ import { codecRouter } from './routes/service/codec.js';
 import { addDescriptionRoute } from './routes/service/description.js';
 import { addExportRoutes } from './routes/service/exports.js';
 import { addAgentRoutes, addHealthRoutes } from './routes/service/health.js';
+import { addInspectionRoutes } from './routes/service/inspection.js';
 import { addSessionRoutes } from './routes/service/session.js';
 import { addTokenRoutes } from './routes/service/tokens.js';
 import { addWebhookRoutes } from './routes/service/webhooks.js';
@@ -110,6 +111,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addRuleRoutes(router, deps);
   addForkRoutes(router, deps);
   addExportRoutes(router, deps);
+  addInspectionRoutes(router, deps);
   addSessionRoutes(router, deps);
   addTokenRoutes(router, deps);
   addStepRoutes(router, deps);

@@ -48,7 +48,7 @@ export function clientOptionsFrom(
   return {
     temporal,
     agents: lastKnown(() => log.agents()),
-    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal), logger }),
+    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal), blobs, logger }),
     leases: createLeases(opened),
     deletions: createDeletions(opened),
     blobs,

@@ -7,6 +7,7 @@ import { withCost } from '../../model/shared/cost.js';
 import { toModelFailure } from '../../model/shared/failure.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
+import { auditText } from '../../protocol/model/audits.js';
 import type {
   Model,
   ModelCaller,
@@ -31,6 +32,8 @@ export interface AuditedCall extends ConversationKey {
   readonly turnId?: string;
   readonly step?: number;
 }
+
+type AuditContent = Parameters<typeof auditText>[1];
 
 interface Asked {
   readonly request: ModelRequest;
@@ -95,10 +98,13 @@ function tookOf(
 async function record(
   tools: ActivityTools,
   call: AuditedCall,
-  kept: { readonly said: Readonly<Record<string, unknown>>; readonly content?: unknown },
+  kept: {
+    readonly said: Readonly<Record<string, unknown>> & { readonly outcome: string };
+    readonly content?: AuditContent;
+  },
 ): Promise<void> {
   const { model, ...about } = call;
-  const content = tools.audit === 'full' ? await contentOf(tools, call, kept.content) : {};
+  const content = tools.audit === 'full' ? await contentOf(tools, call, kept) : {};
   tools.logger.info('model call', {
     audit: 'model_call',
     ...about,
@@ -110,11 +116,12 @@ async function record(
 
 async function contentOf(
   tools: ActivityTools,
-  { tenant, conversationId }: ConversationKey,
-  content: unknown,
+  { tenant, conversationId, turnId = '', step = 0, attempt, purpose }: AuditedCall,
+  { said, content }: Parameters<typeof record>[2],
 ): Promise<{ readonly blob?: string; readonly notStored?: string }> {
   if (content === undefined) return {};
-  const text = JSON.stringify(content);
+  const { outcome } = said;
+  const text = auditText({ turnId, step, attempt, purpose, outcome }, content);
   if (utf8Bytes(text) > MAX_BLOB_BYTES) return { notStored: 'too large' };
   const blob = { type: 'application/json', content: Buffer.from(text) } as const;
   const ref = await stored(tools, { tenant, conversationId }, blob);

@@ -70,6 +70,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     COLLOQUY_IDENTITY: 'development',
     COLLOQUY_DATA: options.dataDir,
     ...uiOrigins(temporal.uiUrl),
+    ...uiAddress(temporal.uiUrl),
     ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),
   };
   const start = async (
@@ -193,6 +194,12 @@ function uiOrigins(uiUrl: string | undefined): NodeJS.ProcessEnv {
   if (uiUrl === undefined || process.env['COLLOQUY_UI_ORIGINS'] !== undefined) return {};
   const { port } = new URL(uiUrl);
   return { COLLOQUY_UI_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}` };
+}
+
+/** The page links to the UI; a value that the caller has set wins. */
+function uiAddress(uiUrl: string | undefined): NodeJS.ProcessEnv {
+  if (uiUrl === undefined || process.env['COLLOQUY_TEMPORAL_UI'] !== undefined) return {};
+  return { COLLOQUY_TEMPORAL_UI: uiUrl };
 }
 
 /** The API prints its address in its first line; with port 0 only the API knows it. */

@@ -34,6 +34,8 @@ export interface Config {
   readonly sdkGuards: boolean;
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
+  /** Address of a Temporal UI, in which runs are named. */
+  readonly temporalUi: string | undefined;
   /** Serve the web page for people, under `/ui`. */
   readonly ui: 'on' | 'off';
   /** Origins whose pages may use the API. */
@@ -118,6 +120,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     audit: values.COLLOQUY_AUDIT,
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
+    temporalUi: values.COLLOQUY_TEMPORAL_UI,
     ui: values.COLLOQUY_UI,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,

@@ -107,6 +107,10 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Origins of Temporal UIs whose pages may have payloads decoded by the API, separated by commas.',
     ),
+  COLLOQUY_TEMPORAL_UI: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as http://localhost:8233' })
+    .optional()
+    .describe("Address of the Temporal UI: the web page links a conversation's run in it."),
   COLLOQUY_UI: oneOf('on', 'off')
     .default('on')
     .describe('`off`: the API does not serve the web page for people, `/ui`.'),

@@ -54,6 +54,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     ...schemes,
     ...(killWorker === undefined ? {} : { killWorker }),
     ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, ui: config.ui },
+    ...(config.temporalUi === undefined ? {} : { temporalUi: config.temporalUi }),
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
   });

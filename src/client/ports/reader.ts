@@ -14,6 +14,7 @@ import type {
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { WorklistFilter, WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
+import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
@@ -198,6 +199,14 @@ export interface ConversationReader {
    * store.
    */
   whatIfPoint?(key: ConversationKey, turn: WhatIfTurn): Promise<WhatIfPoint | undefined>;
+  /**
+   * The model call that the event with this seq records, and the request that it got. `generation` absent: the newest.
+   * Undefined: the log has no such event, or it records none. Absent: the reader has no store.
+   */
+  modelCall?(
+    key: ConversationKey,
+    at: { readonly generation?: number | undefined; readonly seq: number },
+  ): Promise<ModelCallRead | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

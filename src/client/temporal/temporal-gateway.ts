@@ -25,6 +25,7 @@ import {
 } from '../../protocol/workflow/messaging.js';
 import { checkTexts } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
+import { type ConversationRun, runOf } from '../history/run.js';
 import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { type Attempted, BUSY_TEXT, Confirming, type ConfirmOptions } from './confirming.js';
@@ -204,6 +205,12 @@ export class TemporalGateway {
   async describe(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
     const run = await this.#newest(key);
     return run === undefined || (await this.#isDeleted(key, run)) ? undefined : run;
+  }
+
+  /** The newest run, for operators; `gone` where the server has none. @throws {ConversationError} temporal_unreachable */
+  async run(key: ConversationKey): Promise<ConversationRun> {
+    const { namespace } = this.#temporal.options;
+    return runOf(await this.describe(key), { workflowId: workflowIdFor(key), namespace });
   }
 
   /**

@@ -2,6 +2,7 @@
 import * as bodies from '../schemas/bodies.js';
 import * as queries from '../schemas/queries.js';
 import { FORK_OPERATIONS } from './fork-operations.js';
+import { INSPECTION_OPERATIONS } from './inspection-operations.js';
 import { type Operation, VERDICTS } from './operation.js';
 import { OPERATOR_OPERATIONS } from './operator-operations.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
@@ -296,6 +297,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   ...SPACE_OPERATIONS,
   ...FORK_OPERATIONS,
+  ...INSPECTION_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...OPERATOR_OPERATIONS,
   {

@@ -67,6 +67,11 @@ export interface AppDeps {
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** The web page for people, under `/ui`. @defaultValue "on" */
   readonly ui?: 'on' | 'off';
+  /**
+   * Address of a Temporal UI, such as `http://localhost:8233`: `GET /v1/conversations/{id}/run` names the run in it.
+   * @defaultValue none
+   */
+  readonly temporalUi?: string;
   /** Receives one line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Endpoints of webhooks and their deliveries. @defaultValue the API manages none */

@@ -54,6 +54,19 @@ export function lastEventIdOf<Schema extends z.ZodType>(
   });
 }
 
+/** The parameters of the path. @throws {ConversationError} invalid_request naming the parameter */
+export function parseParameters<Schema extends z.ZodType>(
+  schema: Schema,
+  request: Request,
+): z.output<Schema> {
+  const parsed = schema.safeParse(request.params);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    'The path breaks a rule',
+    problemsOf(parsed.error, (path) => `/${path.join('/')}`),
+  );
+}
+
 export function pathParameter(request: Request, name: string): string {
   const value = request.params[name];
   return typeof value === 'string' ? value : '';

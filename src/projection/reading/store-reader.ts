@@ -28,6 +28,7 @@ import type {
 } from '../../protocol/log/conversations-stream.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
+import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/service/troubles.js';
@@ -37,6 +38,8 @@ import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
 import { FollowedConversations } from '../changes/hubs.js';
 import { ChangePoll } from '../changes/poll.js';
+import type { AuditBlobs } from '../model-calls/audited.js';
+import { modelCallAt } from '../model-calls/model-call.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { Worklists } from '../worklist/hubs.js';
@@ -55,6 +58,8 @@ export interface StoreReaderDeps {
    * store lacks. `'none'`: readers see the stored state, however old, for processes that can reach only the store.
    */
   readonly source: WorkflowSource | 'none';
+  /** Where workers store the audit of model calls. @defaultValue requests of model calls are derived from the log */
+  readonly blobs?: AuditBlobs | undefined;
   /** Gets a line when waiting calls cannot be read for those who follow them, and when they can be again. */
   readonly logger?: ProjectionLogger;
 }
@@ -67,6 +72,7 @@ class StoreReader implements ConversationReader {
   readonly #log: EventLog;
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
+  readonly #blobs: AuditBlobs | undefined;
   readonly #worklists: Worklists;
   readonly #followed: FollowedConversations;
   readonly toolOffers: OfferReader;
@@ -74,6 +80,7 @@ class StoreReader implements ConversationReader {
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
+    this.#blobs = deps.blobs;
     this.#source = deps.source === 'none' ? undefined : deps.source;
     const outages = new Outages(deps.logger ?? SILENT);
     const sources = { live: deps.live, poll: new ChangePoll(deps.log, outages) };
@@ -213,6 +220,16 @@ class StoreReader implements ConversationReader {
 
   async whatIfPoint(key: ConversationKey, turn: WhatIfTurn): Promise<WhatIfPoint | undefined> {
     return await whatIfPointOf(wholeLog(this.#log, key, turn.generation), turn);
+  }
+
+  async modelCall(
+    key: ConversationKey,
+    { generation: named, seq }: { readonly generation?: number | undefined; readonly seq: number },
+  ): Promise<ModelCallRead | undefined> {
+    const generation = named ?? (await this.#log.head(key))?.generation;
+    if (generation === undefined) return undefined;
+    const events = wholeLog(this.#log, key, generation);
+    return await modelCallAt(this.#blobs, events, { key, generation, seq });
   }
 
   async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {

@@ -31,6 +31,8 @@ const ROUTES: readonly Route[] = [
   ['GET', '/v1/conversations/:id/export'],
   ['POST', '/v1/conversations/:id/what-if', { agent: 'support' }],
   ['GET', '/v1/conversations/:id/what-if/:whatIfId'],
+  ['GET', '/v1/conversations/:id/model-calls/:seq'],
+  ['GET', '/v1/conversations/:id/run'],
   ['POST', '/v1/conversations/:id/blobs', {}],
   ['GET', '/v1/conversations/:id/blobs/:blobId'],
   ['GET', '/v1/conversations/:id/events'],
@@ -116,12 +118,15 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
   };
   const app = await startHttpApp({}, deps);
   const ask = async ([method, path, body]: Route, id: string, query = '') =>
-    await app.request(path.replace(':id', id).replaceAll(/:\w+/g, 'x-1') + query, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
+    await app.request(
+      path.replace(':id', id).replace(':seq', '5').replaceAll(/:\w+/g, 'x-1') + query,
+      {
+        method,
+        ...(body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      },
+    );
   return { app, deps, ask, reached };
 }
 

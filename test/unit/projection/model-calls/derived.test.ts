@@ -1,0 +1,144 @@
+/** Requests of model calls, derived from a log: they have the messages that the models of the same runs were given. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../../../src/define/define-agent.js';
+import { defineTool } from '../../../../src/define/define-tool.js';
+import { changesOf } from '../../../../src/projection/model-calls/changes.js';
+import { callsAt, derivedRequest } from '../../../../src/projection/model-calls/derived.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import type { Model, ModelRequest, ModelResponse } from '../../../../src/protocol/model/model.js';
+import { testConversation } from '../../../../src/testing/index.js';
+import { promise } from '../../../support/promise.js';
+
+type Spec = Parameters<typeof defineAgent>[0];
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks a number up.',
+  input: z.object({ n: z.number() }),
+  effects: 'none',
+  run: ({ n }) => ({ n, text: 'x'.repeat(400) }),
+});
+
+/** Calls `look` first, then answers; keeps every request. */
+function recording(contextTokens?: number): {
+  readonly model: Model;
+  readonly asked: ModelRequest[];
+} {
+  const asked: ModelRequest[] = [];
+  const generate = async (request: ModelRequest): Promise<ModelResponse> => {
+    if (request.tools.length > 0) asked.push(request);
+    const base = { finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 1 }, model: 'm' };
+    const last = request.messages.at(-1);
+    if (last?.role === 'tool' || request.tools.length === 0)
+      return { ...base, parts: [{ type: 'text', text: 'seen' }], calls: [] };
+    const call = { id: `c${asked.length}`, name: 'look', argumentsJson: '{"n":1}' };
+    return { ...base, parts: [], calls: [call] };
+  };
+  return {
+    model: { name: 'm', generate, ...(contextTokens === undefined ? {} : { contextTokens }) },
+    asked,
+  };
+}
+
+async function* read(events: readonly CanonicalEvent[]): AsyncGenerator<CanonicalEvent> {
+  yield* events;
+}
+
+async function derivedOf(events: readonly CanonicalEvent[], seq: number) {
+  const found = await callsAt(read(events), seq);
+  return found === undefined ? undefined : derivedRequest(found.call);
+}
+
+async function played(spec: Partial<Spec>, turns: number, contextTokens?: number) {
+  const { model, asked } = recording(contextTokens);
+  const agent = defineAgent({ name: 'a', instructions: 'Do.', tools: [look], ...spec, model });
+  const t = testConversation(agent, {});
+  for (let turn = 1; turn <= turns; turn += 1) await t.send(`message ${turn} ${'y'.repeat(200)}`);
+  const calls = t.events.filter(({ type }) => type === 'model_call');
+  return { asked, events: t.events, calls };
+}
+
+describe('the derived request of a model call', promise('G389'), () => {
+  it.each([
+    ['a conversation without bounds', {}, undefined],
+    ['a window of two turns', { context: { window: 2 } }, undefined],
+    [
+      'turns that are left out for the budget',
+      { context: { maxTokens: 700, summarize: false } },
+      700,
+    ],
+    ['turns that are summarised', { context: { maxTokens: 900 } }, 900],
+  ] as const)('has the messages that the model was given: %s', async (_title, spec, tokens) => {
+    const { asked, events, calls } = await played(spec as Partial<Spec>, 8, tokens);
+    expect(calls.length).toBe(asked.length);
+    for (const [index, { seq }] of calls.entries()) {
+      const derived = await derivedOf(events, seq);
+      if (derived === undefined || 'reason' in derived) throw new Error('not derived');
+      const given = asked[index]?.messages ?? [];
+      expect(derived.request.messages.map(({ id }) => id)).toEqual(given.map(({ id }) => id));
+      const isCut = derived.unknown.some((text) => text.includes('shortened'));
+      if (!isCut) expect(derived.request.messages).toEqual(given);
+    }
+  });
+
+  it('says that the log keeps neither the instructions nor the tools, and never those of another version', async () => {
+    const { events, calls } = await played({}, 1);
+    const derived = await derivedOf(events, calls[0]?.seq ?? 0);
+    expect(derived).toMatchObject({
+      unknown: [expect.stringContaining('system prompt'), expect.stringContaining('plugins')],
+    });
+    expect(derived).not.toHaveProperty('request.system');
+    expect(derived).not.toHaveProperty('request.tools');
+  });
+
+  it('says why there is none: events that were lost, and seqs of other events', async () => {
+    const { events, calls } = await played({}, 2);
+    const seq = calls.at(-1)?.seq ?? 0;
+    const [first] = events;
+    const late = events.filter((event) => event.seq >= seq);
+    expect(await derivedOf([first, ...late] as CanonicalEvent[], seq)).toEqual({
+      reason: expect.stringContaining('does not have the events before') as string,
+    });
+    expect(await derivedOf(events, seq + 1)).toBeUndefined();
+    expect(await derivedOf(events, 9_999)).toBeUndefined();
+    expect(await derivedOf([], 1)).toBeUndefined();
+  });
+});
+
+const user = (id: string, text: string): Message => ({
+  ...{ role: 'user', id, turnId: 't' },
+  parts: [{ type: 'text', text }],
+});
+
+describe('the differences between two requests', promise('G389'), () => {
+  it('name messages by what became of them', () => {
+    const before = { messages: [user('1', 'a'), user('2', 'b'), user('3', 'c')] };
+    const after = { messages: [user('1', 'a'), user('3', 'C'), user('4', 'd')] };
+    expect(changesOf({ before, since: 4 }, after, false)).toEqual({
+      ...{ since: 4, same: 1, added: ['4'], removed: ['2'], changed: [user('3', 'c')] },
+    });
+  });
+
+  it('name tools and settings where both requests are whole, and no mark of a cache', () => {
+    const tool = (name: string, description: string) => ({ name, description, inputSchema: {} });
+    const messages = [user('1', 'a')];
+    const before = {
+      messages,
+      system: 'A',
+      tools: [tool('x', '1'), tool('y', '1')],
+      cacheKey: '1',
+    };
+    const after = {
+      messages,
+      system: 'B',
+      tools: [tool('x', '2'), tool('z', '1')],
+      stableMessages: 1,
+    };
+    expect(changesOf({ before, since: 4 }, after, true)).toMatchObject({
+      ...{ same: 1, added: [], removed: [], changed: [], settings: ['system'] },
+      tools: { added: ['z'], removed: ['y'], changed: ['x'] },
+    });
+  });
+});
