@@ -102,7 +102,7 @@ export const IMPORTS = {
  */
 const FLOORS = {
   activities: [['shared'], ['children', 'transcript', 'triggers'], ['tools'], ['model']],
-  browser: [['forms', 'net'], ['operations', 'spaces', 'view', 'worklist'], ['tools']],
+  browser: [['forms', 'net'], ['operations', 'spaces', 'studio', 'view', 'worklist'], ['tools']],
   cli: [
     ['process', 'temporal'],
     ['check', 'init', 'operate', 'serve'],

@@ -69,6 +69,13 @@ it('colloquy/browser/worklist exports these names', async () => {
   ]);
 });
 
+it('colloquy/browser/studio exports these names', async () => {
+  expect(Object.keys((await import('colloquy/browser/studio')) as object).sort()).toEqual([
+    ...['BrowserConversations', 'BrowserLog', 'Replay', 'conversationsOf', 'deleteConversation'],
+    ...['forkOf', 'logOf', 'modelCallOf', 'runOf', 'testOf'],
+  ]);
+});
+
 it('colloquy/react exports these hooks and parts: adding one extends the public surface', async () => {
   expect(Object.keys((await import('colloquy/react')) as object).sort()).toEqual([
     ...['Approval', 'EditForm', 'Form', 'FormField', 'Question', 'Values'],

@@ -37,7 +37,7 @@ async function app({ identity = {}, describe: described, temporalUi }: Set = {})
   const reader = createStoreReader({ log, blobs, source: 'none' });
   const ui = temporalUi === undefined ? {} : { temporalUi };
   const started = await startHttpApp(
-    described === undefined ? {} : { describe: described as never },
+    described === undefined ? {} : { describe: described },
     { reader, identify: () => ({ ...TESTING, ...identity }), ...ui },
     { reader },
   );

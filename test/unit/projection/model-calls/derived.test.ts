@@ -71,7 +71,7 @@ describe('the derived request of a model call', promise('G389'), () => {
     ],
     ['turns that are summarised', { context: { maxTokens: 900 } }, 900],
   ] as const)('has the messages that the model was given: %s', async (_title, spec, tokens) => {
-    const { asked, events, calls } = await played(spec as Partial<Spec>, 8, tokens);
+    const { asked, events, calls } = await played(spec, 8, tokens);
     expect(calls.length).toBe(asked.length);
     for (const [index, { seq }] of calls.entries()) {
       const derived = await derivedOf(events, seq);

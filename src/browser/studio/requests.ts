@@ -1,0 +1,50 @@
+/** Requests of pages that look into conversations. */
+import type { ModelCallRead } from '../../protocol/model/model-calls.js';
+import type { WithApi } from '../net/api.js';
+import { newId } from '../net/waiting.js';
+import type { ConversationRun, ForkedConversation } from './types.js';
+
+function pathOf(conversationId: string, below = ''): string {
+  return `/v1/conversations/${encodeURIComponent(conversationId)}${below}`;
+}
+
+/** The request that a model call got; `at` is the place of its `model_call`. @throws {ApiError} */
+export async function modelCallOf(
+  { api }: WithApi,
+  conversationId: string,
+  at: { readonly generation: number; readonly seq: number },
+): Promise<ModelCallRead> {
+  const query = { generation: String(at.generation) };
+  return await api.read(pathOf(conversationId, `/model-calls/${at.seq}`), { query });
+}
+
+/** The run of the conversation in Temporal. @throws {ApiError} */
+export async function runOf({ api }: WithApi, conversationId: string): Promise<ConversationRun> {
+  return await api.read(pathOf(conversationId, '/run'));
+}
+
+/** Begins a fork from a place of the log. Sent until there is an answer: one fork. @throws {ApiError} */
+export async function forkOf(
+  { api }: WithApi,
+  conversationId: string,
+  from: {
+    readonly generation: number;
+    readonly atSeq: number;
+    /** Waiting calls that are to wait anew in the fork. */
+    readonly reopen?: readonly string[];
+    readonly requestId?: string;
+  },
+): Promise<ForkedConversation> {
+  return await api.change(pathOf(conversationId, '/fork'), { requestId: newId(), ...from });
+}
+
+/** The conversation as a test. @throws {ApiError} naming the event that a test cannot play again */
+export async function testOf({ api }: WithApi, conversationId: string): Promise<string> {
+  const path = pathOf(conversationId, '/export');
+  return await (await api.request(path, { query: { format: 'test' } })).text();
+}
+
+/** Deletes the conversation with all its data, for good. Safe to repeat. @throws {ApiError} */
+export async function deleteConversation({ api }: WithApi, conversationId: string): Promise<void> {
+  await api.change(pathOf(conversationId), undefined, { method: 'DELETE' });
+}

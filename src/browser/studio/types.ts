@@ -1,0 +1,82 @@
+/** Values of pages that look into conversations. */
+import type { PluginStates } from '../../protocol/calls/plugin-state.js';
+import type { AgentSettings } from '../../protocol/conversation/agents.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import type { Counts, Usage } from '../../protocol/conversation/turns.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { Connection } from '../net/following.js';
+import type { Replay } from './replay.js';
+
+/** A conversation at one place of its log. */
+export interface LogPlace {
+  /** The event behind which the place is. Absent: the place before the first. */
+  readonly event?: CanonicalEvent;
+  /** As readers saw the conversation then. Absent: it had not begun. */
+  readonly snapshot?: ConversationSnapshot;
+  /** The messages that the next model call may be given: the summary, if any, and those behind it. */
+  readonly messages: readonly Message[];
+  /** Number of older messages that no model call is given any more. */
+  readonly forgotten: number;
+  readonly settings?: AgentSettings;
+  readonly turn?: {
+    readonly turnId: string;
+    readonly step: number;
+    readonly usage: Usage;
+    readonly startedAt: string;
+    /** Calls that were allowed to run, by tool. Absent: no limit needs the counts. */
+    readonly calls?: Counts;
+    /** Cancelled, or over a limit. */
+    readonly isStopping: boolean;
+  };
+  /** Number of events that the next model call reads. */
+  readonly unread: number;
+  readonly plugins: PluginStates;
+  /** False: events were lost before it, or are of a later version, and the place is folded without them. */
+  readonly isWhole: boolean;
+  /** Whether a fork can begin here. */
+  readonly canFork: boolean;
+}
+
+/** A whole log, and its connection. */
+export interface LogView {
+  readonly connection: Connection;
+  readonly generation: number;
+  readonly replay: Replay;
+  /** Whether the log has been read to its end. */
+  readonly isRead: boolean;
+}
+
+/** A list of conversations, the newest change first, and its connection. */
+export interface ConversationsView {
+  readonly connection: Connection;
+  readonly conversations: readonly ConversationSnapshot[];
+  /** Whether the list has been read. */
+  readonly isRead: boolean;
+  /** Whether there are more, which `loadMore` reads. */
+  readonly hasMore: boolean;
+}
+
+/** A fork as the API answers it. `queued`: no worker has begun it yet; it is kept. */
+export interface ForkedConversation {
+  readonly status: 'forked' | 'queued';
+  readonly conversationId: string;
+  /** Calls that were open there and stay with the origin. */
+  readonly notCarried: readonly string[];
+  readonly warning?: string;
+}
+
+/** The run of a conversation in Temporal. */
+export interface ConversationRun {
+  readonly workflowId: string;
+  readonly namespace: string;
+  readonly runId?: string;
+  /** `gone`: Temporal has none any more. */
+  readonly status: string;
+  readonly historyEvents?: number;
+  readonly historyBytes?: number;
+  readonly startedAt?: string;
+  readonly closedAt?: string;
+  /** The run in a Temporal UI, where the API knows one. */
+  readonly url?: string;
+}
