@@ -1,6 +1,6 @@
 /** The faces of the page, and the address of each. A face is a document of its own: a link to another one leaves the page. */
 
-export type PlaceName = 'inbox' | 'chat' | 'operations';
+export type PlaceName = 'inbox' | 'conversations' | 'chat' | 'operations';
 
 export interface Place {
   readonly name: PlaceName;
@@ -11,6 +11,7 @@ export interface Place {
 /** In the order of their links; the first is the face of an unknown address. */
 export const PLACES: readonly [Place, ...Place[]] = [
   { name: 'inbox', path: '/ui/inbox', title: 'Inbox' },
+  { name: 'conversations', path: '/ui/conversations', title: 'Conversations' },
   { name: 'chat', path: '/ui/chat', title: 'Chat' },
   { name: 'operations', path: '/ui/operations', title: 'Operations' },
 ];

@@ -23,6 +23,8 @@ const INDEX = 'index.html';
 /** The addresses of the page's faces, as `web/shared/places.ts` reads them. */
 const PLACES = [
   '/ui/inbox',
+  '/ui/conversations',
+  '/ui/conversations/:id',
   '/ui/chat',
   '/ui/chat/:agent',
   '/ui/chat/:agent/:id',

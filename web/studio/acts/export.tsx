@@ -1,0 +1,39 @@
+/** Exports the conversation as a test. A refusal names the event that a test cannot play again. */
+import { testOf } from 'colloquy/browser/studio';
+import { type ReactNode, useState } from 'react';
+import { useAct } from '../hooks/use-act.js';
+import type { ActsProps } from './acts.js';
+import { Said } from './said.js';
+
+export function Export({ session, id }: ActsProps): ReactNode {
+  const act = useAct();
+  const [text, setText] = useState<string>();
+  const exported = (): void =>
+    act.run(async () => {
+      setText(undefined);
+      setText(await testOf(session.client, id));
+      return 'A test that passes as it stands:';
+    });
+  return (
+    <section aria-label="Export">
+      <h3>Export as a test</h3>
+      <button type="button" disabled={act.isBusy} onClick={exported}>
+        Export
+      </button>
+      <Said act={act} />
+      {text === undefined ? undefined : (
+        <>
+          <button
+            type="button"
+            onClick={() => void navigator.clipboard.writeText(text).catch(() => undefined)}
+          >
+            Copy the test
+          </button>
+          <pre tabIndex={0} aria-label="Test">
+            {text}
+          </pre>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,145 @@
+/** Forks the conversation at the cursor, and tries a failed turn again in a fork from the place before it. */
+import { type ForkedConversation, forkOf } from 'colloquy/browser/studio';
+import { type ReactNode, useRef, useState } from 'react';
+import { useAct } from '../hooks/use-act.js';
+import { addressOf } from '../list/conversations.js';
+import { messageOf, placeBefore, turnAt } from '../model/cursor.js';
+import type { ActsProps } from './acts.js';
+import { Said } from './said.js';
+
+export function Fork({ session, id, log }: ActsProps): ReactNode {
+  const { view, place, goTo } = log;
+  const seq = place.event?.seq;
+  const act = useAct();
+  const [forked, setForked] = useState<ForkedConversation>();
+  const [reopen, setReopen] = useState<readonly string[]>([]);
+  // One place is one fork, however often the button is pressed before the answer.
+  const requestIds = useRef(new Map<string, string>());
+  if (seq === undefined) return undefined;
+  const places = view.replay.forkPlaces();
+  const pending = place.snapshot?.pending ?? [];
+  const chosen = pending.map(({ toolCallId }) => toolCallId).filter((one) => reopen.includes(one));
+  const fork = (): void =>
+    act.run(async () => {
+      const key = JSON.stringify([view.generation, seq, chosen]);
+      const requestId = requestIds.current.get(key) ?? crypto.randomUUID();
+      requestIds.current.set(key, requestId);
+      const from = { generation: view.generation, atSeq: seq, reopen: chosen, requestId };
+      const made = await forkOf(session.client, id, from);
+      setForked(made);
+      return sentenceOn(made);
+    });
+  return (
+    <section aria-label="Fork">
+      <h3>Fork</h3>
+      {place.canFork ? (
+        <>
+          {pending.map(({ toolCallId, name }) => (
+            <label key={toolCallId} className="check">
+              <input
+                type="checkbox"
+                checked={reopen.includes(toolCallId)}
+                onChange={({ target }) =>
+                  setReopen(
+                    target.checked
+                      ? [...reopen, toolCallId]
+                      : reopen.filter((one) => one !== toolCallId),
+                  )
+                }
+              />{' '}
+              {name} waits anew in the fork
+            </label>
+          ))}
+          <button type="button" disabled={act.isBusy} onClick={fork}>
+            Fork at {view.generation}-{seq}
+          </button>
+        </>
+      ) : (
+        <Nearest seq={seq} places={places} onGoTo={goTo} />
+      )}
+      <Said act={act} />
+      {forked === undefined ? undefined : (
+        <p>
+          <a href={addressOf(forked.conversationId)}>Open the fork</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function sentenceOn({ notCarried, warning, status }: ForkedConversation): string {
+  const left =
+    notCarried.length === 0 ? '' : ` Calls that stay with the origin: ${notCarried.join(', ')}.`;
+  return `${status === 'queued' ? (warning ?? 'Kept until a worker is up.') : 'Forked.'}${left}`;
+}
+
+function Nearest(props: {
+  readonly seq: number;
+  readonly places: ReadonlySet<number>;
+  readonly onGoTo: (seq: number) => void;
+}): ReactNode {
+  const { seq, places, onGoTo } = props;
+  const all = [...places];
+  const near = [all.findLast((one) => one < seq), all.find((one) => one > seq)];
+  return (
+    <p className="hint">
+      A fork begins at the end of a step or a turn.{' '}
+      {near.map((one) =>
+        one === undefined ? undefined : (
+          <button key={one} type="button" className="plain" onClick={() => onGoTo(one)}>
+            Go to {one}
+          </button>
+        ),
+      )}
+    </p>
+  );
+}
+
+/** Shown for a failed turn at the cursor. The failed turn stays as it is. */
+export function Retry({ session, id, log, turns }: ActsProps): ReactNode {
+  const { view, index } = log;
+  const { events } = view.replay;
+  const act = useAct();
+  const [forked, setForked] = useState<string>();
+  const turn = turnAt(turns, index);
+  if (turn?.status !== 'failed') return undefined;
+  const text = messageOf(events, turn);
+  const atSeq = placeBefore(events, turn, view.replay.forkPlaces());
+  if (text === undefined) return undefined;
+  const retry = (): void =>
+    act.run(async () => {
+      const target =
+        atSeq === undefined
+          ? id
+          : (
+              await forkOf(session.client, id, {
+                ...{ generation: view.generation, atSeq },
+                requestId: `retry-${turn.turnId}`.slice(0, 100),
+              })
+            ).conversationId;
+      await session.client
+        .conversation(target)
+        .send(text, { requestId: `retry-${turn.turnId}`.slice(0, 100) });
+      setForked(target);
+      return atSeq === undefined ? 'The message is sent again.' : 'The turn runs again, in a fork.';
+    });
+  return (
+    <section aria-label="Failed turn">
+      <h3>The turn has failed</h3>
+      <p className="hint">
+        {atSeq === undefined
+          ? 'There is no place before it to fork from: its message is sent again, to this conversation.'
+          : `Its message is sent again, in a fork from ${view.generation}-${atSeq}.`}
+      </p>
+      <button type="button" disabled={act.isBusy} onClick={retry}>
+        Try it again
+      </button>
+      <Said act={act} />
+      {forked === undefined ? undefined : (
+        <p>
+          <a href={addressOf(forked)}>Open the conversation in which it runs</a>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+/** Sends a message, stops the running turn, closes the conversation. */
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { type Act, useAct } from '../hooks/use-act.js';
+import type { SentProps } from './acts.js';
+import { Said } from './said.js';
+
+export function Send({ session, log, conversation }: SentProps): ReactNode {
+  const [text, setText] = useState('');
+  // A text keeps its id until it is sent, so a second press sends it once.
+  const requestId = useRef<string>(undefined);
+  const act = useAct();
+  const id = useId();
+  const now = log.view.replay.at(log.view.replay.events.length - 1).snapshot;
+  const isClosed = now?.status === 'closed';
+  const { rights } = session.caller;
+  const send = (): void => {
+    if (text.trim() === '' || act.isBusy) return;
+    requestId.current ??= crypto.randomUUID();
+    const options = { requestId: requestId.current, ...(isClosed ? { reopen: true } : {}) };
+    act.run(async () => {
+      const sent = await conversation.send(text, options);
+      requestId.current = undefined;
+      setText('');
+      return sent.status === 'queued' ? sent.warning : 'Sent.';
+    });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.nativeEvent.isComposing)
+      send();
+  };
+  return (
+    <section aria-labelledby={id}>
+      <h3 id={id}>Message</h3>
+      <textarea
+        aria-label="Message"
+        value={text}
+        onKeyDown={onKeyDown}
+        onChange={({ target }) => {
+          requestId.current = undefined;
+          setText(target.value);
+        }}
+      />
+      <div className="actions">
+        <button type="button" disabled={act.isBusy || text.trim() === ''} onClick={send}>
+          {isClosed ? 'Open again and send' : 'Send'}
+        </button>
+        <Ends
+          {...{ conversation, act, isClosed }}
+          isRunning={now?.turn !== undefined}
+          rights={rights}
+        />
+      </div>
+      <Said act={act} />
+    </section>
+  );
+}
+
+function Ends(props: {
+  readonly conversation: SentProps['conversation'];
+  readonly act: Act;
+  readonly isClosed: boolean;
+  readonly isRunning: boolean;
+  readonly rights: readonly string[];
+}): ReactNode {
+  const { conversation, act, isClosed, isRunning, rights } = props;
+  if (isClosed || !rights.includes('cancel')) return undefined;
+  const stop = (): void =>
+    act.run(async () => {
+      const stopped = await conversation.cancel();
+      if (stopped.status === 'queued') return 'Kept until a worker is up.';
+      return stopped.cancelled ? 'The turn is being stopped.' : 'No turn runs.';
+    });
+  const close = (): void =>
+    act.run(async () => {
+      await conversation.close();
+      return 'Closed.';
+    });
+  return (
+    <>
+      {isRunning ? (
+        <button type="button" disabled={act.isBusy} onClick={stop}>
+          Stop the turn
+        </button>
+      ) : undefined}
+      <button type="button" disabled={act.isBusy} onClick={close}>
+        Close the conversation
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+/** One conversation: its log in lanes, a cursor on it, and the state there. */
+import type { ReactNode } from 'react';
+import { type FaceProps, Top } from '../shared/face.js';
+import { Acts } from './acts/acts.js';
+import { type UsedLog, useLog } from './hooks/use-log.js';
+import { useRead } from './hooks/use-read.js';
+import { addressOf } from './list/conversations.js';
+import { turnAt, turnsIn } from './model/cursor.js';
+import { statusWords, usageWords } from './model/words.js';
+import { EventPane } from './panes/event-pane.js';
+import { Lanes } from './panes/lanes.js';
+import { LogList } from './panes/log-list.js';
+import { ModelCallPane } from './panes/model-call.js';
+import { MessagesPane, PendingPane, StatePane } from './panes/panes.js';
+import { RunLine } from './panes/run-line.js';
+import { Scrubber } from './panes/scrubber.js';
+
+export interface OpenedProps extends FaceProps {
+  readonly id: string;
+}
+
+export function OneConversation(props: OpenedProps): ReactNode {
+  const { session, id } = props;
+  const log = useLog(session, id);
+  const { view, place, index } = log;
+  const { events } = view.replay;
+  const turns = turnsIn(events);
+  const turn = turnAt(turns, index);
+  return (
+    <>
+      <Top {...props} connection={view.connection} />
+      <main className="studio">
+        <Head {...props} log={log} />
+        {events.length === 0 ? (
+          <p className="empty">
+            {view.isRead ? 'Nothing of it is stored yet.' : 'Reads the log …'}
+          </p>
+        ) : (
+          <>
+            <Scrubber log={log} turns={turns} />
+            {turn === undefined ? undefined : (
+              <Lanes events={events.slice(turn.from, turn.to + 1)} turn={turn} log={log} />
+            )}
+            <div className="halves">
+              <LogList log={log} />
+              <div className="panes">
+                <MessagesPane place={place} />
+                <PendingPane place={place} />
+                <StatePane place={place} />
+                <EventPane place={place} />
+                <ModelCallPane session={session} id={id} log={log} />
+                <Acts session={session} id={id} log={log} turns={turns} />
+              </div>
+            </div>
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
+function Head({ session, id, log }: OpenedProps & { readonly log: UsedLog }): ReactNode {
+  const { view, place, isLatest } = log;
+  const { snapshot } = place;
+  // Trouble and attention are seen from outside, and are in no log.
+  const { length } = view.replay.events;
+  const now = useRead(
+    `${length}`,
+    async () => await session.client.api.read<Present>(presentPath(id)),
+  );
+  const shown = isLatest && now.is === 'read' ? now.value : snapshot;
+  const origin = snapshot?.origin;
+  return (
+    <header className="about">
+      <h2>{id}</h2>
+      {shown === undefined ? undefined : (
+        <p className="hint">
+          <span className={`status ${shown.status}`}>{statusWords(shown)}</span> · agent{' '}
+          {shown.agent} · {usageWords(shown.usage)} · log {view.generation}
+          {isLatest ? '' : ' · as it was at the cursor'}
+        </p>
+      )}
+      {origin === undefined ? undefined : (
+        <p className="hint">
+          Fork of{' '}
+          <a href={`${addressOf(origin.conversationId)}?at=${origin.seq}`}>
+            {origin.conversationId}
+          </a>{' '}
+          at {origin.generation}-{origin.seq}.
+        </p>
+      )}
+      <RunLine session={session} id={id} count={length} />
+    </header>
+  );
+}
+
+type Present = NonNullable<UsedLog['place']['snapshot']>;
+
+function presentPath(id: string): string {
+  return `/v1/conversations/${encodeURIComponent(id)}`;
+}
