@@ -1,5 +1,5 @@
 /** Answers the calls that wait now, as a person or in place of a client. */
-import { formOf, type Json, type JsonSchema, type Resolution } from 'colloquy/browser';
+import { formOf, type Json, type Resolution } from 'colloquy/browser';
 import { type ReactNode, useState } from 'react';
 import { AnswerForm } from '../../inbox/detail/answer-form.js';
 import { OutcomeForm } from '../../inbox/detail/outcome-form.js';

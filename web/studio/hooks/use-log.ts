@@ -40,7 +40,8 @@ export function useLog(session: Session, id: string): UsedLog {
   };
   const go = (move: Move): void => {
     const next = moved(events, index, move);
-    goTo(move === 'last' ? undefined : events[next]?.seq);
+    // The end goes on with the log.
+    goTo(next >= events.length - 1 ? undefined : events[next]?.seq);
   };
   const isAtEnd = index >= events.length - 1;
   useEffect(() => {

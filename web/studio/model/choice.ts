@@ -47,7 +47,10 @@ export function changed(
 
 /** The query of the address; empty where nothing is filtered. */
 export function queryOf(choice: ListChoice): string {
-  const given = Object.entries(choice).map(([name, value]) => [name, String(value)]);
+  const given = Object.entries(choice).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
   const text = new URLSearchParams(given).toString();
   return text === '' ? '' : `?${text}`;
 }
