@@ -4,7 +4,7 @@ import { type FaceProps, Top } from '../shared/face.js';
 import { Acts } from './acts/acts.js';
 import { type UsedLog, useLog } from './hooks/use-log.js';
 import { useRead } from './hooks/use-read.js';
-import { addressOf } from './list/conversations.js';
+import { addressOf } from './model/address.js';
 import { turnAt, turnsIn } from './model/cursor.js';
 import { statusWords, usageWords } from './model/words.js';
 import { EventPane } from './panes/event-pane.js';

@@ -17,7 +17,7 @@ export {
   type ConversationsChoice,
   conversationsOf,
 } from './conversations.js';
-export { BrowserLog, logOf } from './log.js';
+export { BrowserLog, type LogView, logOf } from './log.js';
 export { Replay } from './replay.js';
 export { deleteConversation, forkOf, modelCallOf, runOf, testOf } from './requests.js';
 export type {
@@ -25,5 +25,4 @@ export type {
   ConversationsView,
   ForkedConversation,
   LogPlace,
-  LogView,
 } from './types.js';

@@ -4,10 +4,18 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 import type { Api, WithApi } from '../net/api.js';
 import { defined } from '../net/defined.js';
-import { type Followed, follow } from '../net/following.js';
+import { type Connection, type Followed, follow } from '../net/following.js';
 import { type Frame, frameOf, readFrames } from '../net/stream.js';
 import { Replay } from './replay.js';
-import type { LogView } from './types.js';
+
+/** A whole log, and its connection. */
+export interface LogView {
+  readonly connection: Connection;
+  readonly generation: number;
+  readonly replay: Replay;
+  /** Whether the log has been read to its end. */
+  readonly isRead: boolean;
+}
 
 const PAGE_EVENTS = 1_000;
 

@@ -6,7 +6,6 @@ import type { Message } from '../../protocol/conversation/messages.js';
 import type { Counts, Usage } from '../../protocol/conversation/turns.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { Connection } from '../net/following.js';
-import type { Replay } from './replay.js';
 
 /** A conversation at one place of its log. */
 export interface LogPlace {
@@ -36,15 +35,6 @@ export interface LogPlace {
   readonly isWhole: boolean;
   /** Whether a fork can begin here. */
   readonly canFork: boolean;
-}
-
-/** A whole log, and its connection. */
-export interface LogView {
-  readonly connection: Connection;
-  readonly generation: number;
-  readonly replay: Replay;
-  /** Whether the log has been read to its end. */
-  readonly isRead: boolean;
 }
 
 /** A list of conversations, the newest change first, and its connection. */

@@ -1,26 +1,11 @@
 /** Acts on a conversation. Messages and answers are for the conversation as it is now, also while the cursor is earlier. */
-import type { BrowserConversation } from 'colloquy/browser';
 import { type ReactNode, useMemo } from 'react';
-import type { Session } from '../../session/session.js';
-import type { UsedLog } from '../hooks/use-log.js';
-import type { LoggedTurn } from '../model/cursor.js';
 import { Answers } from './answers.js';
 import { Delete } from './delete.js';
 import { Export } from './export.js';
 import { Fork, Retry } from './fork.js';
+import type { ActsProps } from './props.js';
 import { Send } from './send.js';
-
-export interface ActsProps {
-  readonly session: Session;
-  readonly id: string;
-  readonly log: UsedLog;
-  readonly turns: readonly LoggedTurn[];
-}
-
-/** Properties of acts that are sent through the client's conversation. */
-export interface SentProps extends ActsProps {
-  readonly conversation: BrowserConversation;
-}
 
 export function Acts(props: ActsProps): ReactNode {
   const { session, id } = props;

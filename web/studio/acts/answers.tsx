@@ -8,7 +8,7 @@ import type { Draft } from '../../inbox/hooks/drafts.js';
 import { notByEnter } from '../../inbox/model/keys.js';
 import { verdictSentence } from '../../inbox/model/words.js';
 import { useAct } from '../hooks/use-act.js';
-import type { SentProps } from './acts.js';
+import type { SentProps } from './props.js';
 import { Said } from './said.js';
 
 export function Answers(props: SentProps): ReactNode {

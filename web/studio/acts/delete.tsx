@@ -4,7 +4,7 @@ import { type ReactNode, type SyntheticEvent, useState } from 'react';
 import { Dialog } from '../../inbox/dialogs/dialog.js';
 import { PLACES } from '../../shared/places.js';
 import { useAct } from '../hooks/use-act.js';
-import type { ActsProps } from './acts.js';
+import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 
 export function Delete({ session, id }: ActsProps): ReactNode {

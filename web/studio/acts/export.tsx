@@ -2,7 +2,7 @@
 import { testOf } from 'colloquy/browser/studio';
 import { type ReactNode, useState } from 'react';
 import { useAct } from '../hooks/use-act.js';
-import type { ActsProps } from './acts.js';
+import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 
 export function Export({ session, id }: ActsProps): ReactNode {

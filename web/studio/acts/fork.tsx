@@ -2,9 +2,9 @@
 import { type ForkedConversation, forkOf } from 'colloquy/browser/studio';
 import { type ReactNode, useRef, useState } from 'react';
 import { useAct } from '../hooks/use-act.js';
-import { addressOf } from '../list/conversations.js';
+import { addressOf } from '../model/address.js';
 import { messageOf, placeBefore, turnAt } from '../model/cursor.js';
-import type { ActsProps } from './acts.js';
+import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 
 export function Fork({ session, id, log }: ActsProps): ReactNode {

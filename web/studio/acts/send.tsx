@@ -1,7 +1,7 @@
 /** Sends a message, stops the running turn, closes the conversation. */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { type Act, useAct } from '../hooks/use-act.js';
-import type { SentProps } from './acts.js';
+import type { SentProps } from './props.js';
 import { Said } from './said.js';
 
 export function Send({ session, log, conversation }: SentProps): ReactNode {

@@ -5,9 +5,9 @@ import { type ReactNode, type SyntheticEvent, useId } from 'react';
 import { agoWords } from '../../inbox/model/times.js';
 import { type FaceProps, Top } from '../../shared/face.js';
 import { useNow } from '../../shared/now.js';
-import { PLACES } from '../../shared/places.js';
 import { type UsedList, useList } from '../hooks/use-list.js';
 import { useRead } from '../hooks/use-read.js';
+import { addressOf } from '../model/address.js';
 import { changed, matching, STATUSES } from '../model/choice.js';
 import { statusWords, usageWords } from '../model/words.js';
 
@@ -142,11 +142,6 @@ function Search(props: {
       </span>
     </>
   );
-}
-
-export function addressOf(id: string): string {
-  const { path } = PLACES.find(({ name }) => name === 'conversations') ?? PLACES[0];
-  return `${path}/${encodeURIComponent(id)}`;
 }
 
 function Card({ conversation }: { readonly conversation: ConversationSnapshot }): ReactNode {

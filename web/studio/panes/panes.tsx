@@ -40,7 +40,7 @@ export function MessageCard({ message }: { readonly message: Message }): ReactNo
     <div className={isOutside ? 'said untrusted' : 'said trusted'}>
       <span className="mark">
         {name} {role === 'user' ? '' : `step ${message.step}`}
-      </span>
+      </span>{' '}
       {parts.map((part, index) => (
         <Part key={`${message.id} ${index}`} part={part} />
       ))}
