@@ -24,7 +24,7 @@ const INDEX = 'index.html';
 const PLACES = [
   '/ui/inbox',
   '/ui/conversations',
-  '/ui/conversations/:id',
+  '/ui/conversations/:conversation',
   '/ui/chat',
   '/ui/chat/:agent',
   '/ui/chat/:agent/:id',
