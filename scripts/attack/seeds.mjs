@@ -162,7 +162,7 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     [`GET ${of}/pending`]: waiting,
     [`GET ${of}/plugin-states`]: kept,
     [`GET ${of}/events`]: waiting,
-    [`GET ${of}/model-calls/{seq}`]: [{ path: { id: keeper, seq } }],
+    [`GET ${of}/model-calls/{seq}`]: [{ path: { id: keeper, seq: String(seq) } }],
     [`GET ${of}/run`]: waiting,
     [`GET ${of}/rules`]: at(rules, ['id']),
     [`GET ${of}/triggers`]: kept,
