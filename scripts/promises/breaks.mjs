@@ -654,27 +654,30 @@ export const BREAKS = [
     builds: true,
   },
   {
+  },
+  {
+    promise: 'G394',
     file: 'src/browser/studio/replay.ts',
     line: 'return this.#through(this.#checkpoints[wanted] ?? NOTHING, wanted * CHECKPOINT_EVENTS, count);',
     to: 'return this.#through(this.#checkpoints[0] ?? NOTHING, wanted * CHECKPOINT_EVENTS, count);',
     test: 'test/unit/browser/replay.properties.test.ts',
   },
   {
-    promise: 'G388',
+    promise: 'G395',
     file: 'src/browser/studio/replay.ts',
     line: 'if (canFork(folded, event)) found.add(event.seq);',
     to: 'found.add(event.seq);',
     test: 'test/unit/browser/replay.properties.test.ts',
   },
   {
-    promise: 'G389',
+    promise: 'G396',
     file: 'src/projection/model-calls/derived.ts',
     line: 'const given = context === undefined ? wholeOf(state, all) : givenOf(all, context);',
     to: 'const given = wholeOf(state, all);',
     test: 'test/unit/projection/model-calls/derived.test.ts',
   },
   {
-    promise: 'G390',
+    promise: 'G397',
     file: 'src/projection/model-calls/audited.ts',
     line: 'return isAnswer && found.turnId === turnId && found.step === step && found.attempt === attempt;',
     to: 'return isAnswer;',

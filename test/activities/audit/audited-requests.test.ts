@@ -32,7 +32,7 @@ async function setUp(generate: Parameters<typeof modelOf>[0]) {
 const said = (text: string): ModelResponse => answer({ parts: [{ type: 'text', text }] });
 const put = (text: string) => ({ type: 'application/json' as const, content: Buffer.from(text) });
 
-describe('an audited request', promise('G390'), () => {
+describe('an audited request', promise('G397'), () => {
   it('is found by turn, step and attempt, whole, among other values of the conversation', async () => {
     const { activities, blobs, found } = await setUp(() => Promise.resolve(said('Hi.')));
     for (let n = 0; n < 5; n += 1) await blobs.put(key, put(`{"n":${n}}`));

@@ -45,7 +45,7 @@ async function app({ identity = {}, describe: described, temporalUi }: Set = {})
   return { ask, log, blobs };
 }
 
-describe('GET /v1/conversations/{id}/model-calls/{seq}', promise('G390'), () => {
+describe('GET /v1/conversations/{id}/model-calls/{seq}', promise('G397'), () => {
   it('answers with the audited request where there is one, and says which it is', async () => {
     const { ask, blobs } = await app();
     const derived = await (await ask(`c-1/model-calls/${SEQ}`)).json();

@@ -43,7 +43,7 @@ function long(length: number): readonly CanonicalEvent[] {
 }
 
 test('each place of a log has the state, waiting calls, rules and messages that the engine had there', {
-  ...promise('G387'),
+  ...promise('G394'),
   timeout: patient(60_000),
 }, () => {
   fc.assert(
@@ -77,7 +77,7 @@ test('each place of a log has the state, waiting calls, rules and messages that 
 
 test(
   'a place of a long log is the same from the front, from behind, and after more events',
-  promise('G387'),
+  promise('G394'),
   () => {
     const events = long(450);
     const forward = new Replay(events);
@@ -93,7 +93,7 @@ test(
 
 test(
   'an event of a later version, and events that were lost, are said, and nothing is guessed behind them',
-  promise('G387'),
+  promise('G394'),
   () => {
     const [started, ...rest] = sampleLog('c-1');
     const odd = { type: 'from_the_future', seq: 4, at: '2026-01-01T00:00:01.000Z' };
@@ -114,7 +114,7 @@ test(
 );
 
 test('the places at which a page offers a fork are those that the API takes (property)', {
-  ...promise('G388'),
+  ...promise('G395'),
   timeout: patient(120_000),
 }, async () => {
   await fc.assert(

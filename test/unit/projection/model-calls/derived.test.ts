@@ -60,7 +60,7 @@ async function played(spec: Partial<Spec>, turns: number, contextTokens?: number
   return { asked, events: t.events, calls };
 }
 
-describe('the derived request of a model call', promise('G389'), () => {
+describe('the derived request of a model call', promise('G396'), () => {
   it.each([
     ['a conversation without bounds', {}, undefined],
     ['a window of two turns', { context: { window: 2 } }, undefined],
@@ -112,7 +112,7 @@ const user = (id: string, text: string): Message => ({
   parts: [{ type: 'text', text }],
 });
 
-describe('the differences between two requests', promise('G389'), () => {
+describe('the differences between two requests', promise('G396'), () => {
   it('name messages by what became of them', () => {
     const before = { messages: [user('1', 'a'), user('2', 'b'), user('3', 'c')] };
     const after = { messages: [user('1', 'a'), user('3', 'C'), user('4', 'd')] };
