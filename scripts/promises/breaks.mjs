@@ -654,8 +654,6 @@ export const BREAKS = [
     builds: true,
   },
   {
-  },
-  {
     promise: 'G394',
     file: 'src/browser/studio/replay.ts',
     line: 'return this.#through(this.#checkpoints[wanted] ?? NOTHING, wanted * CHECKPOINT_EVENTS, count);',

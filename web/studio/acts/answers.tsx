@@ -1,12 +1,11 @@
 /** Answers the calls that wait now, as a person or in place of a client. */
 import { formOf, type Json, type Resolution } from 'colloquy/browser';
+import { Values, verdictSentence } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import { AnswerForm } from '../../inbox/detail/answer-form.js';
 import { OutcomeForm } from '../../inbox/detail/outcome-form.js';
-import { Values } from '../../inbox/detail/values.js';
 import type { Draft } from '../../inbox/hooks/drafts.js';
 import { notByEnter } from '../../inbox/model/keys.js';
-import { verdictSentence } from '../../inbox/model/words.js';
 import { useAct } from '../hooks/use-act.js';
 import type { SentProps } from './props.js';
 import { Said } from './said.js';

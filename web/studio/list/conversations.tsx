@@ -1,8 +1,8 @@
 /** The list of conversations: filters, live status, pages. */
 import type { ConversationSnapshot } from 'colloquy/browser/studio';
 import { agentsOf } from 'colloquy/browser/worklist';
+import { agoWords } from 'colloquy/react';
 import { type ReactNode, type SyntheticEvent, useId } from 'react';
-import { agoWords } from '../../inbox/model/times.js';
 import { type FaceProps, Top } from '../../shared/face.js';
 import { useNow } from '../../shared/now.js';
 import { type UsedList, useList } from '../hooks/use-list.js';

@@ -1,7 +1,7 @@
 /** The lanes of the turn at the cursor: model, tools, people, timers, runs and lost attempts over time. */
 import type { CanonicalEvent } from 'colloquy/browser';
+import { durationWords } from 'colloquy/react';
 import { type ReactNode, useMemo } from 'react';
-import { durationWords } from '../../inbox/model/times.js';
 import type { UsedLog } from '../hooks/use-log.js';
 import type { LoggedTurn } from '../model/cursor.js';
 import { type Chart, chartOf, LANES, placeIn, type Span } from '../model/lanes.js';

@@ -1,8 +1,8 @@
 /** The state at the cursor: messages, waiting calls, settings, budgets, rules, plugins. */
 import type { Json } from 'colloquy/browser';
 import type { LogPlace, Message } from 'colloquy/browser/studio';
+import { Values } from 'colloquy/react';
 import type { ReactNode } from 'react';
-import { Values } from '../../inbox/detail/values.js';
 import { usageWords } from '../model/words.js';
 
 interface PlaceProps {
