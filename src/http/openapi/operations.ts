@@ -9,6 +9,7 @@ import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
 import { SPACE_OPERATIONS } from './space-operations.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
+import { WORKLIST_OPERATIONS } from './worklist-operations.js';
 
 export type { Operation } from './operation.js';
 
@@ -329,28 +330,6 @@ export const OPERATIONS: readonly Operation[] = [
     bodies: [bodies.NoBodySchema],
     answers: { 204: 'none' },
   },
-  {
-    ...{ method: 'get', path: '/v1/worklist', id: 'listWorklist' },
-    right: 'read',
-    summary:
-      'Waiting calls across conversations, those that end first first: what the caller may answer, and why',
-    query: queries.WorklistQuerySchema,
-    answers: { 200: shapes.WorklistPage },
-  },
-  {
-    ...{ method: 'get', path: '/v1/worklist/stream', id: 'watchWorklist' },
-    right: 'read',
-    summary: 'The worklist as a stream of its changes: snapshot, item, gone, counts',
-    query: queries.WorklistStreamQuerySchema,
-    answers: { 200: 'stream' },
-  },
-  {
-    ...{ method: 'post', path: '/v1/worklist/resolutions', id: 'resolveMany', idempotent: true },
-    ...OF_ONE,
-    right: 'answer',
-    summary: 'Answers many waiting calls; each has a verdict of its own',
-    bodies: [bodies.ResolveManySchema],
-    answers: { 200: shapes.BulkResults },
-  },
+  ...WORKLIST_OPERATIONS,
   ...SERVICE_OPERATIONS,
 ];
