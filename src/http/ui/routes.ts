@@ -27,7 +27,7 @@ const PLACES = [
   '/ui/conversations/:conversation',
   '/ui/chat',
   '/ui/chat/:agent',
-  '/ui/chat/:agent/:id',
+  '/ui/chat/:agent/:conversation',
   '/ui/operations',
 ];
 

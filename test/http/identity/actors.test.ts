@@ -54,6 +54,7 @@ const BODIES: Readonly<Record<string, object>> = {
   joinSpace: {},
   sendToSpace: { text: 'Hi' },
   resolveSpaceCall: { resolution: { type: 'answer', value: 'x' } },
+  startWhatIf: { agent: 'support' },
   createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
 };
 

@@ -41,7 +41,7 @@ describe('the description of the API', promise('G340'), () => {
     const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
     // The files of the web page are no operations: they hold no data, and need no identity.
     const studio = ['get /ui/conversations', 'get /ui/conversations/:conversation'];
-    const chat = ['get /ui/chat', 'get /ui/chat/:agent', 'get /ui/chat/:agent/:id'];
+    const chat = ['get /ui/chat', 'get /ui/chat/:agent', 'get /ui/chat/:agent/:conversation'];
     const faces = ['get /ui/inbox', ...studio, ...chat, 'get /ui/operations'];
     const files = ['get /ui', 'get /ui/assets/:file', ...faces];
     expect([...described, ...files].toSorted()).toEqual(routesIn(app.router.stack).toSorted());
