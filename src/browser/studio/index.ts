@@ -12,6 +12,7 @@ export type {
   RequestChanges,
   ShownRequest,
 } from '../../protocol/model/model-calls.js';
+export type { WhatIfSide, WhatIfStep } from '../../protocol/workflow/what-if.js';
 export {
   BrowserConversations,
   type ConversationsChoice,
@@ -19,10 +20,20 @@ export {
 } from './conversations.js';
 export { BrowserLog, type LogView, logOf } from './log.js';
 export { Replay } from './replay.js';
-export { deleteConversation, forkOf, modelCallOf, runOf, testOf } from './requests.js';
+export {
+  deleteConversation,
+  forkOf,
+  modelCallOf,
+  runOf,
+  testOf,
+  whatIfOf,
+  whatIfReportOf,
+} from './requests.js';
 export type {
   ConversationRun,
   ConversationsView,
   ForkedConversation,
   LogPlace,
+  WhatIfReport,
+  WhatIfRequest,
 } from './types.js';

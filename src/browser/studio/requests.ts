@@ -2,7 +2,7 @@
 import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { WithApi } from '../net/api.js';
 import { newId } from '../net/waiting.js';
-import type { ConversationRun, ForkedConversation } from './types.js';
+import type { ConversationRun, ForkedConversation, WhatIfReport, WhatIfRequest } from './types.js';
 
 function pathOf(conversationId: string, below = ''): string {
   return `/v1/conversations/${encodeURIComponent(conversationId)}${below}`;
@@ -36,6 +36,29 @@ export async function forkOf(
   },
 ): Promise<ForkedConversation> {
   return await api.change(pathOf(conversationId, '/fork'), { requestId: newId(), ...from });
+}
+
+/**
+ * Plays a turn again with another definition, without running a tool. Sent until there is an answer: one what-if. Returns
+ * its id. @throws {ApiError}
+ */
+export async function whatIfOf(
+  { api }: WithApi,
+  conversationId: string,
+  request: WhatIfRequest,
+): Promise<string> {
+  const path = pathOf(conversationId, '/what-if');
+  const body = { requestId: newId(), ...request };
+  return (await api.change<{ readonly whatIfId: string }>(path, body)).whatIfId;
+}
+
+/** State and steps of a what-if. @throws {ApiError} */
+export async function whatIfReportOf(
+  { api }: WithApi,
+  conversationId: string,
+  whatIfId: string,
+): Promise<WhatIfReport> {
+  return await api.read(pathOf(conversationId, `/what-if/${encodeURIComponent(whatIfId)}`));
 }
 
 /** The conversation as a test. @throws {ApiError} naming the event that a test cannot play again */

@@ -5,6 +5,7 @@ import type { ConversationSnapshot } from '../../protocol/conversation/conversat
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { Counts, Usage } from '../../protocol/conversation/turns.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { WhatIfResult } from '../../protocol/workflow/what-if.js';
 import type { Connection } from '../net/following.js';
 
 /** A conversation at one place of its log. */
@@ -70,3 +71,31 @@ export interface ConversationRun {
   /** The run in a Temporal UI, where the API knows one. */
   readonly url?: string;
 }
+
+/** A turn, and the definition with which it is played again: at least an agent, a model, or instructions. */
+export interface WhatIfRequest {
+  readonly turnId: string;
+  readonly generation: number;
+  /** The agent whose instructions, tools and model are used. Absent: the agent of the turn. */
+  readonly agent?: string;
+  /** Name of the model of any agent that workers serve. Absent: the model of the agent. */
+  readonly model?: string;
+  /** Replaces the instructions of the agent. */
+  readonly instructions?: string;
+  readonly requestId?: string;
+}
+
+/** A what-if: `running`, or its end with the recorded steps and the new ones side by side. */
+export type WhatIfReport = {
+  readonly whatIfId: string;
+  readonly turnId: string;
+  readonly agent: string;
+  readonly model?: string;
+} & (
+  | {
+      readonly state: 'running';
+      /** Present while no worker has taken its next task. */
+      readonly warning?: string;
+    }
+  | WhatIfResult
+);

@@ -111,6 +111,22 @@ it('forks at a place, and deletes the fork once its id is typed', async () => {
   expect(kept?.name).toBe('payments.refund');
 });
 
+it('plays a turn again with another prompt, both side by side, and runs no tool', async () => {
+  const before = await world.lines('refunds.jsonl');
+  const page = await openStudio(browser, world.apiUrl, { path: '/look-1' });
+  await unfold(page, /^What if/);
+  const play = page.getByRole('button', { name: 'Play the turn again' });
+  expect(await play.isDisabled()).toBe(true);
+  await page.getByLabel('Instructions in place of').fill('Be brief.');
+  await play.click();
+  await page.getByText('Ended after 2 steps.').waitFor();
+  const report = page.getByRole('region', { name: 'What if' });
+  expect(await report.getByRole('heading', { name: /^Recorded/ }).count()).toBe(2);
+  expect(await report.getByText('as recorded').count()).toBe(2);
+  await expectAccessible(page, 'what if');
+  expect(await world.lines('refunds.jsonl')).toEqual(before);
+});
+
 describe('with a worker that is killed', () => {
   it('answers and messages go on, and nothing happens twice', async () => {
     await beginRefund(world, 'look-4');
@@ -142,7 +158,7 @@ it.each([
     await page.getByRole('link', { name: 'look-2' }).click();
     await atCursor(page, /suspension/);
     await expectAccessible(page, 'conversation');
-    for (const name of [/^State/, /^Event/, /^Model call/]) await unfold(page, name);
+    for (const name of [/^State/, /^Event/, /^Model call/, /^What if/]) await unfold(page, name);
     await page.getByText('From the audit').waitFor();
     await unfold(page, /^System prompt/);
     await expectAccessible(page, 'unfolded');

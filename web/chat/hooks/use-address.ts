@@ -1,5 +1,6 @@
 /** The agent and the conversation that the address names: a bookmark, a reload and the way back keep them. */
 import { useEffect, useState } from 'react';
+import { newId } from '../../shared/new-id.js';
 import { placeOf } from '../../shared/places.js';
 
 export interface Address {
@@ -47,8 +48,7 @@ export function useAddress(): UsedAddress {
   };
 }
 
-/** An id that no other page makes. `randomUUID` exists only where the page came over TLS, or from this machine. */
+/** An id that no other page makes. */
 export function newConversationId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return `chat-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `chat-${newId()}`;
 }

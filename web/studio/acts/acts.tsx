@@ -6,6 +6,7 @@ import { Export } from './export.js';
 import { Fork, Retry } from './fork.js';
 import type { ActsProps } from './props.js';
 import { Send } from './send.js';
+import { WhatIf } from './what-if.js';
 
 export function Acts(props: ActsProps): ReactNode {
   const { session, id } = props;
@@ -21,6 +22,7 @@ export function Acts(props: ActsProps): ReactNode {
         <>
           <Retry {...props} />
           <Fork {...props} />
+          <WhatIf {...props} />
         </>
       ) : undefined}
       <Export {...props} />

@@ -1,6 +1,7 @@
 /** Forks the conversation at the cursor, and tries a failed turn again in a fork from the place before it. */
 import { type ForkedConversation, forkOf } from 'colloquy/browser/studio';
 import { type ReactNode, useRef, useState } from 'react';
+import { newId } from '../../shared/new-id.js';
 import { useAct } from '../hooks/use-act.js';
 import { addressOf } from '../model/address.js';
 import { messageOf, placeBefore, turnAt } from '../model/cursor.js';
@@ -22,7 +23,7 @@ export function Fork({ session, id, log }: ActsProps): ReactNode {
   const fork = (): void =>
     act.run(async () => {
       const key = JSON.stringify([view.generation, seq, chosen]);
-      const requestId = requestIds.current.get(key) ?? crypto.randomUUID();
+      const requestId = requestIds.current.get(key) ?? newId();
       requestIds.current.set(key, requestId);
       const from = { generation: view.generation, atSeq: seq, reopen: chosen, requestId };
       const made = await forkOf(session.client, id, from);

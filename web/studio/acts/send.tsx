@@ -1,5 +1,6 @@
 /** Sends a message, stops the running turn, closes the conversation. */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { newId } from '../../shared/new-id.js';
 import { type Act, useAct } from '../hooks/use-act.js';
 import type { SentProps } from './props.js';
 import { Said } from './said.js';
@@ -15,7 +16,7 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
   const { rights } = session.caller;
   const send = (): void => {
     if (text.trim() === '' || act.isBusy) return;
-    requestId.current ??= crypto.randomUUID();
+    requestId.current ??= newId();
     const options = { requestId: requestId.current, ...(isClosed ? { reopen: true } : {}) };
     act.run(async () => {
       const sent = await conversation.send(text, options);

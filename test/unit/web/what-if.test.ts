@@ -1,0 +1,45 @@
+/** A what-if in words. */
+import { expect, it } from 'vitest';
+import type { WhatIfReport } from '../../../src/browser/studio/index.js';
+import { whatIfEndWords } from '../../../web/studio/model/what-if.js';
+
+const USAGE = { inputTokens: 1, outputTokens: 1 };
+const ABOUT = { whatIfId: 'w', turnId: 't', agent: 'support' } as const;
+const STEP = { step: 1, compared: 'same', answer: { text: 'Done.', calls: [] } } as const;
+const call = { step: 2, name: 'refund', arguments: '{"cents":1}' } as const;
+
+it.each<readonly [WhatIfReport, string]>([
+  [{ ...ABOUT, state: 'running' }, 'Asks the model …'],
+  [{ ...ABOUT, state: 'running', warning: 'No worker is up' }, 'No worker is up'],
+  [
+    { ...ABOUT, state: 'ended', reason: 'answered', steps: [STEP], usage: USAGE },
+    'Ended after one step.',
+  ],
+  [
+    { ...ABOUT, state: 'ended', reason: 'max_steps', steps: [STEP, STEP], usage: USAGE },
+    'Stopped after 2 steps, the most that were allowed.',
+  ],
+  [
+    {
+      ...{ ...ABOUT, state: 'diverged', steps: [STEP], usage: USAGE },
+      diverged: { ...call, reason: 'not_recorded' },
+    },
+    'Diverged at step 2: refund {"cents":1}: nothing is recorded for it.',
+  ],
+  [
+    {
+      ...{ ...ABOUT, state: 'diverged', steps: [STEP], usage: USAGE },
+      diverged: { ...call, reason: 'no_result' },
+    },
+    'Diverged at step 2: refund {"cents":1}: its recorded call has no result.',
+  ],
+  [
+    {
+      ...{ ...ABOUT, state: 'failed', steps: [], usage: USAGE },
+      error: { code: 'model_not_found', message: 'No such model' },
+    },
+    'Failed (model_not_found): No such model',
+  ],
+])('%o is said in words', (report, words) => {
+  expect(whatIfEndWords(report)).toBe(words);
+});
