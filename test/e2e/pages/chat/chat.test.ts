@@ -6,7 +6,7 @@ import { promise } from '../../../support/promise.js';
 import { freePort } from '../../../support/servers/dev-server.js';
 import { until } from '../../../support/until.js';
 import { answers, openChat, say, talkOf } from '../../support/pages/chat.js';
-import { live } from '../../support/pages/inbox.js';
+import { AWAY, live } from '../../support/pages/inbox.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -20,8 +20,6 @@ afterAll(async () => {
   await world.stop();
 });
 
-const AWAY =
-  /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_NETWORK/;
 const REFUND = { name: 'payments.refund', input: { paymentId: 'p_chat', cents: 7_500 } };
 
 describe('a person talks with an agent', () => {

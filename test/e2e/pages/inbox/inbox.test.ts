@@ -6,6 +6,7 @@ import { promise } from '../../../support/promise.js';
 import { freePort } from '../../../support/servers/dev-server.js';
 import { until } from '../../../support/until.js';
 import {
+  AWAY,
   answered,
   beginCall,
   beginRefund,
@@ -26,9 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-const AWAY =
-  /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_NETWORK/;
 
 describe('a person decides in the inbox', () => {
   it('by keyboard alone: approves, takes back, denies with a reason', async () => {

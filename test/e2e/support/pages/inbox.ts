@@ -5,6 +5,10 @@ import { until } from '../../../support/until.js';
 import { DEV_SECRET } from '../api.js';
 import type { World } from '../world.js';
 
+/** Lines of a page's console while processes are gone: it repeats its requests. */
+export const AWAY =
+  /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_NETWORK/;
+
 /** Opens the inbox, and signs in: as the developer, unless another token is given. */
 export async function openInbox(
   browser: TestBrowser,
