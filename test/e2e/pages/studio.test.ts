@@ -92,7 +92,10 @@ it('shows the request of a model call from the audit, with its differences, and 
 });
 
 it('forks at a place, and deletes the fork once its id is typed', async () => {
-  const page = await openStudio(browser, world.apiUrl, { path: '/look-2' });
+  const page = await openStudio(browser, world.apiUrl, {
+    // The page may ask for events of the fork until its deletion is answered.
+    ...{ path: '/look-2', expected: /status of 404/ },
+  });
   await page.getByText('payments.refund waits anew in the fork').waitFor();
   await page.getByRole('button', { name: /^Fork at 1-\d+$/ }).click();
   await page.getByText(/Forked\. Calls that stay with the origin/).waitFor();

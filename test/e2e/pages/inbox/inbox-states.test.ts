@@ -108,7 +108,11 @@ describe('markup', () => {
     const page = await openInbox(browser, world.apiUrl);
     const detail = await openCall(page, 'hostile-1');
     await detail.locator('.said.model p.text').waitFor();
-    const shown = await ofEach<string>(page, '.detail .text', 'element.textContent');
+    const shown = await ofEach<string>(
+      page,
+      '.detail :is(.text, .colloquy-text)',
+      'element.textContent',
+    );
     expect(shown).toContain(input.paymentId);
     expect(shown).toContain(text);
     // The header has the links to the other pages.
