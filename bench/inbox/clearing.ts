@@ -68,7 +68,7 @@ async function readOpen(
   for (;;) {
     const [hint = '', values = ''] = await page.evaluate<readonly string[]>(
       `[document.querySelector('.detail header .hint')?.textContent ?? '',
-        document.querySelector('.detail .values')?.textContent ?? '']`,
+        document.querySelector('.detail .colloquy-values')?.textContent ?? '']`,
     );
     const id = /in conversation (clear-\d+)/.exec(hint)?.[1];
     if (id !== undefined && !made.has(id) && values !== '') {
