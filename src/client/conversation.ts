@@ -1,4 +1,5 @@
 /** One conversation, as an application uses it. Cheap to make; holds no connection and no state of its own. */
+
 import type { AnswerIn, OutputGiven } from '../json-schema/output-format.js';
 import type { BatchResult, StepContinuation } from '../protocol/calls/batches.js';
 import type { PluginStatesRead } from '../protocol/calls/plugin-state.js';
@@ -15,6 +16,8 @@ import type { Triggers } from '../protocol/triggers/triggers.js';
 import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
+import type { ConversationRun } from '../protocol/workflow/run.js';
+import type { WhatIfReport } from '../protocol/workflow/what-if.js';
 import type {
   AnswerOfTool,
   BatchOutcome,
@@ -47,10 +50,9 @@ import type {
   SnapshotOptions,
   SubscribeOptions,
 } from './api/types.js';
-import type { WhatIf, WhatIfOptions, WhatIfReport } from './api/what-if-types.js';
+import type { WhatIf, WhatIfOptions } from './api/what-if-types.js';
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
-import type { ConversationRun } from './history/run.js';
 import { findAgent } from './messages/agents.js';
 import { checkedFork, forkConversation } from './messages/fork.js';
 import { checkEvent, sendInboxEvent } from './messages/inbox.js';

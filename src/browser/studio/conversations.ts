@@ -5,7 +5,8 @@ import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { ConversationsFrame } from '../../protocol/log/conversations-stream.js';
 import type { Api, WithApi } from '../net/api.js';
 import { defined } from '../net/defined.js';
-import { type Followed, follow } from '../net/following.js';
+import type { Followed } from '../net/following.js';
+import { LiveStore } from '../net/live-store.js';
 import { readFrames, type StreamMessage } from '../net/stream.js';
 import type { ConversationsView } from './types.js';
 
@@ -39,63 +40,31 @@ export function conversationsOf(
   return new BrowserConversations(client.api, choice);
 }
 
-export class BrowserConversations {
+/** `open` reads the list and follows it, over lost connections, until `stop`. */
+export class BrowserConversations extends LiveStore<ConversationsView> {
   readonly #api: Api;
   readonly #choice: ConversationsChoice;
-  readonly #listeners = new Set<() => void>();
   #items = new Map<string, ConversationSnapshot>();
   #next: string | undefined;
-  #view: ConversationsView = {
-    ...{ connection: { state: 'off' }, conversations: [], isRead: false, hasMore: false },
-  };
-  #leaving: AbortController | undefined;
 
   constructor(api: Api, choice: ConversationsChoice) {
+    super({
+      ...{ connection: { state: 'off' }, conversations: [], isRead: false, hasMore: false },
+    });
     this.#api = api;
     this.#choice = choice;
   }
 
-  /** The present view: the same object until something changes. Bound, for `useSyncExternalStore`. */
-  readonly getSnapshot = (): ConversationsView => this.#view;
-
-  /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** Reads the list and follows it, over lost connections, until `stop`. Never throws; a repeat changes nothing. */
-  open(): void {
-    if (this.#leaving !== undefined) return;
-    const leaving = new AbortController();
-    this.#leaving = leaving;
-    this.#show({ connection: { state: 'connecting' } });
-    const { signal } = leaving;
-    void follow(this.#followed(signal), { signal, onRead: () => undefined }).then(() => {
-      if (this.#leaving === leaving) this.#leaving = undefined;
-    });
-  }
-
-  /** Ends the connection. The view stays; `open` begins again. */
-  stop(): void {
-    this.#leaving?.abort();
-    this.#leaving = undefined;
-    this.#show({ connection: { state: 'off' } });
-  }
-
   /** Reads the next page. @throws {ApiError} */
   async loadMore(): Promise<void> {
-    if (this.#next !== undefined) await this.#page(this.#next, this.#leaving?.signal);
+    if (this.#next !== undefined) await this.#page(this.#next);
   }
 
-  #followed(signal: AbortSignal): Followed {
+  protected override followed(signal: AbortSignal, show: Followed['show']): Omit<Followed, 'show'> {
     const { timing } = this.#api;
-    const show: Followed['show'] = (connection) => {
-      if (!signal.aborted) this.#show({ connection });
-    };
     const { status, agent } = this.#choice;
     return {
-      ...{ timing, show },
+      timing,
       // Read once the stream has said that it follows, so that no change falls between.
       read: async () => undefined,
       stream: async ({ heard }) => {
@@ -129,7 +98,7 @@ export class BrowserConversations {
     };
   }
 
-  async #page(cursor: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+  async #page(cursor?: string, signal?: AbortSignal): Promise<void> {
     const query = defined({ ...this.#choice, cursor, limit: PAGE });
     const page = await this.#api.read<Page>(PATH, { query, signal });
     if (signal !== undefined && isAborted(signal)) return;
@@ -161,12 +130,7 @@ export class BrowserConversations {
     const conversations = [...this.#items.values()].toSorted((one, other) =>
       other.updatedAt.localeCompare(one.updatedAt),
     );
-    this.#show({ ...part, conversations });
-  }
-
-  #show(part: Partial<ConversationsView>): void {
-    this.#view = { ...this.#view, ...part };
-    for (const listener of this.#listeners) listener();
+    this.show({ ...part, conversations });
   }
 }
 

@@ -12,7 +12,7 @@ export type {
   RequestChanges,
   ShownRequest,
 } from '../../protocol/model/model-calls.js';
-export type { WhatIfSide, WhatIfStep } from '../../protocol/workflow/what-if.js';
+export type { WhatIfReport, WhatIfSide, WhatIfStep } from '../../protocol/workflow/what-if.js';
 export {
   BrowserConversations,
   type ConversationsChoice,
@@ -30,10 +30,9 @@ export {
   whatIfReportOf,
 } from './requests.js';
 export type {
-  ConversationRun,
   ConversationsView,
   ForkedConversation,
   LogPlace,
-  WhatIfReport,
+  ShownRun,
   WhatIfRequest,
 } from './types.js';

@@ -4,7 +4,8 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 import type { Api, WithApi } from '../net/api.js';
 import { defined } from '../net/defined.js';
-import { type Connection, type Followed, follow } from '../net/following.js';
+import type { Connection, Followed } from '../net/following.js';
+import { LiveStore } from '../net/live-store.js';
 import { type Frame, frameOf, readFrames } from '../net/stream.js';
 import { Replay } from './replay.js';
 
@@ -31,61 +32,29 @@ export function logOf(client: WithApi, conversationId: string): BrowserLog {
   return new BrowserLog(client.api, conversationId);
 }
 
-export class BrowserLog {
+/** `open` reads the log and follows it, over lost connections, until `stop`. */
+export class BrowserLog extends LiveStore<LogView> {
   readonly #api: Api;
   readonly #path: string;
-  readonly #listeners = new Set<() => void>();
-  #view: LogView = {
-    ...{ connection: { state: 'off' }, generation: 1, replay: new Replay(), isRead: false },
-  };
-  #leaving: AbortController | undefined;
 
   constructor(api: Api, conversationId: string) {
+    super({
+      ...{ connection: { state: 'off' }, generation: 1, replay: new Replay(), isRead: false },
+    });
     this.#api = api;
     this.#path = `/v1/conversations/${encodeURIComponent(conversationId)}/events`;
   }
 
-  /** The present view: the same object until something changes. Bound, for `useSyncExternalStore`. */
-  readonly getSnapshot = (): LogView => this.#view;
-
-  /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** Reads the log and follows it, over lost connections, until `stop`. Never throws; a repeat changes nothing. */
-  open(): void {
-    if (this.#leaving !== undefined) return;
-    const leaving = new AbortController();
-    this.#leaving = leaving;
-    this.#show({ connection: { state: 'connecting' } });
-    const { signal } = leaving;
-    void follow(this.#followed(signal), { signal, onRead: () => undefined }).then(() => {
-      if (this.#leaving === leaving) this.#leaving = undefined;
-    });
-  }
-
-  /** Ends the connection. The view stays; `open` begins again. */
-  stop(): void {
-    this.#leaving?.abort();
-    this.#leaving = undefined;
-    this.#show({ connection: { state: 'off' } });
-  }
-
-  #followed(signal: AbortSignal): Followed {
-    const show: Followed['show'] = (connection) => {
-      if (!signal.aborted) this.#show({ connection });
-    };
+  protected override followed(signal: AbortSignal, show: Followed['show']): Omit<Followed, 'show'> {
     return {
-      ...{ timing: this.#api.timing, show },
+      timing: this.#api.timing,
       read: async () => await this.#read(signal),
       stream: async ({ heard }) => {
         const seq = this.#lastSeq();
         const response = await this.#api.request(this.#path, {
           headers: {
             accept: 'text/event-stream',
-            'last-event-id': formatCursor({ generation: this.#view.generation, seq }),
+            'last-event-id': formatCursor({ generation: this.getSnapshot().generation, seq }),
           },
           signal,
         });
@@ -109,11 +78,11 @@ export class BrowserLog {
       const page = await this.#api.read<Page>(this.#path, { query: defined(query), signal });
       if (isAborted(signal)) return;
       const { generation } = page;
-      const isNew = generation !== this.#view.generation && after !== undefined;
+      const isNew = generation !== this.getSnapshot().generation && after !== undefined;
       events = isNew ? page.events : [...events, ...page.events];
       ({ cursor: after, more } = page);
       const replay = new Replay(events);
-      this.#show({ generation, replay, ...(more ? {} : { isRead: true }) });
+      this.show({ generation, replay, ...(more ? {} : { isRead: true }) });
     }
   }
 
@@ -125,22 +94,17 @@ export class BrowserLog {
     for (const frame of frames) {
       if (frame.type !== 'event') continue;
       const { cursor, event } = frame;
-      if (cursor.generation === this.#view.generation && event.seq <= last) continue;
-      follows = cursor.generation === this.#view.generation && event.seq === last + 1;
+      if (cursor.generation === this.getSnapshot().generation && event.seq <= last) continue;
+      follows = cursor.generation === this.getSnapshot().generation && event.seq === last + 1;
       if (!follows) break;
       came.push(event);
       last = event.seq;
     }
-    if (came.length > 0) this.#show({ replay: this.#view.replay.with(came) });
+    if (came.length > 0) this.show({ replay: this.getSnapshot().replay.with(came) });
     return follows;
   }
 
   #lastSeq(): number {
-    return this.#view.replay.events.at(-1)?.seq ?? 0;
-  }
-
-  #show(part: Partial<LogView>): void {
-    this.#view = { ...this.#view, ...part };
-    for (const listener of this.#listeners) listener();
+    return this.getSnapshot().replay.events.at(-1)?.seq ?? 0;
   }
 }

@@ -1,8 +1,9 @@
 /** Requests of pages that look into conversations. */
 import type { ModelCallRead } from '../../protocol/model/model-calls.js';
+import type { WhatIfReport } from '../../protocol/workflow/what-if.js';
 import type { WithApi } from '../net/api.js';
 import { newId } from '../net/waiting.js';
-import type { ConversationRun, ForkedConversation, WhatIfReport, WhatIfRequest } from './types.js';
+import type { ForkedConversation, ShownRun, WhatIfRequest } from './types.js';
 
 function pathOf(conversationId: string, below = ''): string {
   return `/v1/conversations/${encodeURIComponent(conversationId)}${below}`;
@@ -19,7 +20,7 @@ export async function modelCallOf(
 }
 
 /** The run of the conversation in Temporal. @throws {ApiError} */
-export async function runOf({ api }: WithApi, conversationId: string): Promise<ConversationRun> {
+export async function runOf({ api }: WithApi, conversationId: string): Promise<ShownRun> {
   return await api.read(pathOf(conversationId, '/run'));
 }
 

@@ -5,7 +5,7 @@ import type { ConversationSnapshot } from '../../protocol/conversation/conversat
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { Counts, Usage } from '../../protocol/conversation/turns.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { WhatIfResult } from '../../protocol/workflow/what-if.js';
+import type { ConversationRun } from '../../protocol/workflow/run.js';
 import type { Connection } from '../net/following.js';
 
 /** A conversation at one place of its log. */
@@ -57,20 +57,8 @@ export interface ForkedConversation {
   readonly warning?: string;
 }
 
-/** The run of a conversation in Temporal. */
-export interface ConversationRun {
-  readonly workflowId: string;
-  readonly namespace: string;
-  readonly runId?: string;
-  /** `gone`: Temporal has none any more. */
-  readonly status: string;
-  readonly historyEvents?: number;
-  readonly historyBytes?: number;
-  readonly startedAt?: string;
-  readonly closedAt?: string;
-  /** The run in a Temporal UI, where the API knows one. */
-  readonly url?: string;
-}
+/** The run of a conversation, and its address in a Temporal UI, where the API knows one. */
+export type ShownRun = ConversationRun & { readonly url?: string };
 
 /** A turn, and the definition with which it is played again: at least an agent, a model, or instructions. */
 export interface WhatIfRequest {
@@ -84,18 +72,3 @@ export interface WhatIfRequest {
   readonly instructions?: string;
   readonly requestId?: string;
 }
-
-/** A what-if: `running`, or its end with the recorded steps and the new ones side by side. */
-export type WhatIfReport = {
-  readonly whatIfId: string;
-  readonly turnId: string;
-  readonly agent: string;
-  readonly model?: string;
-} & (
-  | {
-      readonly state: 'running';
-      /** Present while no worker has taken its next task. */
-      readonly warning?: string;
-    }
-  | WhatIfResult
-);

@@ -1,8 +1,14 @@
 /** The waiting calls of a page: one list over all conversations, kept up to date by the worklist's stream. */
-import type { WorklistFilter, WorklistFrame, WorklistItem } from '../../protocol/log/worklist.js';
+import type {
+  WorklistCounts,
+  WorklistFilter,
+  WorklistFrame,
+  WorklistItem,
+} from '../../protocol/log/worklist.js';
 import type { Api, WithApi } from '../net/api.js';
 import { defined } from '../net/defined.js';
-import { type Followed, follow } from '../net/following.js';
+import type { Followed } from '../net/following.js';
+import { LiveStore } from '../net/live-store.js';
 import { readFrames, type StreamMessage } from '../net/stream.js';
 import type { WorklistView } from './types.js';
 
@@ -27,57 +33,27 @@ export function worklistOf(client: WithApi, choice: WorklistChoice = {}): Browse
   return new BrowserWorklist(client.api, choice);
 }
 
-export class BrowserWorklist {
+/** `open` follows the list, over lost connections, until `stop`. */
+export class BrowserWorklist extends LiveStore<WorklistView> {
   readonly #api: Api;
   readonly #query: Readonly<Record<string, string>>;
-  readonly #listeners = new Set<() => void>();
   #items: Items = new Map();
   /** Items of a list whose end has not come: until then the list before is shown. */
   #coming: Items | undefined;
+  #isRead = false;
+  #counts: WorklistCounts | undefined;
   /** Names the whole list to the API. */
   #id: string | undefined;
-  #view: WorklistView = { connection: { state: 'off' }, items: [], isRead: false };
-  #leaving: AbortController | undefined;
 
   constructor(api: Api, choice: WorklistChoice) {
+    super({ connection: { state: 'off' }, items: [], isRead: false });
     this.#api = api;
     const given = Object.entries(defined(choice));
     this.#query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
   }
 
-  /** The present view: the same object until something changes. Bound, for `useSyncExternalStore`. */
-  readonly getSnapshot = (): WorklistView => this.#view;
-
-  /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** Follows the list, over lost connections, until `stop`. Never throws; a repeat changes nothing. */
-  open(): void {
-    if (this.#leaving !== undefined) return;
-    const leaving = new AbortController();
-    this.#leaving = leaving;
-    this.#show({ connection: { state: 'connecting' } });
-    const { signal } = leaving;
-    void follow(this.#followed(signal), { signal, onRead: () => undefined }).then(() => {
-      if (this.#leaving === leaving) this.#leaving = undefined;
-    });
-  }
-
-  /** Ends the connection. The view stays; `open` begins again. */
-  stop(): void {
-    this.#leaving?.abort();
-    this.#leaving = undefined;
-    this.#show({ connection: { state: 'off' } });
-  }
-
-  #followed(signal: AbortSignal): Followed {
+  protected override followed(signal: AbortSignal, show: Followed['show']): Omit<Followed, 'show'> {
     const { timing } = this.#api;
-    const show: Followed['show'] = (connection) => {
-      if (!signal.aborted) this.#show({ connection });
-    };
     return {
       timing,
       // The stream begins with the whole list, or with the proof that it has not changed.
@@ -100,7 +76,6 @@ export class BrowserWorklist {
           },
         });
       },
-      show,
     };
   }
 
@@ -113,7 +88,7 @@ export class BrowserWorklist {
         if (!frame.last) return;
         this.#items = coming;
         this.#id = frame.id;
-        this.#view = { ...this.#view, isRead: true };
+        this.#isRead = true;
         return;
       }
       case 'item':
@@ -125,7 +100,7 @@ export class BrowserWorklist {
         this.#id = frame.id;
         return;
       case 'counts':
-        this.#view = { ...this.#view, counts: frame.counts };
+        this.#counts = frame.counts;
     }
   }
 
@@ -135,17 +110,9 @@ export class BrowserWorklist {
     return before !== undefined && JSON.stringify(before) === JSON.stringify(item) ? before : item;
   }
 
-  #show(part: Partial<WorklistView>): void {
-    this.#view = { ...this.#view, ...part };
-    this.#tell();
-  }
-
   #changed(): void {
-    this.#show({ items: [...this.#items.values()] });
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
+    const [items, counts] = [[...this.#items.values()], this.#counts];
+    this.show({ items, isRead: this.#isRead, ...defined({ counts }) });
   }
 }
 

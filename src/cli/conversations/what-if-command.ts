@@ -1,6 +1,5 @@
 /** `colloquy what-if`: plays a recorded turn again with another prompt or model, and prints both side by side. */
-import type { WhatIfReport } from '../../client/api/what-if-types.js';
-import type { WhatIfSide } from '../../protocol/workflow/what-if.js';
+import type { WhatIfReport, WhatIfSide } from '../../protocol/workflow/what-if.js';
 import { type ActorFlags, asJson, withClient } from './opened.js';
 import { oneLine } from './text.js';
 

@@ -1,7 +1,7 @@
 /** Recorded turns that are played again, as applications begin and read them. */
 import type { Actor, StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationId, TurnId } from '../../protocol/values/ids.js';
-import type { WhatIfResult } from '../../protocol/workflow/what-if.js';
+import type { WhatIfReport } from '../../protocol/workflow/what-if.js';
 import type { ResultOptions } from './types.js';
 
 /** A turn, and the definition with which it is played again: at least an agent, a model, or instructions. */
@@ -38,20 +38,3 @@ export interface WhatIf {
    */
   readonly result: (options?: Pick<ResultOptions, 'timeout' | 'signal'>) => Promise<WhatIfReport>;
 }
-
-/** State of a what-if: `running`, or its end with the steps side by side. */
-export type WhatIfReport = {
-  readonly whatIfId: string;
-  readonly conversationId: ConversationId;
-  readonly turnId: TurnId;
-  readonly generation: number;
-  readonly agent: string;
-  readonly model?: string;
-} & (
-  | {
-      readonly state: 'running';
-      /** Present while no worker has taken its next task, with the next command. */
-      readonly warning?: string;
-    }
-  | WhatIfResult
-);

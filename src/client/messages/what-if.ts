@@ -6,6 +6,7 @@ import { MAX_WHAT_IF_STEPS } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { idProblem, REUSED, requestIdProblem } from '../../protocol/values/ids.js';
 import { canonicalJson } from '../../protocol/values/json.js';
+import type { WhatIfReport } from '../../protocol/workflow/what-if.js';
 import {
   DEFAULT_WHAT_IF_STEPS,
   MAX_WHAT_IF_INSTRUCTIONS,
@@ -14,7 +15,7 @@ import {
 } from '../../protocol/workflow/what-if.js';
 import { checkedMs, checkTexts } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
-import type { WhatIf, WhatIfOptions, WhatIfReport } from '../api/what-if-types.js';
+import type { WhatIf, WhatIfOptions } from '../api/what-if-types.js';
 import { pauseFor } from '../temporal/waiting.js';
 import type { WhatIfRuns } from '../what-ifs/runs.js';
 import { findServedAgent, listAgents } from './agents.js';

@@ -23,9 +23,10 @@ import {
   type UpdateTypes,
   WORKFLOW_TYPE,
 } from '../../protocol/workflow/messaging.js';
+import type { ConversationRun } from '../../protocol/workflow/run.js';
 import { checkTexts } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
-import { type ConversationRun, runOf } from '../history/run.js';
+import { runOf } from '../history/run.js';
 import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { type Attempted, BUSY_TEXT, Confirming, type ConfirmOptions } from './confirming.js';

@@ -5,7 +5,7 @@
 import type { AssistantPart } from '../conversation/messages.js';
 import type { Usage } from '../conversation/turns.js';
 import type { StampedActor } from '../values/actors.js';
-import type { ConversationKey, TurnId } from '../values/ids.js';
+import type { ConversationId, ConversationKey, TurnId } from '../values/ids.js';
 
 /** Model calls of one what-if; the most are `MAX_WHAT_IF_STEPS`. */
 export const DEFAULT_WHAT_IF_STEPS = 10;
@@ -114,6 +114,23 @@ export type WhatIfResult = WhatIfOutcome & {
   readonly steps: readonly WhatIfStep[];
   readonly usage: Usage;
 };
+
+/** State of a what-if: `running`, or its end with the steps side by side. */
+export type WhatIfReport = {
+  readonly whatIfId: string;
+  readonly conversationId: ConversationId;
+  readonly turnId: TurnId;
+  readonly generation: number;
+  readonly agent: string;
+  readonly model?: string;
+} & (
+  | {
+      readonly state: 'running';
+      /** Present while no worker has taken its next task, with the next command. */
+      readonly warning?: string;
+    }
+  | WhatIfResult
+);
 
 /** Why a request changes nothing; undefined where it names what is to be different. */
 export function whatIfProblem(request: {

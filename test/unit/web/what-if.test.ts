@@ -4,7 +4,9 @@ import type { WhatIfReport } from '../../../src/browser/studio/index.js';
 import { whatIfEndWords } from '../../../web/studio/model/what-if.js';
 
 const USAGE = { inputTokens: 1, outputTokens: 1 };
-const ABOUT = { whatIfId: 'w', turnId: 't', agent: 'support' } as const;
+const ABOUT = {
+  ...{ whatIfId: 'w', conversationId: 'c1', turnId: 't', generation: 1, agent: 'support' },
+} as const;
 const STEP = { step: 1, compared: 'same', answer: { text: 'Done.', calls: [] } } as const;
 const call = { step: 2, name: 'refund', arguments: '{"cents":1}' } as const;
 
