@@ -58,12 +58,13 @@ async function comparedWith(
   },
 ): Promise<Pick<ModelCallRead, 'changes'>> {
   const { blobs, key, call, known } = given;
-  const old = await knownOf(blobs, key, before);
-  const isWhole = old.source === 'audit' && known.source === 'audit';
-  const [first, second] = isWhole ? [old, known] : [derived(before), derived(call)];
-  if (first.request === undefined || second.request === undefined) return {};
+  const old = known.source === 'audit' ? await auditOf(blobs, key, before) : undefined;
+  const isWhole = old !== undefined;
+  const first = isWhole ? old : derived(before).request;
+  const second = isWhole ? known.request : derived(call).request;
+  if (first === undefined || second === undefined) return {};
   const since = before.event.seq;
-  return { changes: changesOf({ before: first.request, since }, second.request, isWhole) };
+  return { changes: changesOf({ before: first, since }, second, isWhole) };
 }
 
 async function knownOf(
@@ -71,15 +72,20 @@ async function knownOf(
   key: ConversationKey,
   call: LoggedCall,
 ): Promise<Known> {
-  const { turnId, step, attempt, at } = call.event;
-  const audited =
-    blobs === undefined
-      ? undefined
-      : await auditedRequest(blobs, key, { turnId, step, attempt, at });
+  const audited = await auditOf(blobs, key, call);
   if (audited !== undefined) return { source: 'audit', request: audited, unknown: [] };
   const known = derived(call);
   if (known.request === undefined || blobs === undefined) return known;
   return { ...known, unknown: [...known.unknown, ...(await goneFiles(blobs, key, known.request))] };
+}
+
+async function auditOf(
+  blobs: AuditBlobs | undefined,
+  key: ConversationKey,
+  { event: { turnId, step, attempt, at } }: LoggedCall,
+): Promise<ShownRequest | undefined> {
+  if (blobs === undefined) return undefined;
+  return await auditedRequest(blobs, key, { turnId, step, attempt, at });
 }
 
 function derived(call: LoggedCall): Known {
