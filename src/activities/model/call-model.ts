@@ -2,13 +2,12 @@
  * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe
  * to repeat: a failed attempt leaves only live events, which the next one replaces by its higher number.
  */
-import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AnswerForm } from '../../define/agent/output.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
-import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import { isContextTooLong } from '../../model/shared/failure.js';
 import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
 import { type Message, resultsOfTurn, textOf } from '../../protocol/conversation/messages.js';
 import { assistantMessageId } from '../../protocol/log/live-events.js';
@@ -18,7 +17,6 @@ import type {
   ModelRequest,
   ModelResponse,
 } from '../../protocol/model/model.js';
-import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import {
   type CallModelInput,
   type CallModelResult,
@@ -61,6 +59,7 @@ import { type AuditedCall, audited } from './audit.js';
 import { type LiveOutputFields, liveOutputFields } from './live-output.js';
 import type { ModelStream } from './model-stream.js';
 import type { RequestMeter } from './request-meter.js';
+import { cacheKeyOf, knownFailure } from './requests.js';
 import { answerWithReads } from './run-reads.js';
 import { Spending } from './spending.js';
 
@@ -322,11 +321,6 @@ function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined
     throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
 }
 
-/** Ids of conversations belong to the application, so the provider receives only a digest of them. */
-function cacheKeyOf(key: ConversationKey): string {
-  return createHash('sha256').update(conversationKey(key)).digest('hex').slice(0, 32);
-}
-
 /** Ends as soon as the signal fires, even if the adapter ignores it: a cancel must not wait for a provider. */
 async function generate(
   agent: AnyAgent,
@@ -360,8 +354,7 @@ async function generate(
 
 /** Replaces the texts of errors that no adapter made: some quote headers, and the text goes into history. */
 function modelFailureOf(error: unknown): Error {
-  const known = error instanceof ApplicationFailure ? error : toModelFailure(error);
-  return toFailure(known, 'model_unavailable');
+  return toFailure(knownFailure(error), 'model_unavailable');
 }
 
 /** The partial output of a cancelled turn. */

@@ -3,31 +3,21 @@
  * repeat: the workflow takes one outcome, and starts the activity again when it has none.
  */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import type { Logger } from '../../define/tool/context.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
-import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import { isContextTooLong } from '../../model/shared/failure.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { ModelRequest } from '../../protocol/model/model.js';
 import { type SummarizeInput, type SummarizeResult } from '../../protocol/workflow/activities.js';
-import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
 import { tokensOf } from '../../tools/model-input/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
 import { type ActivityTools } from '../shared/deps.js';
-import {
-  agentOf,
-  failureOf,
-  framesOf,
-  httpStatusOf,
-  interruption,
-  isCancelRequested,
-  toFailure,
-} from '../shared/failure.js';
+import { agentOf, failureOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { runOf } from '../shared/transcripts.js';
 import { audited } from './audit.js';
 import type { AskedRequest } from './request-meter.js';
+import { failedRequest } from './requests.js';
 import { Spending } from './spending.js';
 
 /**
@@ -93,43 +83,12 @@ export async function summarize(
       ...(failed.length === 0 ? {} : { failedAttempts: failed }),
     };
   } catch (error) {
-    throw failed({ context, logger, spending }, error);
+    throw failedRequest({ logger, spending, text: 'summary failed' }, error);
   }
-}
-
-/** Records the failure for the workflow and the next attempt. */
-function failed(
-  of: { readonly context: Context; readonly logger: Logger; readonly spending: Spending },
-  error: unknown,
-): Error {
-  const { context, logger, spending } = of;
-  const isAborted = context.cancellationSignal.aborted;
-  if (isCancelRequested(context)) spending.giveUp();
-  const known = isAborted
-    ? interruption(context, 'model_unavailable')
-    : toModelFailureUnlessKnown(error);
-  const failure = toFailure(known, 'model_unavailable');
-  // The activity that is sent the messages does not receive the open request, so it is ended here.
-  if (isMiss(failure)) spending.giveUp();
-  else if (failure instanceof ApplicationFailure)
-    spending.attempts.fail(failure, httpStatusOf(known));
-  if (!isAborted) logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
-  return spending.failed(failure);
-}
-
-function isMiss(failure: Error): boolean {
-  return failure instanceof ApplicationFailure && failure.type === TRANSCRIPT_MISS;
 }
 
 function askedOf({ system, messages }: ModelRequest): AskedRequest {
   const { rough } = tokenCounting;
   const add = (sum: number, message: Message): number => sum + tokensOf(message, rough);
   return { promptTokens: messages.reduce(add, rough(system)), messages };
-}
-
-/** Replaces the texts of errors that no adapter made: some quote headers, and the text goes into history. */
-function toModelFailureUnlessKnown(error: unknown): unknown {
-  return error instanceof Error && error.name === 'ApplicationFailure'
-    ? error
-    : toModelFailure(error);
 }

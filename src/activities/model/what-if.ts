@@ -3,13 +3,11 @@
  * recorded results; no tool runs, no plugin is asked, and nothing of the conversation is written. Safe to repeat.
  */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { played, stepShown } from '../../core/what-if/play.js';
 import type { RecordedTurn } from '../../core/what-if/recorded.js';
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { Logger } from '../../define/tool/context.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
-import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import { isContextTooLong } from '../../model/shared/failure.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ModelFiles, ModelResponse } from '../../protocol/model/model.js';
@@ -30,19 +28,13 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
 import type { ScopedTools } from '../shared/deps.js';
-import {
-  failureOf,
-  framesOf,
-  httpStatusOf,
-  interruption,
-  isCancelRequested,
-  toFailure,
-} from '../shared/failure.js';
+import { failureOf, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { withListedTools } from '../shared/listed-tools.js';
 import { awaitedAgent } from '../shared/other-workers.js';
 import { modelFiles } from '../transcript/stored-results.js';
 import { audited } from './audit.js';
+import { cacheKeyOf, failedRequest } from './requests.js';
 import { Spending } from './spending.js';
 
 /**
@@ -83,7 +75,7 @@ export async function whatIf(
     spending.giveUp();
     return resultOf(input, turn, { response, spending });
   } catch (error) {
-    throw failed(logger, spending, error);
+    throw failedRequest({ logger, spending, text: 'what-if failed' }, error);
   }
 }
 
@@ -169,13 +161,10 @@ async function generate(
 ): Promise<ModelResponse> {
   const { cancellationSignal: signal, cancelled } = Context.current();
   signal.throwIfAborted();
-  const { messages, tokens } = given;
-  const request = {
-    system: promptOf(agent).system,
-    messages,
-    tools: promptOf(agent).tools,
-    ...forms,
-  };
+  const { messages, tokens, stable } = given;
+  const { system, tools: offered } = promptOf(agent);
+  const cached = { stableMessages: stable, cacheKey: cacheKeyOf(input) };
+  const request = { system, messages, tools: offered, ...forms, ...cached };
   const { tenant, conversationId, turnId, step } = input;
   const about = {
     ...{ tenant, conversationId, turnId, step, purpose: 'what_if' as const },
@@ -227,21 +216,4 @@ function resultOf(
     step: stepShown(turn, step, { ...answer, model, usage: spending.total }),
     ...(end === undefined ? {} : { end }),
   };
-}
-
-/** Records the failure for the workflow and the next attempt. */
-function failed(logger: Logger, spending: Spending, error: unknown): Error {
-  const context = Context.current();
-  const isAborted = context.cancellationSignal.aborted;
-  if (isCancelRequested(context)) spending.giveUp();
-  const known = isAborted ? interruption(context, 'model_unavailable') : knownOf(error);
-  const failure = toFailure(known, 'model_unavailable');
-  if (failure instanceof ApplicationFailure) spending.attempts.fail(failure, httpStatusOf(known));
-  if (!isAborted) logger.warn('what-if failed', { reason: failure.message, at: framesOf(error) });
-  return spending.failed(failure);
-}
-
-/** Replaces the texts of errors that no adapter made: some quote headers, and the text goes into history. */
-function knownOf(error: unknown): unknown {
-  return error instanceof ApplicationFailure ? error : toModelFailure(error);
 }

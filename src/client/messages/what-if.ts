@@ -11,13 +11,12 @@ import {
   DEFAULT_WHAT_IF_STEPS,
   MAX_WHAT_IF_INSTRUCTIONS,
   type WhatIfInput,
-  whatIfProblem,
 } from '../../protocol/workflow/what-if.js';
 import { checkedMs, checkTexts } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { WhatIf, WhatIfOptions } from '../api/what-if-types.js';
 import { pauseFor } from '../temporal/waiting.js';
-import type { WhatIfRuns } from '../what-ifs/runs.js';
+import type { WhatIfRun, WhatIfRuns } from '../what-ifs/runs.js';
 import { findServedAgent, listAgents } from './agents.js';
 import type { SendingParts } from './sending.js';
 import { DEFAULT_RESULT_TIMEOUT } from './turn.js';
@@ -42,13 +41,20 @@ export function checkWhatIf(options: WhatIfOptions): void {
   refuse('generation', generation, wholeProblem(generation));
   refuse('agent', agent, idProblem('agent', agent));
   refuse('model', model, nameProblem(model));
-  if (instructions === undefined) refuse('instructions', options, whatIfProblem(options));
+  if (instructions === undefined) refuse('instructions', options, nothingProblem(options));
   else refuse('instructions', instructions, instructionsProblem(instructions));
   const { maxSteps } = options;
   refuse('maxSteps', maxSteps, wholeProblem(maxSteps, MAX_WHAT_IF_STEPS));
   refuse('requestId', requestId, requestIdProblem('requestId', requestId));
   if (problems.length > 0) throw invalid(problems);
   checkTexts({ turnId, model, instructions, requestId });
+}
+
+/** Undefined where the request names what is to be different. */
+function nothingProblem({ agent, model }: WhatIfOptions): string | undefined {
+  return agent === undefined && model === undefined
+    ? 'must be given, or a model, or an agent (that of the turn asks its model once more)'
+    : undefined;
 }
 
 function nameProblem(value: unknown): string | undefined {
@@ -85,26 +91,48 @@ export async function startWhatIf(
 ): Promise<WhatIf> {
   const { key, gateway, stamp, whatIfs } = parts;
   const { generation = newest } = options;
-  const point = await pointOf(parts, options, generation);
   const { requestId, actor, ...asked } = options;
+  const digest = digestOf(canonicalJson(asked));
+  const whatIfId = idOf(ofNow, requestId);
+  // A repeat is judged by the first request: its agent may not be served any more.
+  const before = requestId === undefined ? undefined : await whatIfs.find(key, whatIfId);
+  if (before !== undefined)
+    return begun(parts, { whatIfId, ofNow, duplicate: true, about: sameRequest(before, digest) });
+  const point = await pointOf(parts, options, generation);
   const { model, instructions, maxSteps = DEFAULT_WHAT_IF_STEPS, agent = point.agent } = asked;
   await checkServed(parts, { agent, model });
   const { startedAt, turnId, throughSeq } = point;
-  const whatIfId = idOf(ofNow, requestId);
   const input: WhatIfInput = {
     ...{ ...key, whatIfId, startedAt, generation, turnId, throughSeq, agent, maxSteps },
     ...(model === undefined ? {} : { model }),
     ...(instructions === undefined ? {} : { instructions }),
     actor: stamp(actor),
   };
-  const digest = digestOf(canonicalJson(asked));
   const isNew = await whatIfs.start(input, { taskQueue: gateway.taskQueue, digest, ofNow });
   const known = isNew ? undefined : await whatIfs.find(key, whatIfId);
-  if (known !== undefined && known.memo.digest !== digest) throw invalid([REUSED]);
-  const { conversationId } = key;
+  const about = known === undefined ? input : sameRequest(known, digest);
+  return begun(parts, { whatIfId, ofNow, duplicate: !isNew, about });
+}
+
+/** @throws {ConversationError} invalid_request when the id names another request */
+function sameRequest({ memo }: WhatIfRun, digest: string): WhatIfRun['memo'] {
+  if (memo.digest !== digest) throw invalid([REUSED]);
+  return memo;
+}
+
+function begun(
+  parts: WhatIfParts,
+  of: {
+    readonly whatIfId: string;
+    readonly ofNow: string;
+    readonly duplicate: boolean;
+    readonly about: Pick<WhatIf, 'turnId' | 'agent'>;
+  },
+): WhatIf {
+  const { whatIfId, ofNow, duplicate, about } = of;
+  const { conversationId } = parts.key;
   return {
-    ...{ whatIfId, conversationId, duplicate: !isNew },
-    ...{ turnId: known?.memo.turnId ?? turnId, agent: known?.memo.agent ?? agent },
+    ...{ whatIfId, conversationId, duplicate, turnId: about.turnId, agent: about.agent },
     result: async ({ timeout, signal } = {}) => {
       const timeoutMs = checkedMs('timeout', timeout ?? DEFAULT_RESULT_TIMEOUT);
       const deadline = Date.now() + timeoutMs;

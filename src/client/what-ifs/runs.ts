@@ -157,18 +157,34 @@ function errorOf({ cause }: WorkflowFailedError): {
 /** State of a pending task, of a workflow or an activity, as a number: the client does not export the enums. */
 const SCHEDULED = 1;
 
-/** Whether a task has been offered and no worker has taken it. */
+/** A worker that is up takes a task sooner. */
+const OFFERED_SECONDS = 5;
+
+/** Whether a task has been on offer for some seconds, and no worker has taken it: a pause before an attempt is none. */
 function isWaiting({ raw }: WorkflowExecutionDescription): boolean {
   const { pendingWorkflowTask, pendingActivities } = raw;
-  const tasks = [pendingWorkflowTask, ...(pendingActivities ?? [])];
-  return tasks.some((task) => Number(task?.state) === SCHEDULED);
+  const tasks = [
+    { state: pendingWorkflowTask?.state, at: pendingWorkflowTask?.scheduledTime },
+    ...(pendingActivities ?? []).map(({ state, scheduledTime, nextAttemptScheduleTime }) => ({
+      ...{ state, at: nextAttemptScheduleTime ?? scheduledTime },
+    })),
+  ];
+  const before = Date.now() / 1_000 - OFFERED_SECONDS;
+  return tasks.some(
+    ({ state, at }) => Number(state) === SCHEDULED && Number(at?.seconds ?? 0) < before,
+  );
 }
 
 function memoOf(memo: unknown): WhatIfMemo | undefined {
+  if (!isRecord(memo)) return undefined;
+  const { startedAt, generation, agent, turnId, digest, model } = memo;
   const isOne =
-    isRecord(memo) &&
-    typeof memo['startedAt'] === 'string' &&
-    typeof memo['turnId'] === 'string' &&
-    typeof memo['digest'] === 'string';
-  return isOne ? (memo as unknown as WhatIfMemo) : undefined;
+    typeof startedAt === 'string' &&
+    typeof generation === 'number' &&
+    typeof agent === 'string' &&
+    typeof turnId === 'string' &&
+    typeof digest === 'string';
+  if (!isOne) return undefined;
+  const named = typeof model === 'string' ? { model } : {};
+  return { startedAt, generation, agent, turnId, digest, ...named };
 }

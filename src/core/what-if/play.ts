@@ -32,7 +32,7 @@ export interface Played {
 
 /** @param answers those of the steps until now, oldest first; only the last one may end the what-if */
 export function played(turn: RecordedTurn, answers: readonly WhatIfAnswer[]): Played {
-  const records = new Records(turn.steps);
+  const records = new Records(turn);
   const messages: Message[] = [];
   for (const [index, { parts }] of answers.entries()) {
     const step = index + 1;
@@ -80,11 +80,11 @@ interface Found {
 class Records {
   readonly #left = new Map<string, (Found | 'no_result')[]>();
 
-  constructor(steps: readonly RecordedStep[]) {
-    for (const { parts, results } of steps)
+  constructor({ steps, endingCalls }: RecordedTurn) {
+    for (const { parts, results, hasEndedTurn } of steps)
       for (const call of callsIn(parts)) {
         const result = results?.parts.find(({ toolCallId }) => toolCallId === call.toolCallId);
-        const endsTurn = results?.skipped === true;
+        const endsTurn = hasEndedTurn === true && endingCalls.has(call.toolCallId);
         const key = keyOf(call);
         const found = result === undefined ? ('no_result' as const) : { result, endsTurn };
         this.#left.set(key, [...(this.#left.get(key) ?? []), found]);
@@ -115,6 +115,7 @@ function callsIn(parts: readonly AssistantPart[]): readonly ToolCallPart[] {
 
 /** Characters of each text and of all arguments of one side, the first that fit; see `MAX_STEP_BYTES`. */
 const SHOWN_CHARS = [10_000, 2_500, 500];
+const SHOWN_LEAST_CHARS = 100;
 /** A step of a report as JSON: those of all steps fit into one payload. */
 const MAX_STEP_BYTES = 48 * 1024;
 const MAX_SHOWN_CALLS = 64;
@@ -135,13 +136,12 @@ export function stepShown(
       : { recorded: sideOf(recorded.parts, chars, recorded.called ?? {}) }),
     answer: sideOf(parts, chars, { model, usage }),
   });
-  const all = SHOWN_CHARS.map(shown);
-  return (
-    all.find((one) => utf8Bytes(JSON.stringify(one)) <= MAX_STEP_BYTES) ?? shown(SHOWN_LEAST_CHARS)
-  );
+  for (const chars of SHOWN_CHARS) {
+    const one = shown(chars);
+    if (utf8Bytes(JSON.stringify(one)) <= MAX_STEP_BYTES) return one;
+  }
+  return shown(SHOWN_LEAST_CHARS);
 }
-
-const SHOWN_LEAST_CHARS = 100;
 
 function comparedTo(
   recorded: RecordedStep | undefined,

@@ -23,6 +23,7 @@ export async function whatIfPointOf(
     return refused('must be a turn of the conversation in which a model has answered');
   if (turn.isHandedOver)
     return refused('must be a turn that one agent has answered: this one was passed on');
+  if (!turn.isWhole) return refused('must be a turn whose messages the log still has');
   const { agent, startedAt, lastSeq: throughSeq } = turn;
   return { turnId: turn.turnId, agent, startedAt, throughSeq };
 }

@@ -13,7 +13,7 @@ import type { JsonSchema } from '../../protocol/values/json.js';
 import { apply } from '../apply/apply.js';
 import { markOf } from '../context/mark.js';
 import type { ConversationState } from '../state/state.js';
-import { wholeMessages } from '../state/transcript.js';
+import { isOffloaded, wholeMessages } from '../state/transcript.js';
 import { takenBy } from '../state/usage.js';
 
 export interface RecordedTurn {
@@ -24,12 +24,16 @@ export interface RecordedTurn {
   readonly startedAt: string;
   /** Form of its final answer, as its message sets it. Absent: as the agent's definition does. */
   readonly output?: JsonSchema | false;
-  /** Context of the model call before it. Absent: there was none. */
+  /** Context of its first model call, so that the same messages are left out. Absent: the log has none. */
   readonly context?: ContextMark;
   /** The messages that its first model call read. */
   readonly before: readonly Message[];
   /** The model's answers, oldest first. */
   readonly steps: readonly RecordedStep[];
+  /** Tools of its calls that end the turn, by the id of the call. */
+  readonly endingCalls: ReadonlySet<string>;
+  /** False: messages before it were lost with their events. */
+  readonly isWhole: boolean;
   /** A call has passed the conversation on to another agent. */
   readonly isHandedOver: boolean;
   /** The last event that was read. */
@@ -40,6 +44,8 @@ export interface RecordedStep {
   readonly parts: readonly AssistantPart[];
   /** Results of its calls; absent while not all of them have ended, and where it has none. */
   readonly results?: ToolMessage;
+  /** Its results have ended the turn: a tool of it does so. */
+  readonly hasEndedTurn?: boolean;
   /** Messages that the next model call read behind them. */
   readonly added: readonly UserMessage[];
   /** Absent in logs that lack the event of the model call. */
@@ -74,15 +80,17 @@ interface Step {
   readonly parts: readonly AssistantPart[];
   readonly step: number;
   results?: ToolMessage;
+  hasEndedTurn?: boolean;
   readonly added: UserMessage[];
 }
 
 class Recorder {
   readonly #wanted: TurnId | undefined;
   #state: ConversationState | undefined;
-  #begun: Omit<RecordedTurn, 'steps' | 'isHandedOver' | 'lastSeq'> | undefined;
+  #begun: Omit<RecordedTurn, 'steps' | 'isHandedOver' | 'lastSeq' | 'endingCalls'> | undefined;
   #steps: Step[] = [];
   #isHandedOver = false;
+  readonly #endingCalls = new Set<string>();
   /** Ids of messages that are taken already. */
   #seen = new Set<string>();
   readonly #called = new Map<string, RecordedStep['called']>();
@@ -99,6 +107,8 @@ class Recorder {
         model: event.model,
         usage: takenBy(event),
       });
+    if (event.type === 'tool_call' && event.call.endsTurn === true)
+      this.#endingCalls.add(event.call.toolCallId);
     if (event.type === 'assistant_message' && event.synthetic !== true) this.#begin(event.turnId);
     if (event.type === 'agent_changed' && event.turnId === this.#begun?.turnId)
       this.#isHandedOver = true;
@@ -114,7 +124,8 @@ class Recorder {
       const called = this.#called.get(`${turnId}.${step}`);
       return { ...rest, ...(called === undefined ? {} : { called }) };
     });
-    return { ...this.#begun, steps, isHandedOver: this.#isHandedOver, lastSeq };
+    const endingCalls = this.#endingCalls;
+    return { ...this.#begun, steps, endingCalls, isHandedOver: this.#isHandedOver, lastSeq };
   }
 
   #begin(turnId: TurnId): void {
@@ -125,6 +136,7 @@ class Recorder {
     const before = wholeMessages(state.transcript);
     this.#begun = {
       ...{ turnId, agent: state.agent, startedAt: state.startedAt, before },
+      isWhole: !state.transcript.some(isOffloaded),
       ...(output === undefined ? {} : { output }),
       ...markOf(state),
     };
@@ -149,7 +161,11 @@ class Recorder {
     if (message.role === 'user') last?.added.push(message);
     else if (message.role === 'tool') {
       const of = this.#steps.find(({ step }) => step === message.step);
-      if (of !== undefined) of.results = message;
+      if (of === undefined) return;
+      // Large results of a step are in several messages.
+      const parts = [...(of.results?.parts ?? []), ...message.parts];
+      of.results = { ...message, parts };
+      of.hasEndedTurn = this.#state?.turn?.phase === 'ending';
     } else if (message.synthetic !== true)
       this.#steps.push({ parts: message.parts, step: message.step, added: [] });
   }

@@ -1,6 +1,5 @@
 /** Requests about forks and exports. The client checks ids and bounds, as it does for every other caller. */
 import { z } from 'zod';
-import { whatIfProblem } from '../../protocol/workflow/what-if.js';
 import { ActorSchema, IdSchema, RequestIdSchema } from './bodies.js';
 import { TENANT } from './queries.js';
 
@@ -14,21 +13,16 @@ export const ForkSchema = z.strictObject({
 });
 
 /** `POST /v1/conversations/{id}/what-if` */
-export const WhatIfSchema = z
-  .strictObject({
-    turnId: z.string().exactOptional(),
-    generation: z.int().min(1).exactOptional(),
-    agent: IdSchema.exactOptional(),
-    model: z.string().exactOptional(),
-    instructions: z.string().exactOptional(),
-    maxSteps: z.int().min(1).exactOptional(),
-    requestId: RequestIdSchema.exactOptional(),
-    actor: ActorSchema.exactOptional(),
-  })
-  .refine((body) => whatIfProblem(body) === undefined, {
-    path: ['instructions'],
-    error: whatIfProblem({}) ?? '',
-  });
+export const WhatIfSchema = z.strictObject({
+  turnId: z.string().exactOptional(),
+  generation: z.int().min(1).exactOptional(),
+  agent: IdSchema.exactOptional(),
+  model: z.string().exactOptional(),
+  instructions: z.string().exactOptional(),
+  maxSteps: z.int().min(1).exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
 
 /** `GET /v1/conversations/{id}/export?format=test&from=./agents.js&exportedAs=support` */
 export const ExportQuerySchema = z.strictObject({

@@ -22,7 +22,10 @@ const Worker = z.looseObject({
   agents: z.array(text).optional(),
 });
 
-const Pass = z.looseObject({ at: instant, tookMs: whole, checked: whole, failed: whole });
+const Pass = z.looseObject({
+  ...{ at: instant, tookMs: whole, checked: whole, asked: whole, found: whole },
+  ...{ gone: whole, endedSilently: whole, failed: whole },
+});
 
 const DeadLetter = z.looseObject({
   webhookId: text,

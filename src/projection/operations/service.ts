@@ -100,7 +100,11 @@ function joined(
   polled: readonly Polled[] | undefined,
   announced: Announced | undefined,
 ): readonly SeenWorker[] {
-  const byIdentity = new Map(announced?.live.map((each) => [identityIn(each.id), each]));
+  // A worker that lives counts before a silent one of the same identity.
+  const silentFirst = announced?.live.toSorted(
+    (one, other) => Number(announced.silent.has(other.id)) - Number(announced.silent.has(one.id)),
+  );
+  const byIdentity = new Map(silentFirst?.map((each) => [identityIn(each.id), each]));
   const workers: readonly SeenWorker[] =
     polled?.map((poller) => workerOf(poller, announced, byIdentity.get(poller.identity))) ??
     [...byIdentity].map(([identity, each]) => ({

@@ -1,5 +1,6 @@
 /** Conversations whose workflow tasks never complete, checked now, and the command that helps each of them. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { GRPC, grpcCodeOf } from '../../client/temporal/errors.js';
 import { troubleOf } from '../../client/temporal/find-trouble.js';
 import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
@@ -35,8 +36,9 @@ export async function troubledConversations(
       looked += 1;
       if (isMeant(key)) keys.set(conversationKey(key), key);
     }
-  } catch {
+  } catch (error) {
     // A server that reports none does not know the search attribute.
+    if (grpcCodeOf(error) !== GRPC.invalidArgument) throw error;
   }
   const found: Troubled[] = [];
   for (const key of keys.values()) {

@@ -190,7 +190,8 @@ export class Sweep {
       ...{ name: this.#lease, holder: this.#deps.holder, ttlMs },
       ...(note === undefined ? {} : { note }),
     });
-    if (isLeading && this.#note === note) this.#note = undefined;
+    // Without the lease, the pass of the next leader is the newest.
+    if (this.#note === note) this.#note = undefined;
     return isLeading;
   }
 

@@ -132,18 +132,6 @@ export type WhatIfReport = {
   | WhatIfResult
 );
 
-/** Why a request changes nothing; undefined where it names what is to be different. */
-export function whatIfProblem(request: {
-  readonly agent?: unknown;
-  readonly model?: unknown;
-  readonly instructions?: unknown;
-}): string | undefined {
-  const { agent, model, instructions } = request;
-  return agent === undefined && model === undefined && instructions === undefined
-    ? 'must be given, or a model, or an agent (that of the turn asks its model once more)'
-    : undefined;
-}
-
 /** The workflow id `what-if:<tenant>:<conversationId>:<whatIfId>`. */
 export function whatIfWorkflowId(key: ConversationKey, whatIfId: string): string {
   return `${whatIfPrefixOf(key)}${whatIfId}`;

@@ -18,6 +18,7 @@ const TURN = 'turn_a_1';
 const CALL = { name: 'stock', argumentsJson: '{"item":"tea"}' };
 const recorded: RecordedTurn = {
   ...{ turnId: TURN, agent: 'support', startedAt: STARTED, isHandedOver: false, lastSeq: 9 },
+  ...{ endingCalls: new Set<string>(), isWhole: true },
   before: [{ role: 'user', id: 'm', turnId: TURN, parts: [{ type: 'text', text: 'How much?' }] }],
   steps: [
     {

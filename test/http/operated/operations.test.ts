@@ -60,7 +60,13 @@ async function app() {
   });
   await log.announceWorker({ id: mine, agents: { support: 'd' } });
   const opened = { log, webhooks };
-  const operations = createOperations({ temporal: client, taskQueue: 'q', opened, source: {} });
+  const source = {
+    async *reported() {
+      if (server.isDown) throw grpcError(14, 'connection refused');
+      yield* await Promise.resolve([]);
+    },
+  };
+  const operations = createOperations({ temporal: client, taskQueue: 'q', opened, source });
   const identify = () => ({ ...TESTING, tenants: ['default', 'beta'] });
   const http = await startHttpApp({}, { operations, identify });
   const look = async (query = ''): Promise<OperationsAnswer> =>
@@ -145,6 +151,15 @@ describe('the view of operators', promise('G387'), () => {
         reason: expect.any(String) as string,
       });
     expect(nothing.webhooks).toMatchObject({ status: 'known', endpoints: 0 });
+  });
+
+  it('does not call a server without trouble that does not answer', async () => {
+    const { look, server } = await app();
+    expect((await look()).troubles).not.toHaveProperty('incomplete');
+    server.isDown = true;
+    expect((await look('?tenant=beta')).troubles).toMatchObject({
+      ...{ conversations: [], incomplete: expect.stringMatching(/connection refused/) as string },
+    });
   });
 
   it('shows the conversations and dead letters of one tenant, and refuses others', async () => {

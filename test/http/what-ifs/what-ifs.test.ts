@@ -60,6 +60,10 @@ async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Gi
     return { status: { name: status }, runId: 'run-1', memo: found.options['memo'], raw };
   };
   const reader = createStoreReader({ log: store, source: 'none' });
+  const forgetTurns = (): void => {
+    const problems = [{ path: '/turnId', message: 'is gone' }];
+    Object.assign(reader, { whatIfPoint: () => Promise.resolve({ problems }) });
+  };
   const started = await startHttpApp(
     { start, describe: describeRun, result: result ?? (() => DONE) },
     { reader, identify: () => ({ ...TESTING, ...identity }) },
@@ -68,7 +72,7 @@ async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Gi
   const ask = async (body: object, headers: Record<string, string> = {}) =>
     await started.post('/v1/conversations/c-1/what-if', { instructions: 'X', ...body }, headers);
   const inputs = (): readonly WhatIfInput[] => starts.map(({ input }) => input as WhatIfInput);
-  return { ...started, ask, starts, inputs };
+  return { ...started, ask, starts, inputs, forgetTurns };
 }
 
 const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
@@ -106,6 +110,15 @@ describe('POST /v1/conversations/{id}/what-if', promise('G389'), () => {
     expect((await bodyOf(await ask({})))['whatIfId']).not.toBe(first['whatIfId']);
     expect(await problemOf(await ask({ maxSteps: 2 }, key))).toMatchObject({ status: 422 });
     expect(starts).toHaveLength(2);
+  });
+
+  it('is found by a repeat, also once its turn could not be played any more', async () => {
+    const { ask, forgetTurns } = await app();
+    const key = { 'idempotency-key': 'k-1' };
+    const first = await bodyOf(await ask({}, key));
+    forgetTurns();
+    expect(await bodyOf(await ask({}, key))).toEqual({ ...first, duplicate: true });
+    expect((await ask({})).status).toBe(422);
   });
 
   it.each([
@@ -159,7 +172,12 @@ describe('GET /v1/conversations/{id}/what-if/{whatIfId}', promise('G389'), () =>
     const running = await bodyOf(await read({ status: 'RUNNING' }));
     expect(running).toMatchObject({ state: 'running', turnId: TURN });
     expect(running).not.toHaveProperty('warning');
-    const waits = { pendingWorkflowTask: { state: 1 } };
+    const ago = (seconds: number) => ({ seconds: Date.now() / 1_000 - seconds });
+    const fresh = { pendingWorkflowTask: { state: 1, scheduledTime: ago(1) } };
+    const later = { state: 1, scheduledTime: ago(60), nextAttemptScheduleTime: ago(-9) };
+    for (const raw of [fresh, { pendingActivities: [later] }])
+      expect(await bodyOf(await read({ status: 'RUNNING', raw }))).not.toHaveProperty('warning');
+    const waits = { pendingWorkflowTask: { state: 1, scheduledTime: ago(60) } };
     expect(await bodyOf(await read({ status: 'RUNNING', raw: waits }))).toMatchObject({
       ...{ state: 'running', warning: expect.stringContaining('No worker polls') as string },
     });

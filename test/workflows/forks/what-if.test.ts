@@ -94,7 +94,9 @@ test('it waits for a worker, goes on with another one behind its finished steps,
   await engine.stopWorker();
   const request = { instructions: 'Be brief.', requestId: randomUUID() };
   const begun = await talk.whatIf(request);
-  const waiting = await until('it waits', () => talk.whatIfReport(begun.whatIfId));
+  const waiting = await until('it waits', () => talk.whatIfReport(begun.whatIfId), {
+    ...{ holds: (report) => 'warning' in report, timeoutMs: 30_000 },
+  });
   expect(waiting).toMatchObject({
     state: 'running',
     warning: expect.stringContaining('worker') as string,

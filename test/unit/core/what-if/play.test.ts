@@ -20,8 +20,11 @@ async function* read(events: readonly CanonicalEvent[]): AsyncGenerator<Canonica
   yield* await Promise.resolve(events);
 }
 
-const call = (id: string, item: string, fields: { readonly name?: string } = {}) =>
-  plannedCall(id, { name: 'stock', input: { item, of: 1 }, ...fields });
+const call = (
+  id: string,
+  item: string,
+  fields: { readonly name?: string; readonly endsTurn?: true } = {},
+) => plannedCall(id, { name: 'stock', input: { item, of: 1 }, ...fields });
 
 /** An earlier turn; then two calls of `stock` for tea, one for milk, in two steps; then a text. */
 function aLog(): readonly CanonicalEvent[] {
@@ -133,6 +136,16 @@ describe('a call of a what-if gets', promise('G389'), () => {
     expect(played(await recorded(), answers).end).toEqual(end);
   });
 
+  it('the recorded result also where those of the step are too large for one message', async () => {
+    const m = aMachine();
+    m.send('one');
+    m.model(modelCalls([call('a', 'tea'), call('b', 'milk')]));
+    for (const id of ['a', 'b']) m.tool(id, id.repeat(300_000));
+    m.model(modelSays('Much'));
+    const read = results(await recorded(m.events), [asks(['stock', TEA], ['stock', MILK])]);
+    expect(read.flat().map((result) => JSON.stringify(result)[1])).toEqual(['a', 'b']);
+  });
+
   it('none where the recorded call waits, and says so', async () => {
     const m = aMachine();
     m.send('one');
@@ -147,6 +160,23 @@ describe('a what-if ends', () => {
     expect(played(await recorded(), [says('None')]).end).toEqual(ENDED);
     const later = [asks(['stock', TEA]), asks(['stock', TEA]), asks(['stock', MILK]), says('x')];
     expect(played(await recorded(), later).end).toEqual(ENDED);
+  });
+
+  it('with the calls that ended the recorded turn, in any company, and not where it went on', async () => {
+    const ending = (id: string, name: string) => call(id, 'tea', { name, endsTurn: true });
+    const m = aMachine();
+    m.send('one');
+    m.model(modelCalls([call('a', 'milk'), ending('b', 'finish')]))
+      .tool('a', 1)
+      .tool('b', 2);
+    const both = asks(['stock', MILK], ['finish', TEA]);
+    expect(played(await recorded(m.events), [both]).end).toEqual(ENDED);
+    const steered = aMachine();
+    steered.send('one');
+    steered.model(modelCalls([ending('b', 'finish')]));
+    steered.send('and two', { onBusy: 'steer' });
+    steered.tool('b', 2).model(modelSays('both'));
+    expect(played(await recorded(steered.events), [asks(['finish', TEA])]).end).toBeUndefined();
   });
 
   it('not with an answer that a message to the running turn followed, which it reads as well', async () => {
