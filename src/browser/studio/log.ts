@@ -71,18 +71,20 @@ export class BrowserLog extends LiveStore<LogView> {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    let events: readonly CanonicalEvent[] = [];
+    let replay = new Replay();
+    let known: number | undefined;
     let after: string | undefined;
     for (let more = true; more; ) {
       const query = { after, limit: String(PAGE_EVENTS) };
       const page = await this.#api.read<Page>(this.#path, { query: defined(query), signal });
       if (isAborted(signal)) return;
-      const { generation } = page;
-      const isNew = generation !== this.getSnapshot().generation && after !== undefined;
-      events = isNew ? page.events : [...events, ...page.events];
+      const { events, generation } = page;
+      replay = generation === known ? replay.with(events) : new Replay(events);
+      known = generation;
       ({ cursor: after, more } = page);
-      const replay = new Replay(events);
-      this.show({ generation, replay, ...(more ? {} : { isRead: true }) });
+      // A log that is shown whole stays until the other one is whole, too.
+      if (!more) this.show({ generation, replay, isRead: true });
+      else if (!this.getSnapshot().isRead) this.show({ generation, replay });
     }
   }
 

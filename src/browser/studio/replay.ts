@@ -28,15 +28,25 @@ interface Folded {
 
 const NOTHING: Folded = { plugins: {}, isPartial: false };
 
+/** How far the log has been looked through for places of forks, and those that were found: their seqs. */
+interface Scan {
+  readonly count: number;
+  readonly folded: Folded;
+  readonly places: ReadonlySet<number>;
+}
+
+const UNSEEN: Scan = { count: 0, folded: NOTHING, places: new Set() };
+
 /** A log, and its places. A longer log of the same generation takes over what is folded: `with`. */
 export class Replay {
   readonly events: readonly CanonicalEvent[];
   readonly #checkpoints: Folded[];
-  #places: ReadonlySet<number> | undefined;
+  #scan: Scan;
 
   constructor(events: readonly CanonicalEvent[] = [], before?: Replay) {
     this.events = events;
     this.#checkpoints = before === undefined ? [NOTHING] : [...before.#checkpoints];
+    this.#scan = before === undefined ? UNSEEN : before.#scan;
   }
 
   /** The same log with further events behind it. */
@@ -50,16 +60,17 @@ export class Replay {
     return placeOf(this.#foldedAt(place), this.events[place]);
   }
 
-  /** Seqs of the events behind which a fork can begin. Folds the whole log once. */
+  /** Seqs of the events behind which a fork can begin. Folds each event once, also of a log that grows. */
   forkPlaces(): ReadonlySet<number> {
-    if (this.#places !== undefined) return this.#places;
-    const found = new Set<number>();
-    let folded = NOTHING;
-    for (const event of this.events) {
+    const { count, places } = this.#scan;
+    if (count === this.events.length) return places;
+    const found = new Set(places);
+    let { folded } = this.#scan;
+    for (const event of this.events.slice(count)) {
       folded = next(folded, event);
       if (canFork(folded, event)) found.add(event.seq);
     }
-    this.#places = found;
+    this.#scan = { count: this.events.length, folded, places: found };
     return found;
   }
 

@@ -17,7 +17,6 @@ export function Fork({ session, id, log }: ActsProps): ReactNode {
   // One place is one fork, however often the button is pressed before the answer.
   const requestIds = useRef(new Map<string, string>());
   if (seq === undefined) return undefined;
-  const places = view.replay.forkPlaces();
   const pending = place.snapshot?.pending ?? [];
   const chosen = pending.map(({ toolCallId }) => toolCallId).filter((one) => reopen.includes(one));
   const fork = (): void =>
@@ -56,7 +55,7 @@ export function Fork({ session, id, log }: ActsProps): ReactNode {
           </button>
         </>
       ) : (
-        <Nearest seq={seq} places={places} onGoTo={goTo} />
+        <Nearest seq={seq} places={view.replay.forkPlaces()} onGoTo={goTo} />
       )}
       <Said act={act} />
       {forked === undefined ? undefined : (
