@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
 import { Acts } from './acts/acts.js';
 import { type UsedLog, useLog } from './hooks/use-log.js';
-import { useRead } from './hooks/use-read.js';
+import { usePresent } from './hooks/use-read.js';
 import { addressOf } from './model/address.js';
 import { turnAt, turnsIn } from './model/cursor.js';
-import { statusWords, usageWords } from './model/words.js';
+import { statusWords, usageWords, withTrouble } from './model/words.js';
 import { EventPane } from './panes/event-pane.js';
 import { Lanes } from './panes/lanes.js';
 import { LogList } from './panes/log-list.js';
@@ -62,13 +62,11 @@ export function OneConversation(props: OpenedProps): ReactNode {
 function Head({ session, id, log }: OpenedProps & { readonly log: UsedLog }): ReactNode {
   const { view, place, isLatest } = log;
   const { snapshot } = place;
-  // Trouble and attention are seen from outside, and are in no log.
-  const { length } = view.replay.events;
-  const now = useRead(
-    `${length}`,
+  const now = usePresent(
+    session,
     async () => await session.client.api.read<Present>(presentPath(id)),
   );
-  const shown = isLatest && now.is === 'read' ? now.value : snapshot;
+  const shown = isLatest && now.is === 'read' ? withTrouble(snapshot, now.value) : snapshot;
   const origin = snapshot?.origin;
   return (
     <header className="about">
@@ -89,7 +87,7 @@ function Head({ session, id, log }: OpenedProps & { readonly log: UsedLog }): Re
           at {origin.generation}-{origin.seq}.
         </p>
       )}
-      <RunLine session={session} id={id} count={length} />
+      <RunLine session={session} id={id} />
     </header>
   );
 }

@@ -1,5 +1,7 @@
 /** The studio's own rules: moves of the cursor, turns, lanes, filters in the address. */
 import { describe, expect, it } from 'vitest';
+import { foldView } from '../../../src/core/view/view.js';
+import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { askedOf, changed, choiceIn, queryOf } from '../../../web/studio/model/choice.js';
 import {
@@ -11,7 +13,13 @@ import {
   turnsIn,
 } from '../../../web/studio/model/cursor.js';
 import { chartOf, placeIn } from '../../../web/studio/model/lanes.js';
-import { bytesWords, eventWords, usageWords } from '../../../web/studio/model/words.js';
+import {
+  bytesWords,
+  eventWords,
+  statusWords,
+  usageWords,
+  withTrouble,
+} from '../../../web/studio/model/words.js';
 import { sampleLog, TURN } from '../../support/samples/sample-log.js';
 
 const LOG = sampleLog('c-1');
@@ -125,4 +133,22 @@ it('events, usage and sizes are words', () => {
   expect([bytesWords(12), bytesWords(12_345), bytesWords(3_400_000)]).toEqual([
     ...['12 B', '12.3 kB', '3.4 MB'],
   ]);
+});
+
+it('trouble and attention, which no log has, are said beside the newest state by the log', () => {
+  let logged: ConversationSnapshot | undefined;
+  for (const event of LOG) logged = foldView(logged, event);
+  if (logged === undefined) throw new Error('no state');
+  const since = '2026-01-01T00:00:09.000Z';
+  const trouble = { kind: 'failing', runId: 'r', attempts: 4, since, was: 'streaming' } as const;
+  // The answer of the API may be some seconds older than the log.
+  const before = { ...logged, status: 'streaming', seq: 1 } as const;
+  expect(statusWords(withTrouble(logged, before))).toBe('Idle');
+  const failing = withTrouble(logged, { ...before, status: 'failing', trouble });
+  expect([statusWords(failing), failing.seq]).toEqual(['Its workflow fails', logged.seq]);
+  const attention = { reason: 'agent_not_served', since } as const;
+  expect(statusWords(withTrouble(logged, { ...before, attention }))).toBe(
+    'Idle; no worker serves its agent',
+  );
+  expect(withTrouble(undefined, before)).toBe(before);
 });

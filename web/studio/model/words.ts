@@ -89,3 +89,17 @@ export function statusWords({ status, attention }: ConversationSnapshot): string
   const words = STATUSES[status] ?? status;
   return attention === undefined ? words : `${words}; no worker serves its agent`;
 }
+
+/** The state by the log, with trouble and attention as the API sees them from outside: no log has them. */
+export function withTrouble(
+  logged: ConversationSnapshot | undefined,
+  present: ConversationSnapshot,
+): ConversationSnapshot {
+  if (logged === undefined) return present;
+  const { trouble, attention } = present;
+  return {
+    ...logged,
+    ...(trouble === undefined ? {} : { trouble, status: trouble.kind }),
+    ...(attention === undefined ? {} : { attention }),
+  };
+}

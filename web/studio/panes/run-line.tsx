@@ -2,22 +2,12 @@
 import { runOf } from 'colloquy/browser/studio';
 import type { ReactNode } from 'react';
 import type { Session } from '../../session/session.js';
-import { useRead } from '../hooks/use-read.js';
+import { usePresent } from '../hooks/use-read.js';
 import { bytesWords } from '../model/words.js';
 
-/** Events of the log between two reads of the run. */
-const EVERY = 20;
-
-export function RunLine(props: {
-  readonly session: Session;
-  readonly id: string;
-  readonly count: number;
-}): ReactNode {
-  const { session, id, count } = props;
-  const read = useRead(
-    String(Math.floor(count / EVERY)),
-    async () => await runOf(session.client, id),
-  );
+export function RunLine(props: { readonly session: Session; readonly id: string }): ReactNode {
+  const { session, id } = props;
+  const read = usePresent(session, async () => await runOf(session.client, id));
   if (read.is === 'reading') return <p className="hint">Reads the run …</p>;
   if (read.is === 'refused') return <p className="hint">Run: {read.why}</p>;
   const { workflowId, status, historyEvents, historyBytes, url } = read.value;
