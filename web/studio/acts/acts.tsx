@@ -1,5 +1,6 @@
 /** Acts on a conversation. Messages and answers are for the conversation as it is now, also while the cursor is earlier. */
 import { type ReactNode, useMemo } from 'react';
+import { turnAt } from '../model/cursor.js';
 import { Answers } from './answers.js';
 import { Delete } from './delete.js';
 import { Export } from './export.js';
@@ -13,6 +14,7 @@ export function Acts(props: ActsProps): ReactNode {
   const { rights } = session.caller;
   const conversation = useMemo(() => session.client.conversation(id), [session, id]);
   const sent = { ...props, conversation };
+  const turn = turnAt(props.turns, props.log.index);
   const maySend = rights.includes('send');
   return (
     <section className="pane acts" aria-label="Acts">
@@ -20,7 +22,7 @@ export function Acts(props: ActsProps): ReactNode {
       {maySend ? <Send {...sent} /> : undefined}
       {maySend && rights.includes('read') ? (
         <>
-          <Retry {...props} />
+          <Retry key={turn?.turnId} {...props} turn={turn} />
           <Fork {...props} />
           <WhatIf {...props} />
         </>

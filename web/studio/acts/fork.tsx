@@ -1,10 +1,10 @@
 /** Forks the conversation at the cursor, and tries a failed turn again in a fork from the place before it. */
-import { type ForkedConversation, forkOf } from 'colloquy/browser/studio';
+import { type ForkedConversation, forkOf, type LogPlace } from 'colloquy/browser/studio';
 import { type ReactNode, useRef, useState } from 'react';
 import { newId } from '../../shared/new-id.js';
 import { useAct } from '../hooks/use-act.js';
 import { addressOf } from '../model/address.js';
-import { messageOf, placeBefore, turnAt } from '../model/cursor.js';
+import { type LoggedTurn, messageOf, placeBefore } from '../model/cursor.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 
@@ -12,59 +12,72 @@ export function Fork({ session, id, log }: ActsProps): ReactNode {
   const { view, place, goTo } = log;
   const seq = place.event?.seq;
   const act = useAct();
-  const [forked, setForked] = useState<ForkedConversation>();
+  const [forked, setForked] = useState<{ readonly at: string; readonly id: string }>();
+  const [pressed, setPressed] = useState<string>();
   const [reopen, setReopen] = useState<readonly string[]>([]);
   // One place is one fork, however often the button is pressed before the answer.
   const requestIds = useRef(new Map<string, string>());
   if (seq === undefined) return undefined;
   const pending = place.snapshot?.pending ?? [];
   const chosen = pending.map(({ toolCallId }) => toolCallId).filter((one) => reopen.includes(one));
-  const fork = (): void =>
+  const at = `${view.generation}-${seq}`;
+  const key = JSON.stringify([at, chosen]);
+  const fork = (): void => {
+    setPressed(key);
     act.run(async () => {
-      const key = JSON.stringify([view.generation, seq, chosen]);
       const requestId = requestIds.current.get(key) ?? newId();
       requestIds.current.set(key, requestId);
       const from = { generation: view.generation, atSeq: seq, reopen: chosen, requestId };
       const made = await forkOf(session.client, id, from);
-      setForked(made);
+      requestIds.current.delete(key);
+      setForked({ at, id: made.conversationId });
       return sentenceOn(made);
     });
+  };
   return (
     <section aria-label="Fork">
       <h3>Fork</h3>
       {place.canFork ? (
         <>
-          {pending.map(({ toolCallId, name }) => (
-            <label key={toolCallId} className="check">
-              <input
-                type="checkbox"
-                checked={reopen.includes(toolCallId)}
-                onChange={({ target }) =>
-                  setReopen(
-                    target.checked
-                      ? [...reopen, toolCallId]
-                      : reopen.filter((one) => one !== toolCallId),
-                  )
-                }
-              />{' '}
-              {name} waits anew in the fork
-            </label>
-          ))}
+          <Reopened pending={pending} reopen={reopen} onReopen={setReopen} />
           <button type="button" disabled={act.isBusy} onClick={fork}>
-            Fork at {view.generation}-{seq}
+            Fork at {at}
           </button>
         </>
       ) : (
         <Nearest seq={seq} places={view.replay.forkPlaces()} onGoTo={goTo} />
       )}
-      <Said act={act} />
+      <Said act={pressed === key ? act : { ...act, said: '' }} />
       {forked === undefined ? undefined : (
         <p>
-          <a href={addressOf(forked.conversationId)}>Open the fork</a>
+          <a href={addressOf(forked.id)}>Open the fork from {forked.at}</a>
         </p>
       )}
     </section>
   );
+}
+
+/** The waiting calls of the place: those that are chosen wait anew in the fork. */
+function Reopened(props: {
+  readonly pending: NonNullable<LogPlace['snapshot']>['pending'];
+  readonly reopen: readonly string[];
+  readonly onReopen: (reopen: readonly string[]) => void;
+}): ReactNode {
+  const { pending, reopen, onReopen } = props;
+  return pending.map(({ toolCallId, name }) => (
+    <label key={toolCallId} className="check">
+      <input
+        type="checkbox"
+        checked={reopen.includes(toolCallId)}
+        onChange={({ target }) =>
+          onReopen(
+            target.checked ? [...reopen, toolCallId] : reopen.filter((one) => one !== toolCallId),
+          )
+        }
+      />{' '}
+      {name} waits anew in the fork
+    </label>
+  ));
 }
 
 function sentenceOn({ notCarried, warning, status }: ForkedConversation): string {
@@ -96,12 +109,12 @@ function Nearest(props: {
 }
 
 /** Shown for a failed turn at the cursor. The failed turn stays as it is. */
-export function Retry({ session, id, log, turns }: ActsProps): ReactNode {
-  const { view, index } = log;
+export function Retry(props: ActsProps & { readonly turn: LoggedTurn | undefined }): ReactNode {
+  const { session, id, log, turn } = props;
+  const { view } = log;
   const { events } = view.replay;
   const act = useAct();
   const [forked, setForked] = useState<string>();
-  const turn = turnAt(turns, index);
   if (turn?.status !== 'failed') return undefined;
   const text = messageOf(events, turn);
   const atSeq = placeBefore(events, turn, view.replay.forkPlaces());

@@ -1,4 +1,4 @@
-/** Plays the turn at the cursor again with another prompt or model, and shows both side by side. No tool runs. */
+/** Plays the turn at the cursor again with another prompt or agent, and shows both side by side. No tool runs. */
 import {
   type WhatIfReport,
   type WhatIfSide,
@@ -17,13 +17,19 @@ import { Said } from './said.js';
 
 export function WhatIf(props: ActsProps): ReactNode {
   const { log, turns } = props;
-  const turn = turnAt(turns, log.index);
-  const [isOpen, setOpen] = useState(false);
+  const atCursor = turnAt(turns, log.index);
+  // The turn at which it was opened: what is typed, and the answers of the model, stay while the cursor goes on.
+  const [opened, setOpened] = useState<string>();
+  const turn = turns.find(({ turnId }) => turnId === opened) ?? atCursor;
   if (turn === undefined) return undefined;
+  const { turnId } = turn;
   return (
-    <details className="pane" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>What if: turn {turns.indexOf(turn) + 1} with another prompt or model</summary>
-      {isOpen ? <Playing key={turn.turnId} {...props} turnId={turn.turnId} /> : undefined}
+    <details
+      className="pane"
+      onToggle={({ currentTarget }) => setOpened(currentTarget.open ? turnId : undefined)}
+    >
+      <summary>What if: turn {turns.indexOf(turn) + 1} with another prompt or agent</summary>
+      {opened === undefined ? undefined : <Playing key={turnId} {...props} turnId={turnId} />}
     </details>
   );
 }
