@@ -65,7 +65,12 @@ describe('the cursor', () => {
     ]);
     const failed = turns[1];
     if (failed === undefined) throw new Error('no turn');
-    expect(messageOf(log, failed)).toBe('Hello');
+    expect(messageOf(log, failed)).toEqual({ text: 'Hello', hasFiles: false });
+    const picture = { type: 'image', mediaType: 'image/png', blob: { ref: 'r' } };
+    const withPicture = log.map((event) =>
+      event.type === 'user_message' ? { ...event, parts: [...event.parts, picture] } : event,
+    ) as readonly CanonicalEvent[];
+    expect(messageOf(withPicture, failed)).toEqual({ text: 'Hello', hasFiles: true });
     expect(placeBefore(log, failed, new Set([7, 9, 12]))).toBe(9);
     expect(placeBefore(log, failed, new Set([12]))).toBeUndefined();
   });

@@ -116,9 +116,16 @@ export function Retry(props: ActsProps & { readonly turn: LoggedTurn | undefined
   const act = useAct();
   const [forked, setForked] = useState<string>();
   if (turn?.status !== 'failed') return undefined;
-  const text = messageOf(events, turn);
+  const message = messageOf(events, turn);
+  if (message === undefined) return undefined;
+  const { text, hasFiles } = message;
+  if (hasFiles)
+    return (
+      <Failed>
+        <p className="hint">Its message has files: send it again by hand.</p>
+      </Failed>
+    );
   const atSeq = placeBefore(events, turn, view.replay.forkPlaces());
-  if (text === undefined) return undefined;
   const retry = (): void =>
     act.run(async () => {
       const target =
@@ -137,8 +144,7 @@ export function Retry(props: ActsProps & { readonly turn: LoggedTurn | undefined
       return atSeq === undefined ? 'The message is sent again.' : 'The turn runs again, in a fork.';
     });
   return (
-    <section aria-label="Failed turn">
-      <h3>The turn has failed</h3>
+    <Failed>
       <p className="hint">
         {atSeq === undefined
           ? 'There is no place before it to fork from: its message is sent again, to this conversation.'
@@ -153,6 +159,15 @@ export function Retry(props: ActsProps & { readonly turn: LoggedTurn | undefined
           <a href={addressOf(forked)}>Open the conversation in which it runs</a>
         </p>
       )}
+    </Failed>
+  );
+}
+
+function Failed({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <section aria-label="Failed turn">
+      <h3>The turn has failed</h3>
+      {children}
     </section>
   );
 }

@@ -69,12 +69,14 @@ export function placeBefore(
   return events.slice(0, end).findLast(({ seq }) => places.has(seq))?.seq;
 }
 
-/** The text with which a turn began; undefined for one that an event of another system began. */
+/** The message with which a turn began; undefined for one that an event of another system began. */
 export function messageOf(
   events: readonly CanonicalEvent[],
   { turnId }: LoggedTurn,
-): string | undefined {
+): { readonly text: string; readonly hasFiles: boolean } | undefined {
   const event = events.find((one) => one.type === 'user_message' && one.turnId === turnId);
   if (event?.type !== 'user_message') return undefined;
-  return event.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const { parts } = event;
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return { text, hasFiles: parts.some(({ type }) => type !== 'text') };
 }
