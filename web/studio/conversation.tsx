@@ -1,5 +1,5 @@
 /** One conversation: its log in lanes, a cursor on it, and the state there. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
 import { Acts } from './acts/acts.js';
 import { type UsedLog, useLog } from './hooks/use-log.js';
@@ -24,7 +24,7 @@ export function OneConversation(props: OpenedProps): ReactNode {
   const log = useLog(session, id);
   const { view, place, index } = log;
   const { events } = view.replay;
-  const turns = turnsIn(events);
+  const turns = useMemo(() => turnsIn(events), [events]);
   const turn = turnAt(turns, index);
   return (
     <>

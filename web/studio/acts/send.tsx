@@ -11,7 +11,7 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
   const requestId = useRef<string>(undefined);
   const act = useAct();
   const id = useId();
-  const now = log.view.replay.at(log.view.replay.events.length - 1).snapshot;
+  const now = log.now.snapshot;
   const isClosed = now?.status === 'closed';
   const { rights } = session.caller;
   const send = (): void => {
@@ -21,7 +21,8 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
     act.run(async () => {
       const sent = await conversation.send(text, options);
       requestId.current = undefined;
-      setText('');
+      // What is typed meanwhile stays.
+      setText((typed) => (typed === text ? '' : typed));
       return sent.status === 'queued' ? sent.warning : 'Sent.';
     });
   };
