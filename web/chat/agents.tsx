@@ -1,8 +1,8 @@
 /** The agents with whom a conversation can begin. */
-import { ApiError } from 'colloquy/browser';
 import { type AgentManifest, agentsOf } from 'colloquy/browser/worklist';
 import { type ReactNode, useEffect, useState } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
+import { whyOf } from '../shared/why.js';
 import type { Address } from './hooks/use-address.js';
 import { PlaceLink } from './parts/sidebar.js';
 
@@ -19,8 +19,7 @@ export function Agents(
         if (!isGone) setAgents(read);
       },
       (error: unknown) => {
-        const text = error instanceof ApiError ? error.problem.detail : String(error);
-        if (!isGone) setProblem(text);
+        if (!isGone) setProblem(whyOf(error));
       },
     );
     return () => {

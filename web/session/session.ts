@@ -1,5 +1,6 @@
 /** The person for whom the page acts. The token is kept for the tab alone, and is sent in a header, never in an address. */
 import { ApiError, type BrowserClient, type Caller, createBrowserClient } from 'colloquy/browser';
+import { whyOf } from '../shared/why.js';
 
 const KEY = 'colloquy.token';
 const TENANT_KEY = 'colloquy.tenant';
@@ -111,8 +112,6 @@ export function forgetToken(): void {
 
 /** The reason in words why a sign-in failed. */
 export function signInProblem(error: unknown): string {
-  if (!(error instanceof ApiError)) return String(error);
-  const { status, detail } = error.problem;
-  if (status === 401) return 'The API does not know this token.';
-  return status === 0 ? 'The API does not answer. Try again.' : detail;
+  const isUnknown = error instanceof ApiError && error.problem.status === 401;
+  return isUnknown ? 'The API does not know this token.' : whyOf(error);
 }

@@ -23,15 +23,13 @@ export function Top(
   return (
     <header className="top">
       <h1>{place.title}</h1>
-      {PLACES.length < 2 ? undefined : (
-        <nav aria-label="Pages">
-          {PLACES.map(({ name, path, title }) => (
-            <a key={name} href={path} aria-current={path === place.path ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
-      )}
+      <nav aria-label="Pages">
+        {PLACES.map(({ name, path, title }) => (
+          <a key={name} href={path} aria-current={path === place.path ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
       {connection === undefined ? undefined : <ConnectionState connection={connection} />}
       {tenants.length < 2 ? undefined : (
         <label>

@@ -16,6 +16,12 @@ export const PLACES: readonly [Place, ...Place[]] = [
   { name: 'operations', path: '/ui/operations', title: 'Operations' },
 ];
 
+/** The address of a conversation in the page. */
+export function conversationAddress(id: string): string {
+  const { path } = PLACES.find(({ name }) => name === 'conversations') ?? PLACES[0];
+  return `${path}/${encodeURIComponent(id)}`;
+}
+
 export interface FoundPlace {
   readonly place: Place;
   /** The segments of the address behind the path of the face, decoded, such as the id of a conversation. */

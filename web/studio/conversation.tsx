@@ -1,10 +1,10 @@
 /** One conversation: its log in lanes, a cursor on it, and the state there. */
 import { type ReactNode, useMemo } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
+import { conversationAddress } from '../shared/places.js';
 import { Acts } from './acts/acts.js';
 import { type UsedLog, useLog } from './hooks/use-log.js';
 import { usePresent } from './hooks/use-read.js';
-import { addressOf } from './model/address.js';
 import { turnAt, turnsIn } from './model/cursor.js';
 import { statusWords, usageWords, withTrouble } from './model/words.js';
 import { EventPane } from './panes/event-pane.js';
@@ -81,7 +81,7 @@ function Head({ session, id, log }: OpenedProps & { readonly log: UsedLog }): Re
       {origin === undefined ? undefined : (
         <p className="hint">
           Fork of{' '}
-          <a href={`${addressOf(origin.conversationId)}?at=${origin.seq}`}>
+          <a href={`${conversationAddress(origin.conversationId)}?at=${origin.seq}`}>
             {origin.conversationId}
           </a>{' '}
           at {origin.generation}-{origin.seq}.

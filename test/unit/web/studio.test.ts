@@ -17,6 +17,7 @@ import {
   bytesWords,
   eventWords,
   statusWords,
+  trustOf,
   usageWords,
   withTrouble,
 } from '../../../web/studio/model/words.js';
@@ -156,4 +157,18 @@ it('trouble and attention, which no log has, are said beside the newest state by
     'Idle; no worker serves its agent',
   );
   expect(withTrouble(undefined, before)).toBe(before);
+});
+
+it('the text of a person or page is untrusted, that of the service trusted, and that of the model neither', () => {
+  const common = { id: 'm_1', turnId: TURN, step: 1 };
+  const result = {
+    ...({ type: 'tool_result', toolCallId: 'call_1', name: 'pay' } as const),
+    envelope: { ok: true, result: 1 },
+  } as const;
+  expect(trustOf({ role: 'user', id: 'm_1', turnId: TURN, parts: [] })).toBe('untrusted');
+  expect(trustOf({ ...common, role: 'assistant', parts: [] })).toBe('model');
+  expect(trustOf({ ...common, role: 'assistant', parts: [], synthetic: true })).toBe('trusted');
+  expect(trustOf({ ...common, role: 'tool', parts: [result] })).toBe('trusted');
+  const given = { ...result, provenance: 'untrusted' } as const;
+  expect(trustOf({ ...common, role: 'tool', parts: [result, given] })).toBe('untrusted');
 });

@@ -1,6 +1,7 @@
 /** The files of the message that is being written: each is stored as soon as it is chosen. */
-import { ApiError, type BrowserConversation } from 'colloquy/browser';
+import type { BrowserConversation } from 'colloquy/browser';
 import { useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { attachmentOf, type ChosenFile, fileProblem } from '../model/files.js';
 
 export interface UsedFiles {
@@ -22,8 +23,7 @@ export function useFiles(conversation: BrowserConversation): UsedFiles {
       const blob = await conversation.upload(file);
       set({ key, name, state: 'stored', attachment: attachmentOf(file, blob) });
     } catch (error) {
-      const problem = error instanceof ApiError ? error.problem.detail : String(error);
-      set({ key, name, state: 'failed', problem });
+      set({ key, name, state: 'failed', problem: whyOf(error) });
     }
   };
   const add = (chosen: readonly File[]): void => {

@@ -4,6 +4,7 @@ import { Approval, Form, overSentence, Question, useInputSchema, Values } from '
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { useCoarseNow } from '../../shared/now.js';
+import { whyOf } from '../../shared/why.js';
 import { callWords } from '../model/words.js';
 
 export interface CallProps {
@@ -100,7 +101,7 @@ function ByHand(props: {
       const given = await conversation.resolve(toolCallId, resolution, { argsDigest });
       setProblem(given.verdict === 'invalid' ? given.problems.map(said).join('; ') : '');
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(whyOf(error));
     } finally {
       setBusy(false);
     }

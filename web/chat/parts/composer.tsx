@@ -1,6 +1,7 @@
 /** The field of a message. A message answers no call that waits: those have buttons and forms of their own. */
 import type { BrowserConversation, ConversationView, SendMessageOptions } from 'colloquy/browser';
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { useFiles } from '../hooks/use-files.js';
 import type { Attachment, ChosenFile } from '../model/files.js';
 
@@ -150,7 +151,7 @@ function Stop(props: {
       const { status } = await conversation.cancel({ turnId });
       setProblem(status === 'queued' ? 'No worker is up; the turn is stopped later.' : '');
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(whyOf(error));
     }
   };
   return (

@@ -1,6 +1,7 @@
 /** The messages, oldest first. The list stays at its end while the reader is there. */
 import type { ConversationView } from 'colloquy/browser';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { endWords, otherPending } from '../model/words.js';
 import { type CallProps, Waiting } from './call-card.js';
 import { Message } from './message.js';
@@ -56,7 +57,7 @@ function Older({ conversation }: Pick<CallProps, 'conversation'>): ReactNode {
   const load = (): void => {
     conversation.loadOlder().then(
       () => setProblem(''),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(whyOf(error)),
     );
   };
   return (

@@ -1,6 +1,7 @@
 /** The messages and results before a call, with who gave each and whether it can be trusted. */
 import type { BrowserConversation, ConversationView } from 'colloquy/browser';
 import { type ReactNode, useMemo, useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { type Said, saidBefore } from '../model/said.js';
 
 const FIRST = 3;
@@ -26,7 +27,7 @@ export function Before(props: {
       if (count + MORE > all.length && hasOlder) await conversation.loadOlder();
       setProblem('');
     } catch (error) {
-      setProblem(`Older messages were not read: ${String(error)}`);
+      setProblem(`Older messages were not read: ${whyOf(error)}`);
     }
   };
   return (

@@ -1,7 +1,8 @@
 /** Moves the deadline of a call. */
-import { ApiError, type BrowserConversation } from 'colloquy/browser';
+import type { BrowserConversation } from 'colloquy/browser';
 import type { Sentence } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { extendSentence } from '../model/words.js';
 
 const STEPS: readonly (readonly [string, string])[] = [
@@ -22,8 +23,7 @@ export function Extend(props: {
     try {
       setSentence(extendSentence(await conversation.extend(toolCallId, { by }), Date.now()));
     } catch (error) {
-      const detail = error instanceof ApiError ? error.problem.detail : String(error);
-      setSentence({ text: `Not extended: ${detail}`, tone: 'bad' });
+      setSentence({ text: `Not extended: ${whyOf(error)}`, tone: 'bad' });
     } finally {
       setBusy(false);
     }

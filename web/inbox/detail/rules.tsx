@@ -1,9 +1,10 @@
 /** Remembered decisions: those that are known for the tool, and the choice to remember the next one. */
-import { ApiError, type Json, type Remember as Remembered, type Rule } from 'colloquy/browser';
+import type { Json, Remember as Remembered, Rule } from 'colloquy/browser';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { newId } from '../../shared/new-id.js';
 import { useNow } from '../../shared/now.js';
+import { whyOf } from '../../shared/why.js';
 import type { Draft } from '../hooks/drafts.js';
 import { isMatched, knownRules, matchable, scopeWords, withMatch } from '../model/remember.js';
 
@@ -57,7 +58,7 @@ function useRevoke(
       );
       say('Revoked: later calls ask again.');
     } catch (error) {
-      say(`Not revoked: ${error instanceof ApiError ? error.problem.detail : String(error)}`);
+      say(`Not revoked: ${whyOf(error)}`);
     }
   };
   return [said, (rule) => void revoke(rule)];

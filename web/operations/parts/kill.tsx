@@ -1,5 +1,5 @@
 /** The kill of a development worker, and what it has changed: nothing. */
-import { ApiError, type BrowserClient } from 'colloquy/browser';
+import type { BrowserClient } from 'colloquy/browser';
 import {
   killWorker,
   type OperationsAnswer,
@@ -7,6 +7,7 @@ import {
   waitingCalls,
 } from 'colloquy/browser/operations';
 import { type ReactNode, useEffect, useId, useState } from 'react';
+import { whyOf } from '../../shared/why.js';
 import { type Comparison, compared, comparedWords } from '../model/words.js';
 import { ConversationLink } from './table.js';
 
@@ -31,7 +32,7 @@ export function Kill(props: {
   const { client, seen, onKilled } = props;
   const id = useId();
   const [state, setState] = useState<State>({ is: 'ready' });
-  const fail = (error: unknown): void => setState({ is: 'failed', reason: reasonOf(error) });
+  const fail = (error: unknown): void => setState({ is: 'failed', reason: whyOf(error) });
   const kill = async (): Promise<void> => {
     setState({ is: 'killing' });
     try {
@@ -49,7 +50,7 @@ export function Kill(props: {
     if (upIn(seen).every((identity) => workers.has(identity))) return;
     waitingCalls(client).then(
       (after) => setState({ is: 'replaced', pid, comparison: compared(before, after) }),
-      (error: unknown) => setState({ is: 'failed', reason: reasonOf(error) }),
+      (error: unknown) => setState({ is: 'failed', reason: whyOf(error) }),
     );
   }, [client, seen, state]);
   const isBusy = state.is === 'killing' || state.is === 'killed';
@@ -109,8 +110,4 @@ function Outcome({ state }: { readonly state: State }): ReactNode {
 function upIn({ workers }: OperationsAnswer): readonly string[] {
   if (workers.status !== 'known') return [];
   return workers.workers.filter(({ state }) => state === 'up').map(({ identity }) => identity);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof ApiError ? error.problem.detail : String(error);
 }

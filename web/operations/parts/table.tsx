@@ -1,6 +1,8 @@
 /** Tables of operators, commands to copy, and links to conversations. */
 import type { SeenPart } from 'colloquy/browser/operations';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId } from 'react';
+import { CopyButton } from '../../shared/copy.js';
+import { conversationAddress } from '../../shared/places.js';
 import { missingWords } from '../model/words.js';
 
 /** A part with its heading. `children` are shown of a part that is known. */
@@ -56,26 +58,16 @@ export function Table(props: {
 
 /** The next command, and a button that copies it. */
 export function Command({ text }: { readonly text: string }): ReactNode {
-  const [said, setSaid] = useState('');
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setSaid('Copied');
-    } catch {
-      setSaid('Not copied: select it by hand');
-    }
-  };
   return (
     <span className="command">
       <code>{text}</code>{' '}
-      <button type="button" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+      <CopyButton text={text} label={`Copy ${text}`}>
         Copy
-      </button>{' '}
-      <span role="status">{said}</span>
+      </CopyButton>
     </span>
   );
 }
 
 export function ConversationLink({ id }: { readonly id: string }): ReactNode {
-  return <a href={`/ui/conversations/${encodeURIComponent(id)}`}>{id}</a>;
+  return <a href={conversationAddress(id)}>{id}</a>;
 }

@@ -1,6 +1,7 @@
 /** Exports the conversation as a test. A refusal names the event that a test cannot play again. */
 import { testOf } from 'colloquy/browser/studio';
 import { type ReactNode, useState } from 'react';
+import { CopyButton } from '../../shared/copy.js';
 import { useAct } from '../hooks/use-act.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
@@ -23,12 +24,9 @@ export function Export({ session, id }: ActsProps): ReactNode {
       <Said act={act} />
       {text === undefined ? undefined : (
         <>
-          <button
-            type="button"
-            onClick={() => void navigator.clipboard.writeText(text).catch(() => undefined)}
-          >
-            Copy the test
-          </button>
+          <div className="actions">
+            <CopyButton text={text}>Copy the test</CopyButton>
+          </div>
           <pre tabIndex={0} aria-label="Test">
             {text}
           </pre>

@@ -2,8 +2,8 @@
 import { type ForkedConversation, forkOf, type LogPlace } from 'colloquy/browser/studio';
 import { type ReactNode, useRef, useState } from 'react';
 import { newId } from '../../shared/new-id.js';
+import { conversationAddress } from '../../shared/places.js';
 import { useAct } from '../hooks/use-act.js';
-import { addressOf } from '../model/address.js';
 import { type LoggedTurn, messageOf, placeBefore } from '../model/cursor.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
@@ -50,7 +50,7 @@ export function Fork({ session, id, log }: ActsProps): ReactNode {
       <Said act={pressed === key ? act : { ...act, said: '' }} />
       {forked === undefined ? undefined : (
         <p>
-          <a href={addressOf(forked.id)}>Open the fork from {forked.at}</a>
+          <a href={conversationAddress(forked.id)}>Open the fork from {forked.at}</a>
         </p>
       )}
     </section>
@@ -156,7 +156,7 @@ export function Retry(props: ActsProps & { readonly turn: LoggedTurn | undefined
       <Said act={act} />
       {forked === undefined ? undefined : (
         <p>
-          <a href={addressOf(forked)}>Open the conversation in which it runs</a>
+          <a href={conversationAddress(forked)}>Open the conversation in which it runs</a>
         </p>
       )}
     </Failed>

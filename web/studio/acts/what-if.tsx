@@ -8,8 +8,9 @@ import {
 import { agentsOf } from 'colloquy/browser/worklist';
 import { type ReactNode, type SyntheticEvent, useEffect, useId, useState } from 'react';
 import type { Session } from '../../session/session.js';
+import { whyOf } from '../../shared/why.js';
 import { useAct } from '../hooks/use-act.js';
-import { useRead, whyOf } from '../hooks/use-read.js';
+import { useRead } from '../hooks/use-read.js';
 import { turnAt } from '../model/cursor.js';
 import { COMPARED, whatIfEndWords } from '../model/what-if.js';
 import type { ActsProps } from './props.js';

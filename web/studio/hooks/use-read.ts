@@ -1,7 +1,7 @@
 /** Answers of the API, read while the component is mounted: once for each key, or again and again. */
-import { ApiError } from 'colloquy/browser';
 import { useEffect, useState } from 'react';
 import type { Session } from '../../session/session.js';
+import { whyOf } from '../../shared/why.js';
 
 export type Read<Value> =
   | { readonly is: 'reading' }
@@ -57,11 +57,4 @@ export function usePresent<Value>(session: Session, read: () => Promise<Value>):
     // `read` is another function at each render.
   }, [session]);
   return found;
-}
-
-/** The reason in words why the API did not do it. */
-export function whyOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return String(error);
-  const { status, detail } = error.problem;
-  return status === 0 ? 'The API does not answer. Try again.' : detail;
 }

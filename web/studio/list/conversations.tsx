@@ -5,9 +5,9 @@ import { agoWords } from 'colloquy/react';
 import { type ReactNode, type SyntheticEvent, useId } from 'react';
 import { type FaceProps, Top } from '../../shared/face.js';
 import { useNow } from '../../shared/now.js';
+import { conversationAddress } from '../../shared/places.js';
 import { type UsedList, useList } from '../hooks/use-list.js';
 import { useRead } from '../hooks/use-read.js';
-import { addressOf } from '../model/address.js';
 import { changed, matching, STATUSES } from '../model/choice.js';
 import { statusWords, usageWords } from '../model/words.js';
 
@@ -55,7 +55,7 @@ function Filters(props: {
   const { agent, search = '' } = choice;
   const open = (event: SyntheticEvent): void => {
     event.preventDefault();
-    if (search !== '') location.assign(addressOf(search));
+    if (search !== '') location.assign(conversationAddress(search));
   };
   const isListed = agent === undefined || props.agents.includes(agent);
   const agents = isListed ? props.agents : [agent, ...props.agents];
@@ -149,7 +149,7 @@ function Card({ conversation }: { readonly conversation: ConversationSnapshot })
   const now = useNow();
   return (
     <li className="card">
-      <a href={addressOf(conversationId)}>{conversationId}</a>
+      <a href={conversationAddress(conversationId)}>{conversationId}</a>
       <span className={`status ${status}`}>{statusWords(conversation)}</span>
       <span className="hint">
         {agent} · changed <time dateTime={updatedAt}>{agoWords(updatedAt, now)}</time>

@@ -1,6 +1,6 @@
 /** Events, usage and sizes in words. Pure. */
 import type { CanonicalEvent } from 'colloquy/browser';
-import type { ConversationSnapshot, Usage } from 'colloquy/browser/studio';
+import type { ConversationSnapshot, Message, Usage } from 'colloquy/browser/studio';
 
 const MAX_CHARS = 90;
 
@@ -102,4 +102,16 @@ export function withTrouble(
     ...(trouble === undefined ? {} : { trouble, status: trouble.kind }),
     ...(attention === undefined ? {} : { attention }),
   };
+}
+
+/** `trusted`: the service itself made it. `untrusted`: a person, a page or another system controls it. */
+export function trustOf(message: Message): 'trusted' | 'untrusted' | 'model' {
+  switch (message.role) {
+    case 'user':
+      return 'untrusted';
+    case 'assistant':
+      return message.synthetic === true ? 'trusted' : 'model';
+    case 'tool':
+      return message.parts.some((part) => part.provenance !== undefined) ? 'untrusted' : 'trusted';
+  }
 }

@@ -1,5 +1,6 @@
 /** A value as JSON, with a button that copies it. */
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { CopyButton } from '../../shared/copy.js';
 
 export function CopiedJson({
   value,
@@ -9,22 +10,10 @@ export function CopiedJson({
   readonly label: string;
 }): ReactNode {
   const text = JSON.stringify(value, null, 2);
-  const [said, say] = useState('');
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => say('Copied'),
-      () => say('The browser does not allow it: mark the text.'),
-    );
-  };
   return (
     <>
       <div className="actions">
-        <button type="button" onClick={copy}>
-          Copy {label}
-        </button>
-        <span role="status" className="hint">
-          {said}
-        </span>
+        <CopyButton text={text}>Copy {label}</CopyButton>
       </div>
       <pre tabIndex={0} aria-label={label}>
         {text}

@@ -17,7 +17,7 @@ export function Lanes(props: {
   readonly log: UsedLog;
 }): ReactNode {
   const { events, turn, log } = props;
-  // The log only grows, so its length and the bounds of the turn name the events.
+  // `events` is another array at each render: the log and the bounds of the turn name them.
   const chart = useMemo(() => chartOf(events), [turn.from, turn.to, log.view.replay]);
   const at = log.place.event?.at;
   const took = durationWords(chart.to - chart.from);
@@ -39,8 +39,9 @@ export function Lanes(props: {
             <line x1={LEFT} x2={LEFT + WIDTH} y1={(row + 1) * ROW - 1} y2={(row + 1) * ROW - 1} />
             {chart.spans
               .filter((span) => span.lane === lane)
-              .map((span) => (
-                <Bar key={`${span.seq} ${span.from}`} {...{ chart, span, row }} />
+              .map((span, at) => (
+                // Several attempts of one model call may be lost.
+                <Bar key={`${at} ${span.seq}`} {...{ chart, span, row }} />
               ))}
           </g>
         ))}

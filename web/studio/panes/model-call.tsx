@@ -53,7 +53,7 @@ function Request(props: {
         </ul>
       )}
       {changes === undefined ? (
-        <p className="hint">There is no model call before it to compare with.</p>
+        <p className="hint">There is nothing to compare it with.</p>
       ) : (
         <Changes changes={changes} onGoTo={onGoTo} />
       )}

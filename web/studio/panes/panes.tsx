@@ -3,7 +3,7 @@ import type { Json } from 'colloquy/browser';
 import type { LogPlace, Message } from 'colloquy/browser/studio';
 import { Values } from 'colloquy/react';
 import type { ReactNode } from 'react';
-import { usageWords } from '../model/words.js';
+import { trustOf, usageWords } from '../model/words.js';
 
 interface PlaceProps {
   readonly place: LogPlace;
@@ -33,11 +33,9 @@ export function MessagesPane({ place }: PlaceProps): ReactNode {
 
 export function MessageCard({ message }: { readonly message: Message }): ReactNode {
   const { role, parts } = message;
-  const isOutside =
-    role === 'user' || (role === 'tool' && parts.some((part) => part.provenance !== undefined));
   const name = role === 'user' && message.summary !== undefined ? 'summary' : role;
   return (
-    <div className={isOutside ? 'said untrusted' : 'said trusted'}>
+    <div className={`said ${trustOf(message)}`}>
       <span className="mark">
         {name} {role === 'user' ? '' : `step ${message.step}`}
       </span>{' '}
