@@ -7,6 +7,7 @@ import type { Api, WithApi } from '../net/api.js';
 import { defined } from '../net/defined.js';
 import type { Followed } from '../net/following.js';
 import { LiveStore } from '../net/live-store.js';
+import { unreachable } from '../net/problem.js';
 import { readFrames, type StreamMessage } from '../net/stream.js';
 import type { ConversationsView } from './types.js';
 
@@ -46,6 +47,10 @@ export class BrowserConversations extends LiveStore<ConversationsView> {
   readonly #choice: ConversationsChoice;
   #items = new Map<string, ConversationSnapshot>();
   #next: string | undefined;
+  /** Up to here all changes are in the list. */
+  #place: string | undefined;
+  /** Pages and changes are applied in the order in which they were asked for or came. */
+  #applied: Promise<void> = Promise.resolve();
 
   constructor(api: Api, choice: ConversationsChoice) {
     super({
@@ -57,7 +62,9 @@ export class BrowserConversations extends LiveStore<ConversationsView> {
 
   /** Reads the next page. @throws {ApiError} */
   async loadMore(): Promise<void> {
-    if (this.#next !== undefined) await this.#page(this.#next);
+    await this.#apply(async () => {
+      if (this.#next !== undefined) await this.#page(this.#next);
+    });
   }
 
   protected override followed(signal: AbortSignal, show: Followed['show']): Omit<Followed, 'show'> {
@@ -68,34 +75,47 @@ export class BrowserConversations extends LiveStore<ConversationsView> {
       // Read once the stream has said that it follows, so that no change falls between.
       read: async () => undefined,
       stream: async ({ heard }) => {
-        const response = await this.#api.request(`${PATH}/stream`, {
-          query: defined({ status, agent }),
-          headers: { accept: 'text/event-stream' },
-          signal,
-        });
-        const reads: Promise<void>[] = [];
-        let isLost = false;
-        const isFollowed = await readFrames(response, {
-          ...{ silenceMs: timing.silenceMs, signal, frameOf },
-          take: (frames) => {
-            heard();
-            if (signal.aborted) return true;
-            if (isLost) return false;
-            for (const frame of frames)
-              if (frame.type === 'ready' || frame.type === 'reset') {
-                const read = this.#page(undefined, signal).then(() => show({ state: 'live' }));
-                read.catch(() => {
-                  isLost = true;
-                });
-                reads.push(read);
-              } else this.#take(frame);
-            return true;
-          },
-        });
-        await Promise.all(reads);
-        return isFollowed;
+        const ended = new AbortController();
+        const own = AbortSignal.any([signal, ended.signal]);
+        let failure: Error | undefined;
+        try {
+          const response = await this.#api.request(`${PATH}/stream`, {
+            query: defined({ status, agent, after: this.#place }),
+            headers: { accept: 'text/event-stream' },
+            signal: own,
+          });
+          const live = (): void => show({ state: 'live' });
+          if (this.#place !== undefined) live();
+          const isFollowed = await readFrames(response, {
+            ...{ silenceMs: timing.silenceMs, signal: own, frameOf },
+            take: (frames) => {
+              void this.#apply(async () => {
+                try {
+                  await this.#take(frames, { signal: own, live });
+                  heard();
+                } catch (error) {
+                  // Before the next frames: their places are behind a page that was not read.
+                  failure ??= error instanceof Error ? error : unreachable(error);
+                  ended.abort();
+                }
+              });
+              return true;
+            },
+          });
+          await this.#applied;
+          if (failure !== undefined) throw failure;
+          return isFollowed;
+        } finally {
+          ended.abort();
+        }
       },
     };
+  }
+
+  async #apply(work: () => Promise<void>): Promise<void> {
+    const applied = this.#applied.then(work);
+    this.#applied = applied.catch(() => undefined);
+    await applied;
   }
 
   async #page(cursor?: string, signal?: AbortSignal): Promise<void> {
@@ -104,26 +124,41 @@ export class BrowserConversations extends LiveStore<ConversationsView> {
     if (signal !== undefined && isAborted(signal)) return;
     const read = new Map(cursor === undefined ? [] : this.#items);
     for (const one of page.conversations) {
-      const known = this.#items.get(one.conversationId);
-      const isNewer = known !== undefined && known.seq > one.seq;
-      read.set(one.conversationId, isNewer ? known : one);
+      const known = this.#items.get(one.conversationId) ?? one;
+      read.set(one.conversationId, isOlder(one, known) ? known : one);
     }
     this.#items = read;
     this.#next = page.nextCursor;
     this.#changed({ isRead: true, hasMore: page.nextCursor !== undefined });
   }
 
-  #take(frame: ConversationsFrame): void {
-    if (frame.type === 'removed') {
-      this.#items.delete(frame.conversationId);
-      this.#changed({});
-    } else if (frame.type === 'conversation') {
-      const { conversation } = frame;
-      const isKnown = this.#items.has(conversation.conversationId);
-      if (!isKnown && this.#choice.attention !== undefined) return;
-      this.#items.set(conversation.conversationId, conversation);
-      this.#changed({});
+  /** @throws {ApiError} when the list cannot be read */
+  async #take(
+    frames: readonly ConversationsFrame[],
+    { signal, live }: { readonly signal: AbortSignal; readonly live: () => void },
+  ): Promise<void> {
+    for (const frame of frames) {
+      // What is left out comes again behind the place.
+      if (isAborted(signal)) return;
+      if (frame.type === 'ready' || frame.type === 'reset') {
+        await this.#page(undefined, signal);
+        if (isAborted(signal)) return;
+        live();
+      } else this.#change(frame);
+      // The stream does not follow the choice `attention`: a list of it is read anew by each connection.
+      if (this.#choice.attention === undefined) this.#place = frame.id ?? this.#place;
     }
+    this.#changed({});
+  }
+
+  #change(frame: ConversationsFrame): void {
+    if (frame.type === 'removed') this.#items.delete(frame.conversationId);
+    if (frame.type !== 'conversation') return;
+    const { conversation } = frame;
+    const known = this.#items.get(conversation.conversationId);
+    if (known === undefined && this.#choice.attention !== undefined) return;
+    if (known === undefined || !isOlder(conversation, known))
+      this.#items.set(conversation.conversationId, conversation);
   }
 
   #changed(part: Partial<ConversationsView>): void {
@@ -132,6 +167,11 @@ export class BrowserConversations extends LiveStore<ConversationsView> {
     );
     this.show({ ...part, conversations });
   }
+}
+
+/** A conversation that has begun anew under its id has fewer events, and is newer. */
+function isOlder(one: ConversationSnapshot, known: ConversationSnapshot): boolean {
+  return one.seq < known.seq && one.updatedAt <= known.updatedAt;
 }
 
 /** Undefined for frames of a later version. */
