@@ -8,6 +8,7 @@ import {
   type Resolution,
   type Verdict,
 } from '../../browser/index.js';
+import { newId } from '../../browser/net/waiting.js';
 import type { Sentence } from '../words/verdicts.js';
 import type { PartWords } from '../words/words.js';
 
@@ -29,7 +30,8 @@ export interface UsedAnswer {
 interface Sent {
   /** The state of the call that the answer was for. */
   readonly of: string;
-  readonly type: Resolution['type'];
+  readonly resolution: Resolution;
+  readonly requestId: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly verdict?: Verdict;
@@ -53,10 +55,13 @@ export function useAnswer(
   const isBusy = isOnItsWay || (verdict !== undefined && DONE.includes(verdict.verdict));
   const send = async (resolution: Resolution): Promise<void> => {
     if (isBusy) return;
-    const one = { of, type: resolution.type };
+    // The answer of a lost request may count already: its repeat is the same request.
+    const isRepeat = problem !== undefined && isSame(sent?.resolution, resolution);
+    const requestId = (isRepeat ? sent?.requestId : undefined) ?? newId();
+    const one = { of, resolution, requestId };
     setLast({ ...one, at: Date.now() });
     try {
-      const given = await conversation.resolve(toolCallId, resolution, { argsDigest });
+      const given = await conversation.resolve(toolCallId, resolution, { argsDigest, requestId });
       setLast({ ...one, at: Date.now(), verdict: given });
       onVerdict?.(given);
     } catch (error) {
@@ -76,8 +81,12 @@ function problemOf(error: unknown): Problem {
   return { status: 0, code: 'failed', detail: String(error) };
 }
 
-function sentenceOf({ type, at, verdict, problem }: Sent, words: PartWords): Sentence {
-  if (verdict !== undefined) return words.verdict(verdict, type, at);
+function isSame(one: Resolution | undefined, other: Resolution): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function sentenceOf({ resolution, at, verdict, problem }: Sent, words: PartWords): Sentence {
+  if (verdict !== undefined) return words.verdict(verdict, resolution.type, at);
   return problem === undefined ? { text: words.sending, tone: 'kept' } : words.problem(problem);
 }
 

@@ -85,7 +85,7 @@ export function overSentence(
 
 /** The sentence on a request without a verdict. */
 export function problemSentence({ status, code, detail }: Problem): Sentence {
-  if (status === 0) return bad('The API does not answer; your answer was not sent');
+  if (status === 0) return bad('The API does not answer; press again: nothing counts twice');
   return bad(`Not sent: ${detail} (${code})`);
 }
 

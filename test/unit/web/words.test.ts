@@ -79,6 +79,8 @@ describe('a verdict', () => {
     expect(extendSentence({ verdict: 'expired', deadline: AT }, NOW).tone).toBe('bad');
     const problem = { status: 403, code: 'forbidden', detail: 'No' };
     expect(problemSentence(problem).text).toBe('Not sent: No (forbidden)');
+    const lost = { status: 0, code: 'unreachable', detail: 'No answer' };
+    expect(problemSentence(lost).text).toContain('press again: nothing counts twice');
   });
 });
 
