@@ -19,7 +19,7 @@ export interface EditFormProps {
   /** JSON Schema of the input; absent or null: none is known. */
   readonly schema?: unknown;
   readonly onApprove: (input: Json) => void;
-  /** The entries that were changed, where the application keeps them. */
+  /** The entries that were changed, where the application keeps them (with `onEntered`). Undefined: none was. */
   readonly entered?: Entered | undefined;
   /** Undefined: all changes were undone. */
   readonly onEntered?: ((entered: Entered | undefined) => void) | undefined;
@@ -34,7 +34,7 @@ export function EditForm(props: EditFormProps): Rendered {
   const { input, schema, verdict, isBusy = false, onApprove, onEntered } = props;
   const words = wordsOf(props.words);
   const [kept, setKept] = useState<Entered>();
-  const own = props.entered ?? kept;
+  const own = onEntered === undefined ? kept : props.entered;
   const fields = useMemo(() => editFields(schema, input), [schema, input]);
   const entered = { ...enteredOf(fields, input), ...own };
   const edited = editedInput(fields, input, entered);
@@ -42,8 +42,7 @@ export function EditForm(props: EditFormProps): Rendered {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), []);
   const enter = (changed: Entered | undefined): void => {
-    setKept(changed);
-    onEntered?.(changed);
+    (onEntered ?? setKept)(changed);
   };
   const mayApprove = edited.ok && edited.changes.length > 0 && !isBusy;
   const approve = (): void => {

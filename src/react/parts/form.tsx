@@ -14,7 +14,10 @@ export interface FormProps {
   readonly onDecline?: (() => void) | undefined;
   /** Problems that the API found, by name of field; '' is the form as a whole. */
   readonly errors?: Readonly<Record<string, string>> | undefined;
-  /** The values, where the application keeps them: of a form of type `json` the text. */
+  /**
+   * The values, where the application keeps them (with `onEntered`): of a form of type `json` the text. Undefined: the
+   * defaults of the form.
+   */
   readonly entered?: Entered | string | undefined;
   readonly onEntered?: ((entered: Entered | string) => void) | undefined;
   readonly isBusy?: boolean;
@@ -27,12 +30,11 @@ export function Form(props: FormProps): Rendered {
   const element = useRef<HTMLFormElement>(null);
   const [kept, setKept] = useState<Entered | string>();
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
-  const entered = props.entered ?? kept ?? defaultsOf(form);
+  const entered = (onEntered === undefined ? kept : props.entered) ?? defaultsOf(form);
   const errors = { ...props.errors, ...own };
   const enter = (changed: Entered | string): void => {
     setOwn({});
-    setKept(changed);
-    onEntered?.(changed);
+    (onEntered ?? setKept)(changed);
   };
   const send = (): void => {
     if (isBusy) return;

@@ -114,6 +114,12 @@ describe.each([18, 19] as const)('with React %i', (version) => {
         { type: 'deny', reason: 'too much' },
         { type: 'approve', input: { paymentId: 'p_1', cents: 900 } },
       ]);
+      // The answer without a verdict is repeated as the same request.
+      await page.keyboard.press('Control+Enter');
+      await until('the answer is repeated', () => answersOf(api).length === 3);
+      const ids = api.sent('POST', '/resolution').map(({ body }) => body['requestId']);
+      expect(ids).toEqual([expect.any(String), ids[2], expect.any(String)]);
+      expect(ids[0]).not.toBe(ids[1]);
     },
   );
 
@@ -132,6 +138,21 @@ describe.each([18, 19] as const)('with React %i', (version) => {
     await page.keyboard.press('Control+Enter');
     await until('the answer is sent', () => answersOf(api).length === 1);
     expect(answersOf(api)).toEqual([{ type: 'answer', value: { answer: 'Blue' } }]);
+  });
+
+  it('forms show the values that the application keeps, also where it has put them back', async () => {
+    const page = await opened(apiWith());
+    await page.evaluate('unmount()');
+    await page.evaluate('mountForms({ answer: "Blue" }, { cents: "900" })');
+    const [answer, cents] = [page.getByLabel('answer'), page.getByLabel('cents')];
+    const values = async () => [await answer.inputValue(), await cents.inputValue()];
+    expect(await values()).toEqual(['Blue', '900']);
+    await answer.fill('Red');
+    await cents.fill('800');
+    expect(await page.evaluate('kept')).toEqual([{ answer: 'Red' }, { cents: '800' }]);
+    expect(await values()).toEqual(['Red', '800']);
+    await page.evaluate('mountForms(undefined, undefined)');
+    expect(await values()).toEqual(['', '7500']);
   });
 
   it('a function of a component runs calls while it is mounted, with what it was rendered with last', {
