@@ -85,6 +85,8 @@ export class BrowserConversation {
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
   #hasBegun: boolean;
+  /** Of messages that may fail still, or have failed, by request id. */
+  readonly #options = new Map<string, SendMessageOptions>();
 
   constructor(id: string, deps: Deps) {
     this.id = id;
@@ -133,12 +135,15 @@ export class BrowserConversation {
 
   /**
    * Sends a message, which the view shows at once. Repeated until there is an answer; where there is none, or the API
-   * refuses, the message stays with state `failed`: send it again with its `requestId`, or `discard` it.
+   * refuses, the message stays with state `failed`: send it again with its `requestId`, which has the options of before
+   * that are not given, or `discard` it.
    * @throws {ApiError}
    */
   async send(text: string, options: SendMessageOptions = {}): Promise<SentMessage> {
-    const { requestId = newId(), ...rest } = options;
-    const message = { text, requestId, ...rest };
+    const { requestId = newId() } = options;
+    const rest = { ...this.#options.get(requestId), ...options };
+    const message = { text, ...rest, requestId };
+    this.#options.set(requestId, rest);
     const parts = [{ type: 'text' as const, text }, ...(rest.attachments ?? [])];
     const show = (state: UserMessageView['state'], problem?: Problem): void => {
       const shown = { role: 'user' as const, key: requestId, requestId, text, parts, state };
@@ -149,6 +154,8 @@ export class BrowserConversation {
     try {
       const sent = await this.#sendMessage(message);
       this.#hasBegun = true;
+      // A worker may refuse a queued one.
+      if (sent.status === 'admitted') this.#options.delete(requestId);
       show('accepted');
       return sent;
     } catch (error) {
@@ -175,6 +182,7 @@ export class BrowserConversation {
 
   /** Takes a message away that failed. */
   discard(requestId: string): void {
+    this.#options.delete(requestId);
     this.#model.sent(requestId, undefined);
     this.#changed();
   }

@@ -163,6 +163,31 @@ describe('a message of a page', () => {
     expect(conversation.getSnapshot().messages).toHaveLength(1);
   });
 
+  it('is sent again with the options that it had', async () => {
+    const api = new ScriptedApi(started());
+    const conversation = page(api);
+    const answers = [
+      ...[problem(409, 'busy'), problem(409, 'busy'), json({ status: 'queued' }, { status: 202 })],
+      ...[json(ADMITTED), json(ADMITTED), problem(409, 'busy')],
+    ];
+    api.instead = ({ method }) => (method === 'POST' ? answers.shift() : undefined);
+    const requestId = 'r1';
+    const sends = async (options: object) =>
+      await conversation.send('hello', { requestId, ...options }).catch(() => undefined);
+    await sends({ onBusy: 'interrupt', output: false });
+    await sends({});
+    await sends({ onBusy: 'steer' });
+    await sends({});
+    await sends({});
+    await sends({ onBusy: 'reject' });
+    conversation.discard(requestId);
+    await sends({});
+    const bodies = api.sent('POST', '/messages').map(({ body }) => body);
+    const modes = ['interrupt', 'interrupt', 'steer', 'steer', undefined, 'reject', undefined];
+    expect(bodies.map((body) => body['onBusy'])).toEqual(modes);
+    expect(bodies[3]).toEqual({ text: 'hello', requestId, onBusy: 'steer', output: false });
+  });
+
   it('that a worker refuses later is shown as failed', async () => {
     const api = new ScriptedApi(started());
     const conversation = page(api);
