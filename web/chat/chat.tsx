@@ -2,9 +2,9 @@
 import { useConversation } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
+import { type Listed, useListed } from '../shared/listed.js';
 import { Agents } from './agents.js';
 import { type Address, newConversationId, useAddress } from './hooks/use-address.js';
-import { useConversations } from './hooks/use-conversations.js';
 import { Announcer } from './parts/announcer.js';
 import { Composer } from './parts/composer.js';
 import { Messages } from './parts/messages.js';
@@ -25,7 +25,8 @@ function OneAgent(
     readonly name: (address: Address) => void;
   },
 ): ReactNode {
-  const { address, agent, go, name } = props;
+  const { address, agent, go, name, session } = props;
+  const listed = useListed(session, { agent });
   const [fresh, setFresh] = useState(newConversationId);
   const id = address.id ?? fresh;
   const onGo = (next: Address): void => {
@@ -35,7 +36,8 @@ function OneAgent(
   const onSent = (): void => {
     if (address.id === undefined) name({ agent, id });
   };
-  return <Talk key={`${agent} ${id}`} {...props} {...{ id, onGo, onSent, isNew: id === fresh }} />;
+  const own = { id, listed, onGo, onSent, isNew: id === fresh };
+  return <Talk key={`${agent} ${id}`} {...props} {...own} />;
 }
 
 function Talk(
@@ -44,14 +46,14 @@ function Talk(
     readonly id: string;
     /** This page has made the id. */
     readonly isNew: boolean;
+    readonly listed: Listed;
     readonly onGo: (address: Address) => void;
     readonly onSent: () => void;
   },
 ): ReactNode {
-  const { session, onSignOut, onTenant, agent, id, isNew, onGo, onSent } = props;
+  const { session, onSignOut, onTenant, agent, id, isNew, listed, onGo, onSent } = props;
   const { conversation, view } = useConversation(session.client, id, { agent, isNew });
-  const { connection, status, pending } = view;
-  const listed = useConversations(session.client, agent, `${status} ${pending.length}`);
+  const { connection } = view;
   const isOther = view.agent !== undefined && view.agent !== agent;
   const shown = { session, conversation, view, agent: view.agent ?? agent };
   return (

@@ -1,7 +1,7 @@
 /** The conversations of the agent, and the way to a new one. */
 import type { MouseEvent, ReactNode } from 'react';
+import type { Listed } from '../../shared/listed.js';
 import { type Address, pathOf } from '../hooks/use-address.js';
-import type { Listed } from '../hooks/use-conversations.js';
 
 export interface SidebarProps {
   readonly agent: string;
@@ -12,13 +12,16 @@ export interface SidebarProps {
 }
 
 export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
-  const { conversations, isRead, problem } = listed;
+  const { view, loadMore } = listed;
+  const { conversations, isRead, hasMore, connection } = view;
   return (
     <nav className="conversations" aria-label={`Conversations of ${agent}`}>
       <PlaceLink address={{ agent }} onGo={onGo}>
         New conversation
       </PlaceLink>
-      {problem === undefined ? undefined : <p className="error">{problem}</p>}
+      {connection.state === 'refused' ? (
+        <p className="error">{connection.problem.detail}</p>
+      ) : undefined}
       {isRead && conversations.length === 0 ? <p className="hint">None yet.</p> : undefined}
       <ul>
         {conversations.map(({ conversationId, status, pending }) => (
@@ -38,6 +41,11 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
           </li>
         ))}
       </ul>
+      {hasMore ? (
+        <button type="button" onClick={loadMore}>
+          Show more
+        </button>
+      ) : undefined}
     </nav>
   );
 }

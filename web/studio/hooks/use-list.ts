@@ -1,14 +1,12 @@
 /** The list of conversations, and its filters, which are the address of the page. */
-import { type ConversationsView, conversationsOf } from 'colloquy/browser/studio';
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import type { Session } from '../../session/session.js';
+import { type Listed, useListed } from '../../shared/listed.js';
 import { askedOf, choiceIn, type ListChoice, queryOf } from '../model/choice.js';
 
-export interface UsedList {
+export interface UsedList extends Listed {
   readonly choice: ListChoice;
   readonly choose: (choice: ListChoice) => void;
-  readonly view: ConversationsView;
-  readonly loadMore: () => void;
 }
 
 export function useList(session: Session): UsedList {
@@ -18,24 +16,13 @@ export function useList(session: Session): UsedList {
     addEventListener('popstate', again);
     return () => removeEventListener('popstate', again);
   }, []);
-  const key = JSON.stringify(askedOf(choice));
-  const list = useMemo(
-    () => conversationsOf(session.client, JSON.parse(key) as ReturnType<typeof askedOf>),
-    [session, key],
-  );
-  useEffect(() => {
-    list.open();
-    return () => list.stop();
-  }, [list]);
-  const view = useSyncExternalStore(list.subscribe, list.getSnapshot);
+  const listed = useListed(session, askedOf(choice));
   const choose = (chosen: ListChoice): void => {
-    const isStep = JSON.stringify(askedOf(chosen)) !== key;
+    const isStep = JSON.stringify(askedOf(chosen)) !== JSON.stringify(askedOf(choice));
     history[isStep ? 'pushState' : 'replaceState'](null, '', location.pathname + queryOf(chosen));
     setChoice(chosen);
   };
-  // A page that cannot be read is asked for again by the button.
-  const loadMore = (): void => void list.loadMore().catch(() => undefined);
-  return { choice, choose, view, loadMore };
+  return { choice, choose, ...listed };
 }
 
 function read(): ListChoice {

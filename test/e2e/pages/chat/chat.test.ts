@@ -147,6 +147,17 @@ describe('a person talks with an agent', () => {
     expect(turns.map(({ status }) => status)).toEqual(['cancelled', 'completed', 'cancelled']);
   });
 
+  it('lists a conversation that begins elsewhere, and its state', async () => {
+    const page = await openChat(browser, world.apiUrl);
+    const list = page.getByRole('navigation', { name: 'Conversations of support' });
+    await list.getByRole('link').nth(1).waitFor();
+    const talk = world.talk('elsewhere');
+    world.model.answer('Refund elsewhere', () => ({ text: 'Yes.', calls: [REFUND] }));
+    await talk.begin('support', 'Refund elsewhere');
+    const row = list.getByRole('listitem').filter({ hasText: 'elsewhere' });
+    await row.getByText('awaiting input, 1 waiting').waitFor();
+  });
+
   it('Enter that ends the text of an input method sends nothing', async () => {
     const page = await openChat(browser, world.apiUrl);
     const field = page.getByLabel('Message to support');
