@@ -21,7 +21,7 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
     act.run(async () => {
       const sent = await conversation.send(text, options);
       requestId.current = undefined;
-      // What is typed meanwhile stays.
+      // Text that is typed meanwhile stays.
       setText((typed) => (typed === text ? '' : typed));
       return sent.status === 'queued' ? sent.warning : 'Sent.';
     });

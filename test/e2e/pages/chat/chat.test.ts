@@ -39,7 +39,7 @@ describe('a person talks with an agent', () => {
       await page.keyboard.press('Enter');
       const approval = page.getByRole('region', { name: 'Approval: payments.refund' });
       await approval.getByText('Money leaves the house').waitFor();
-      expect(new URL(page.url()).pathname).toMatch(/^\/ui\/chat\/support\/chat-[0-9a-f]{24}$/);
+      expect(new URL(page.url()).pathname).toMatch(/^\/ui\/chat\/support\/chat-[0-9a-f]{32}$/);
       const news = await page.locator('.news').textContent();
       expect(news).toMatch(
         /^New approval: payments\.refund, Money leaves the house, until [^.]+\.$/,
