@@ -1,6 +1,7 @@
 /** The reason of a failure, as the page says it. */
+
+import { ApiError } from 'colloquy/browser';
 import { expect, it } from 'vitest';
-import { ApiError } from '../../../src/browser/index.js';
 import { whyOf } from '../../../web/shared/why.js';
 
 it('a failure is said in the words of the API, or of its error', () => {
