@@ -52,7 +52,7 @@ function inputsKey() {
       .map(({ name, parentPath }) => `${parentPath}/${name}`),
   );
   const hash = createHash('sha256');
-  const own = ['package-lock.json', 'scripts/build/build-web.mjs'].map(at);
+  const own = ['package.json', 'package-lock.json', 'scripts/build/build-web.mjs'].map(at);
   for (const file of [...inputs.sort(), ...own])
     hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');

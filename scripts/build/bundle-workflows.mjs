@@ -17,6 +17,7 @@ if (!existsSync(entry)) {
 }
 
 const OTHER_INPUTS = [
+  'package.json',
   'package-lock.json',
   'dist/worker/temporal/bundle.js',
   'scripts/build/bundle-workflows.mjs',
