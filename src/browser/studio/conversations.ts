@@ -177,6 +177,7 @@ function isOlder(one: ConversationSnapshot, known: ConversationSnapshot): boolea
 /** Undefined for frames of a later version. */
 function frameOf({ id, event = '', data }: StreamMessage): ConversationsFrame | undefined {
   if (!FRAMES.includes(event)) return undefined;
-  const content: unknown = data === '' ? {} : JSON.parse(data);
-  return { ...(content as object), type: event, id } as ConversationsFrame;
+  const content = JSON.parse(data === '' ? '{}' : data) as object;
+  const own = event === 'conversation' ? { conversation: content } : content;
+  return { ...own, type: event, id } as ConversationsFrame;
 }

@@ -38,7 +38,7 @@ export function addConversationStreamRoute(
   });
 }
 
-function formatConversationsFrame(frame: ConversationsFrame): string {
+export function formatConversationsFrame(frame: ConversationsFrame): string {
   const id = frame.id === undefined ? '' : `id: ${frame.id}\n`;
   return `${id}event: ${frame.type}\ndata: ${dataOf(frame)}\n\n`;
 }

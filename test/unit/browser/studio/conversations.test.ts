@@ -6,6 +6,7 @@ import {
   type ConversationsChoice,
   conversationsOf,
 } from '../../../../src/browser/studio/index.js';
+import { formatConversationsFrame } from '../../../../src/http/routes/conversations-stream.js';
 import { FakeStream, json, problem, scriptedFetch } from '../../../support/pages/scripted-fetch.js';
 import { until } from '../../../support/until.js';
 
@@ -57,8 +58,9 @@ const row = (conversationId: string, seq = 1, at = seq) => ({
 });
 const rows = (conversations: readonly object[], nextCursor?: string) =>
   json({ conversations, ...(nextCursor === undefined ? {} : { nextCursor }) });
-const frame = (event: string, data: object, id?: string): string =>
-  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+/** As the API sends it. */
+const frame = (type: string, data: object, id?: string): string =>
+  formatConversationsFrame({ type, ...data, ...(id === undefined ? {} : { id }) } as never);
 const changed = (conversation: object, id?: string) => frame('conversation', { conversation }, id);
 const READY = frame('ready', {}, 't-1');
 
