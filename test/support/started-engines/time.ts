@@ -35,7 +35,13 @@ export async function startTimedEngine<Services>(
     searchAttributes: false,
     // This server never reassigns a task from the sticky queue of a worker that is gone; so every task replays the
     // run.
-    tuning: { maxCachedWorkflows: 0, ...options.tuning },
+    // It also gives tasks and queries to the polls of such a worker, and each then has to run out of time.
+    tuning: {
+      maxCachedWorkflows: 0,
+      maxConcurrentWorkflowTaskPolls: 1,
+      maxConcurrentActivityTaskPolls: 1,
+      ...options.tuning,
+    },
   });
   return {
     engine,
