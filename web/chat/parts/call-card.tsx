@@ -1,10 +1,10 @@
 /** One call of the agent: its tool and state, and what the person may do about it, in its place. */
 import type { BrowserConversation, CallView, Json, PendingView } from 'colloquy/browser';
-import { Approval, Form, overSentence, Question, useInputSchema, Values } from 'colloquy/react';
-import { type ReactNode, useState } from 'react';
+import { overSentence, Values } from 'colloquy/react';
+import type { ReactNode } from 'react';
 import type { Session } from '../../session/session.js';
+import { AnswerCall } from '../../shared/answer-call.js';
 import { useCoarseNow } from '../../shared/now.js';
-import { whyOf } from '../../shared/why.js';
 import { callWords } from '../model/words.js';
 
 export interface CallProps {
@@ -57,72 +57,12 @@ export function Waiting(
   props: CallProps & { readonly pending: PendingView; readonly input?: Json | undefined },
 ): ReactNode {
   const { session, conversation, agent, pending, input } = props;
-  const { kind, state, name, claim } = pending;
+  const { state, claim } = pending;
   if (state !== 'waiting_for_you' || !session.caller.rights.includes('answer'))
     return (
       <p className="hint">
         {claim === undefined ? 'Others may answer this call.' : `${claim.by} runs this call.`}
       </p>
     );
-  const call = { call: pending, conversation };
-  if (kind === 'approval')
-    return (
-      <OneApproval {...{ session, input, ...call }} agent={pending.agent ?? agent} tool={name} />
-    );
-  if (kind === 'elicitation') return <Question {...call} />;
-  return kind === 'client_execution' ? <ByHand {...call} /> : undefined;
-}
-
-function OneApproval(props: {
-  readonly session: Session;
-  readonly conversation: BrowserConversation;
-  readonly call: PendingView;
-  readonly input: Json | undefined;
-  readonly agent: string;
-  readonly tool: string;
-}): ReactNode {
-  const { session, agent, tool, ...rest } = props;
-  const schema = useInputSchema(session.client, { agent, tool });
-  return <Approval {...rest} inputSchema={schema} />;
-}
-
-/** A call for a page that has its function: this page has none, and the person gives the result in its place. */
-function ByHand(props: {
-  readonly call: PendingView;
-  readonly conversation: BrowserConversation;
-}): ReactNode {
-  const { call, conversation } = props;
-  const { toolCallId, name, prompt, argsDigest, form = { type: 'json', schema: {} } } = call;
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const send = async (resolution: Parameters<BrowserConversation['resolve']>[1]) => {
-    setBusy(true);
-    try {
-      const given = await conversation.resolve(toolCallId, resolution, { argsDigest });
-      setProblem(given.verdict === 'invalid' ? given.problems.map(said).join('; ') : '');
-    } catch (error) {
-      setProblem(whyOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <section aria-label={`Result of ${name}`}>
-      <p className="hint">
-        A page that has this function runs the call. You may give its result by hand.
-      </p>
-      <Values value={prompt} />
-      <Form
-        {...{ form, isBusy }}
-        errors={{ '': problem }}
-        words={{ answer: 'Give the result', answerAsJson: 'Result as JSON', decline: 'Cannot run' }}
-        onAnswer={(value) => void send({ type: 'result', value })}
-        onDecline={() => void send({ type: 'error', message: 'The page cannot run this call' })}
-      />
-    </section>
-  );
-}
-
-function said({ path, message }: { readonly path: string; readonly message: string }): string {
-  return `${path} ${message}`.trim();
+  return <AnswerCall {...{ session, conversation, agent, input }} call={pending} />;
 }

@@ -118,6 +118,8 @@ export function Denial(
     onDenying(false);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    // These keys are of the input method while it composes a text.
+    if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) deny();
     // Closes the field, which keeps its text.
     if (event.key === 'Escape') onDenying(false);

@@ -5,7 +5,9 @@ import { agoWords, overSentence, useConversation, usePending, Values } from 'col
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { useNow } from '../../shared/now.js';
+import { OutcomeForm } from '../../shared/outcome-form.js';
 import type { Draft } from '../hooks/drafts.js';
+import { ANSWER_ID } from '../hooks/use-inbox.js';
 import { Deadline } from '../list/deadline.js';
 import type { OutgoingAnswer } from '../model/outbox.js';
 import type { Row } from '../model/rows.js';
@@ -13,7 +15,6 @@ import { AnswerForm } from './answer-form.js';
 import { Before } from './before.js';
 import { Decision } from './decision.js';
 import { Extend } from './extend.js';
-import { OutcomeForm } from './outcome-form.js';
 import { Rules } from './rules.js';
 import { Snooze } from './snooze.js';
 
@@ -162,7 +163,10 @@ function Act(props: ActProps): ReactNode {
     return call?.form === undefined ? undefined : (
       <AnswerForm {...shared} form={call.form} verdict={verdict} />
     );
-  if (kind === 'outcome') return <OutcomeForm {...shared} />;
+  if (kind === 'outcome') {
+    const { draft: texts, onDraft: onTexts, isBusy, onAnswer } = shared;
+    return <OutcomeForm id={ANSWER_ID} {...{ texts, onTexts, isBusy, onAnswer }} />;
+  }
   return (
     <p className="hint">A page or a backend that has the tool gives the result of this call.</p>
   );

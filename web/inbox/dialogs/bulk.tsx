@@ -1,11 +1,11 @@
 /** One decision on many calls: which they are, which are left out and why. Enter decides nothing. */
 import type { Resolution } from 'colloquy/browser';
 import { type ReactNode, useState } from 'react';
+import { Dialog } from '../../shared/dialog.js';
 import { Denial } from '../detail/decision.js';
 import type { Draft } from '../hooks/drafts.js';
 import { notByEnter } from '../model/keys.js';
 import type { Summary } from '../model/selection.js';
-import { Dialog } from './dialog.js';
 
 export function Bulk(props: {
   readonly type: 'approve' | 'deny';

@@ -1,7 +1,7 @@
 /** The keys, and the switch that turns them off. */
 import type { ReactNode } from 'react';
+import { Dialog } from '../../shared/dialog.js';
 import { GO, KEYS } from '../model/keys.js';
-import { Dialog } from './dialog.js';
 
 export function Help(props: {
   readonly areKeysOn: boolean;

@@ -1,7 +1,7 @@
 /** All commands and views by their names. Enter runs the entry; of a decision it only leads to its buttons. */
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { Dialog } from '../../shared/dialog.js';
 import { type Command, type Entry, GO, KEYS, matching } from '../model/keys.js';
-import { Dialog } from './dialog.js';
 
 export interface PaletteEntry extends Entry {
   readonly run: () => void;

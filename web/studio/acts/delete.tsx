@@ -1,7 +1,7 @@
 /** Deletes the conversation, once its id has been typed. */
 import { deleteConversation } from 'colloquy/browser/studio';
 import { type ReactNode, type SyntheticEvent, useState } from 'react';
-import { Dialog } from '../../inbox/dialogs/dialog.js';
+import { Dialog } from '../../shared/dialog.js';
 import { PLACES } from '../../shared/places.js';
 import { useAct } from '../hooks/use-act.js';
 import type { ActsProps } from './props.js';

@@ -1,11 +1,11 @@
 /** The pictures of the studio in docs/web.md, taken from the page as it is. COLLOQUY_WRITE_DOCS=1 writes them. */
 import { afterAll, beforeAll, it } from 'vitest';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { beginCall } from '../support/pages/inbox.js';
-import { picture } from '../support/pages/picture.js';
-import { atCursor, openStudio } from '../support/pages/studio.js';
-import { startWorld, type World } from '../support/world.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { beginCall } from '../../support/pages/inbox.js';
+import { picture } from '../../support/pages/picture.js';
+import { atCursor, openStudio } from '../../support/pages/studio.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

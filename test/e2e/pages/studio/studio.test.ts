@@ -1,13 +1,13 @@
 /** A developer looks into conversations: finds one, goes through its log, forks it, deletes the fork. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessibilityFaults } from '../../support/browser/accessibility.js';
-import { useBrowser } from '../../support/browser/browser.js';
-import { patient } from '../../support/patience.js';
-import { until } from '../../support/until.js';
-import { beginRefund, live } from '../support/pages/inbox.js';
-import { atCursor, openStudio, unfold } from '../support/pages/studio.js';
-import { startWorld, type World } from '../support/world.js';
+import { accessibilityFaults } from '../../../support/browser/accessibility.js';
+import { useBrowser } from '../../../support/browser/browser.js';
+import { patient } from '../../../support/patience.js';
+import { until } from '../../../support/until.js';
+import { beginRefund, live } from '../../support/pages/inbox.js';
+import { atCursor, openStudio, unfold } from '../../support/pages/studio.js';
+import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
 let world: World;

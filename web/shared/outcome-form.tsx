@@ -2,21 +2,26 @@
 import type { Json, Resolution } from 'colloquy/browser';
 import { FormField } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
-import type { Draft } from '../hooks/drafts.js';
-import { ANSWER_ID } from '../hooks/use-inbox.js';
 
 const RESULT = { name: 'result', type: 'json', title: 'It ran; its result as JSON' } as const;
 const ERROR = { name: 'error', type: 'text', title: 'It had no effect; why' } as const;
 
+/** The entries of the person. */
+export interface OutcomeTexts {
+  readonly json?: string;
+  readonly reason?: string;
+}
+
 export function OutcomeForm(props: {
-  readonly draft: Draft;
-  readonly onDraft: (draft: Draft) => void;
+  readonly id?: string;
+  readonly texts: OutcomeTexts;
+  readonly onTexts: (texts: OutcomeTexts) => void;
   readonly isBusy: boolean;
   readonly onAnswer: (resolution: Resolution) => void;
 }): ReactNode {
-  const { draft, onDraft, isBusy, onAnswer } = props;
+  const { id, texts, onTexts, isBusy, onAnswer } = props;
   const [problem, setProblem] = useState<string>();
-  const { json = '', reason = '' } = draft;
+  const { json = '', reason = '' } = texts;
   const report = (): void => {
     try {
       onAnswer({ type: 'outcome', value: JSON.parse(json) as Json });
@@ -26,13 +31,13 @@ export function OutcomeForm(props: {
     }
   };
   return (
-    <form id={ANSWER_ID} noValidate onSubmit={(event) => event.preventDefault()}>
+    <form id={id} noValidate onSubmit={(event) => event.preventDefault()}>
       <h3>Find out what the run did, and report it</h3>
       <FormField
         field={{ ...RESULT, required: true }}
         value={json}
         error={problem}
-        onChange={(value) => onDraft({ ...draft, json: String(value) })}
+        onChange={(value) => onTexts({ ...texts, json: String(value) })}
       />
       <button type="button" disabled={isBusy} onClick={report}>
         Report the result
@@ -41,7 +46,7 @@ export function OutcomeForm(props: {
         field={{ ...ERROR, required: true }}
         value={reason}
         error={undefined}
-        onChange={(value) => onDraft({ ...draft, reason: String(value) })}
+        onChange={(value) => onTexts({ ...texts, reason: String(value) })}
       />
       <button
         type="button"
