@@ -4,7 +4,7 @@ import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
 
 /** Projects of one group run in parallel; groups run one after the other. */
-const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3, attack: 4 } as const;
+const GROUP = { pure: 0, postgres: 1, servers: 2, last: 3 } as const;
 
 /**
  * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
@@ -38,7 +38,8 @@ function forked(
   globalSetup: string[],
   testTimeout: number,
 ) {
-  const group = name === 'workflows' || name === 'time' || name === 'e2e' ? 'servers' : name;
+  const isServers = name === 'workflows' || name === 'time' || name === 'e2e';
+  const group = isServers ? 'servers' : name;
   return {
     test: {
       name,
@@ -49,7 +50,10 @@ function forked(
       testTimeout: testTimeout * PATIENCE,
       hookTimeout: 120_000 * PATIENCE,
       teardownTimeout: 30_000 * PATIENCE,
-      sequence: { groupOrder: GROUP[group] },
+      // The model keeps one core busy, and the attack the other.
+      sequence: {
+        groupOrder: group === 'real-model' || group === 'attack' ? GROUP.last : GROUP[group],
+      },
     },
   };
 }

@@ -124,6 +124,8 @@ async function burst({
 }) {
   const admission = new Admission();
   let freeAt = Date.now();
+  // Not when no timer is left: those of other files of this process count as well.
+  let endedAt = freeAt;
   const times = { admitted: [] as number[], refused: 0, longestMs: 0 };
   const startedAt = Date.now();
   const one = async (nth: number): Promise<void> => {
@@ -137,7 +139,8 @@ async function burst({
     const admittedAt = Date.now();
     freeAt = Math.max(freeAt, admittedAt) + answerMs;
     await new Promise((resolve) => setTimeout(resolve, freeAt - admittedAt));
-    times.admitted.push(Date.now() - admittedAt);
+    endedAt = Date.now();
+    times.admitted.push(endedAt - admittedAt);
     admitted.leave({ answered: true });
   };
   let next = 0;
@@ -150,7 +153,7 @@ async function burst({
   const all = Promise.all(Array.from({ length: atOnce }, client));
   await vi.runAllTimersAsync();
   await all;
-  return { ...times, places: admission.places, tookMs: Date.now() - startedAt };
+  return { ...times, places: admission.places, tookMs: endedAt - startedAt };
 }
 
 describe('a burst of answers to conversations that have to be replayed', () => {
