@@ -17,18 +17,35 @@ const OPTIONS = {
     },
   },
 };
-/** The same for many runs by one worker; the result names a run that is refused. */
+
+interface NamedHistory {
+  readonly workflowId: string;
+  readonly history: unknown;
+}
+
+/** Replays many runs by one worker, which takes a fifth of the time of one for each. @yields the error of each run */
+export async function* replayed(
+  workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
+  histories: readonly NamedHistory[],
+): AsyncGenerator<{ readonly workflowId: string; readonly error: Error | undefined }> {
+  const options = { workflowBundle, ...OPTIONS };
+  for await (const { workflowId, runId, error } of WorkerWithoutVmTimeout.runReplayHistories(
+    options,
+    histories,
+  ))
+    yield {
+      workflowId,
+      error: error && new Error(`${workflowId} ${runId}: ${error.message}`, { cause: error }),
+    };
+}
+
+/** @throws {Error} naming a run that is refused */
 export async function replayAll(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
-  histories: readonly { readonly workflowId: string; readonly history: unknown }[],
+  histories: readonly NamedHistory[],
 ): Promise<void> {
-  const results = WorkerWithoutVmTimeout.runReplayHistories(
-    { workflowBundle, ...OPTIONS },
-    histories,
-  );
-  for await (const { workflowId, runId, error } of results)
-    if (error !== undefined)
-      throw new Error(`${workflowId} ${runId}: ${error.message}`, { cause: error });
+  for await (const { error } of replayed(workflowBundle, histories))
+    if (error !== undefined) throw error;
 }
 
 /** Resolves when the code makes the same decisions as the recorded run did. @throws DeterminismViolationError */
