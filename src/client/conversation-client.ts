@@ -24,7 +24,7 @@ import type {
   ResolveOutcome,
   ResolveTarget,
 } from './api/call-types.js';
-import { checkKey, stampActor } from './api/checks.js';
+import { checkKey, pageUrlProblem, stampActor } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
 import {
   type AgentRef,
@@ -85,6 +85,7 @@ export class ConversationClient {
       temporal: options.temporal,
       taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
       searchAttributes: options.searchAttributes ?? true,
+      pageUrl: options.pageUrl,
       deletedRun: options.reader?.isDeletedRun?.bind(options.reader),
       onTrouble: options.onTrouble,
       patience: () => options.patience ?? 1,
@@ -359,7 +360,7 @@ export class ConversationClient {
 
 /** Checked in the constructor, so that a wrong option is not first reported as the failure of a message. */
 function checkOptions(options: unknown): void {
-  const { temporal, agents, patience = 1 } = isRecord(options) ? options : {};
+  const { temporal, agents, patience = 1, pageUrl } = isRecord(options) ? options : {};
   if (!isRecord(temporal) || !isRecord(temporal['workflow']))
     throw new TypeError('ConversationClient: temporal must be a Client of @temporalio/client');
   if (!Array.isArray(agents) && typeof agents !== 'function')
@@ -370,4 +371,6 @@ function checkOptions(options: unknown): void {
     throw new TypeError(
       `ConversationClient: patience must be a number from 1 to ${MAX_PATIENCE}, got ${JSON.stringify(patience)}`,
     );
+  const problem = pageUrl === undefined ? undefined : pageUrlProblem(pageUrl);
+  if (problem !== undefined) throw new TypeError(`ConversationClient: pageUrl ${problem}`);
 }

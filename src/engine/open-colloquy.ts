@@ -35,7 +35,7 @@ import type { ColloquyWorkerOptions } from '../worker/options.js';
 
 type FromClient = Pick<
   ConversationClientOptions,
-  'actor' | 'channel' | 'patience' | 'searchAttributes' | 'taskQueue' | 'tenant'
+  'actor' | 'channel' | 'pageUrl' | 'patience' | 'searchAttributes' | 'taskQueue' | 'tenant'
 >;
 
 export interface OpenOptions extends FromClient {
@@ -56,7 +56,7 @@ export interface OpenOptions extends FromClient {
 /** Options of a worker besides those that the application has been opened with. */
 export type ServedAgents<Services> = Omit<
   ColloquyWorkerOptions<Services>,
-  'blobs' | 'compression' | 'eventLog' | 'searchAttributes' | 'taskQueue' | 'temporal'
+  'blobs' | 'compression' | 'eventLog' | 'pageUrl' | 'searchAttributes' | 'taskQueue' | 'temporal'
 >;
 
 /** Options of the HTTP API besides those that the application has been opened with. */
@@ -105,7 +105,7 @@ export interface OpenedColloquy {
  */
 export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy> {
   const { store, blobs, compression = true, logger = SILENT_LOGGER, retryForMs = 0 } = options;
-  const { actor, channel, patience, searchAttributes, taskQueue, tenant } = options;
+  const { actor, channel, pageUrl, patience, searchAttributes, taskQueue, tenant } = options;
   const settings = settingsOf(options.temporal);
   const codecs = [new CompressionCodec({ writes: compression })];
   checkStore(store);
@@ -122,7 +122,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     await fromLog.agents();
     const client = new ConversationClient({
       ...fromLog,
-      ...{ actor, channel, patience, searchAttributes, taskQueue, tenant },
+      ...{ actor, channel, pageUrl, patience, searchAttributes, taskQueue, tenant },
     });
     const spaces = spacesFrom(opened, { agents: fromLog.agents, logger });
     const stores = new StoreWatch({ storeId, check: () => client.workersElsewhere(), logger });
@@ -131,6 +131,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       eventLog: opened,
       taskQueue,
       searchAttributes,
+      pageUrl,
       compression,
       temporal: settings,
     };

@@ -221,12 +221,12 @@ function identitiesOf(identity: string): { readonly identity: string; readonly i
 
 /** The watches that need no other part of this worker: of the server, of webhooks and of agents of spaces. */
 async function watchesOf<Services>(options: ColloquyWorkerOptions<Services>, parts: Parts) {
-  const { taskQueue = DEFAULT_TASK_QUEUE } = options;
+  const { taskQueue = DEFAULT_TASK_QUEUE, pageUrl } = options;
   const searchAttributes = options.searchAttributes !== false;
   return [
     serverWatch(parts),
     ...(await workerWebhooks(options.webhooks, parts)),
-    ...workerSpaces({ ...parts, taskQueue, searchAttributes }),
+    ...workerSpaces({ ...parts, taskQueue, searchAttributes, pageUrl }),
   ];
 }
 
@@ -342,6 +342,7 @@ function activitiesOf<Services>(
     children: createChildConversations(client, {
       taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
       searchAttributes: options.searchAttributes !== false,
+      pageUrl: options.pageUrl,
     }),
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
     restoreState: async (input) =>

@@ -35,6 +35,8 @@ export interface ColloquyWorkerOptions<Services> {
   readonly taskQueue?: string | undefined;
   /** False when the server has no search attributes; clients must use the same setting. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
+  /** The option `pageUrl` of clients, for the conversations that workers begin: those of sub-agents and spaces. */
+  readonly pageUrl?: string | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
   /**

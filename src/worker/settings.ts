@@ -2,6 +2,7 @@
  * Checks the options of a worker at run time, before anything is opened: a bad setting must not look like a network
  * problem.
  */
+import { pageUrlProblem } from '../client/api/checks.js';
 import { isRecord } from '../protocol/values/json.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './options.js';
@@ -12,7 +13,7 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
   checkAgents(given['agents']);
-  const { eventLog, audit, sdkGuards, secrets, health } = given;
+  const { eventLog, audit, sdkGuards, secrets, health, pageUrl } = given;
   checkHealth(health);
   if (eventLog === undefined || eventLog === null || eventLog === '')
     throw new TypeError(
@@ -25,6 +26,8 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
     throw new TypeError('secrets must be a function that finds a secret by {name, tenant, user}');
   if (sdkGuards !== undefined && typeof sdkGuards !== 'boolean')
     throw new TypeError(`sdkGuards must be true or false, got ${JSON.stringify(sdkGuards)}`);
+  const problem = pageUrl === undefined ? undefined : pageUrlProblem(pageUrl);
+  if (problem !== undefined) throw new TypeError(`pageUrl ${problem}`);
   checkWebhooks(given['webhooks']);
 }
 

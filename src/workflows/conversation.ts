@@ -151,9 +151,9 @@ class Shell {
     this.#idleClose = new IdleClose(this.#machine, input.settings.idleCloseMs, this.#recheck);
     // A reopened conversation has no pending calls; after a roll-over the attributes are still those of the last run.
     this.#attributes = attributesOf(input, state);
-    const { namespace } = workflowInfo();
+    const { namespace, memo: { page } = {} } = workflowInfo();
     provideDetails(() =>
-      detailsText(this.#machine.state, { namespace, ended: this.#log.last('turn_ended') }),
+      detailsText(this.#machine.state, { namespace, page, ended: this.#log.last('turn_ended') }),
     );
     onRefusedUpdate(() => {
       this.#log.doubt();

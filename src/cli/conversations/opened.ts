@@ -58,6 +58,7 @@ export async function withClient(
     taskQueue: config.taskQueue,
     tenant: flags.tenant,
     searchAttributes: config.searchAttributes,
+    pageUrl: config.pageUrl,
     patience: config.patience,
     actor: actorOf(flags),
   });

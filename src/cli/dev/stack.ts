@@ -71,6 +71,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     COLLOQUY_DATA: options.dataDir,
     ...uiOrigins(temporal.uiUrl),
     ...uiAddress(temporal.uiUrl),
+    ...pageAddress(options.apiPort),
     ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),
   };
   const start = async (
@@ -200,6 +201,12 @@ function uiOrigins(uiUrl: string | undefined): NodeJS.ProcessEnv {
 function uiAddress(uiUrl: string | undefined): NodeJS.ProcessEnv {
   if (uiUrl === undefined || process.env['COLLOQUY_TEMPORAL_UI'] !== undefined) return {};
   return { COLLOQUY_TEMPORAL_UI: uiUrl };
+}
+
+/** The Temporal UI links to the page; a value that the caller has set wins. A free port is not known yet. */
+function pageAddress(apiPort: number): NodeJS.ProcessEnv {
+  if (apiPort === 0 || process.env['COLLOQUY_PAGE_URL'] !== undefined) return {};
+  return { COLLOQUY_PAGE_URL: `http://127.0.0.1:${apiPort}/ui` };
 }
 
 /** The API prints its address in its first line; with port 0 only the API knows it. */

@@ -36,6 +36,7 @@ export interface Config {
   readonly uiOrigins: readonly string[];
   /** Address of a Temporal UI, in which runs are named. */
   readonly temporalUi: string | undefined;
+  readonly pageUrl: string | undefined;
   /** Serve the web page for people, under `/ui`. */
   readonly ui: 'on' | 'off';
   /** Origins whose pages may use the API. */
@@ -121,6 +122,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     sdkGuards: values.COLLOQUY_SDK_GUARDS === 'on',
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     temporalUi: values.COLLOQUY_TEMPORAL_UI,
+    pageUrl: values.COLLOQUY_PAGE_URL,
     ui: values.COLLOQUY_UI,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,

@@ -1,5 +1,6 @@
 /** The variables of the environment that the commands read: their form, their meaning, and the flags that set the same. */
 import { z } from 'zod';
+import { PAGE_URL_RULE, pageUrlProblem } from '../../client/api/checks.js';
 import { rangeProblem } from '../../define/http/addresses.js';
 import { DEFAULT_REQUESTS, DEFAULT_STREAMS, WINDOW_SECONDS } from '../../http/limits/options.js';
 import {
@@ -111,6 +112,13 @@ export const EnvironmentSchema = z.object({
     .url({ protocol: /^https?$/, error: 'must be an address such as http://localhost:8233' })
     .optional()
     .describe("Address of the Temporal UI: the web page links a conversation's run in it."),
+  COLLOQUY_PAGE_URL: z
+    .string()
+    .refine((value) => pageUrlProblem(value) === undefined, { error: PAGE_URL_RULE })
+    .optional()
+    .describe(
+      'Address of the web page for people: the page of a conversation in the Temporal UI links to it there. For API and workers.',
+    ),
   COLLOQUY_UI: oneOf('on', 'off')
     .default('on')
     .describe('`off`: the API does not serve the web page for people, `/ui`.'),

@@ -42,6 +42,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,
+    pageUrl: config.pageUrl,
     patience: config.patience,
   });
   const { allowedHosts, uiOrigins, corsOrigins } = config;

@@ -62,6 +62,7 @@ export function workerOptions(
     ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
+    pageUrl: config.pageUrl,
     compression: config.compression,
     audit: config.audit,
     sdkGuards: config.sdkGuards,

@@ -211,3 +211,16 @@ export function checkNumber(
     return;
   throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
 }
+
+export const PAGE_URL_RULE =
+  'must be an address such as https://agents.example.com/ui, without a slash at its end';
+
+/** Characters that stand for themselves in a link of Markdown. */
+const PAGE_URL = /^https?:\/\/[\w.:[\]-]+(?:\/[\w.~%@-]+)*$/;
+
+/** Undefined for an address that can be linked to. */
+export function pageUrlProblem(value: unknown): string | undefined {
+  return typeof value === 'string' && PAGE_URL.test(value) && URL.canParse(value)
+    ? undefined
+    : PAGE_URL_RULE;
+}

@@ -59,6 +59,11 @@ export interface ConversationClientOptions {
   /** False if the server has no search attributes registered. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
   /**
+   * Address of the web page, such as `https://agents.example.com/ui`: the Temporal UI links each conversation to it
+   * there. A conversation keeps the address with which it began or was reopened. @defaultValue no link
+   */
+  readonly pageUrl?: string | undefined;
+  /**
    * Factor from 1 to 100 for every wait for Temporal and its workers: for machines and networks so slow that answers
    * are `queued` although a worker runs. Without a worker, replies come later by the same factor. @defaultValue 1
    */

@@ -66,6 +66,8 @@ export interface StartPolicy {
 export interface StartDefaults {
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
+  /** Address of the web page, without a slash at its end. */
+  readonly pageUrl?: string | undefined;
 }
 
 export function startOptions(
@@ -95,7 +97,12 @@ export function startOptions(
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     staticSummary: `${manifest.name}: ${conversationId}`,
     staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
-    memo: { title: titleOf(subjectOf(request)), agent: manifest.name },
+    memo: {
+      ...{ title: titleOf(subjectOf(request)), agent: manifest.name },
+      ...(defaults.pageUrl === undefined
+        ? {}
+        : { page: `${defaults.pageUrl}/conversations/${conversationId}` }),
+    },
     priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
     ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
   };

@@ -52,6 +52,7 @@ export interface TemporalGatewayOptions {
   readonly temporal: Client;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
+  readonly pageUrl?: string | undefined;
   /** Whether a run is of a conversation that was deleted; the server keeps its end for a while. Absent: none was. */
   readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
   /** Called with each conversation whose workflow was found to fail. Must not throw. */
@@ -81,8 +82,8 @@ export class TemporalGateway {
     this.#deletedRun = options.deletedRun;
     this.#onTrouble = options.onTrouble;
     this.patience = options.patience ?? (() => 1);
-    const { taskQueue, searchAttributes } = options;
-    this.#startDefaults = { taskQueue, searchAttributes };
+    const { taskQueue, searchAttributes, pageUrl } = options;
+    this.#startDefaults = { taskQueue, searchAttributes, pageUrl };
   }
 
   /** See `Confirming.confirm`. */

@@ -36,6 +36,7 @@ export function workerSpaces({
   readonly logger: Logger;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
+  readonly pageUrl: string | undefined;
 }): readonly SpaceWaker[] {
   const { spaces: store } = opened;
   const spaces = spacesFrom(opened);

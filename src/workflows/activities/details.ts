@@ -1,7 +1,4 @@
-/**
- * Writes the current details of the Temporal UI on demand. Only a query reads them, and a conversation with many open
- * calls would spend more time on the page than on its task.
- */
+/** Writes the page of the Temporal UI when it is asked for: with many open calls it takes longer than a task. */
 import {
   type ActivateInput,
   type Next,
@@ -14,7 +11,7 @@ const METADATA_QUERY = '__temporal_workflow_metadata';
 
 let write: (() => string) | undefined;
 
-/** Sets the text of the page. A workflow has one page; a second call replaces the first. */
+/** Sets the text of the page, in place of an earlier one. */
 export function provideDetails(text: () => string): void {
   write = text;
 }

@@ -1,8 +1,7 @@
 /**
- * The page that the Temporal UI shows for a running conversation, as Markdown. The UI squeezes tables, flattens nested
- * lists and cuts long lines of code blocks; so calls are lists, followed by commands of short lines. Foreign text
- * stands in code spans only, because the UI renders HTML and links. The UI puts the page into an address, so its size
- * is bounded.
+ * The page of the Temporal UI for a conversation, as Markdown. The UI squeezes tables and cuts long lines of code, so
+ * calls are lists with short commands. Foreign text stands in code spans only: the UI renders HTML and links. The UI
+ * puts the page into an address, so its size is bounded.
  */
 import { requestersOf } from '../../core/calls/audience.js';
 import type { ConversationState } from '../../core/state/state.js';
@@ -26,16 +25,22 @@ const MAX_INPUT_CHARS = 800;
 export interface PageOptions {
   /** The Temporal namespace of the conversation's workflow. */
   readonly namespace: string;
+  /** Address of the conversation in the web page, by the memo of the workflow: a text, where a client has set it. */
+  readonly page?: unknown;
   /** The last turn that ended, if it is known. */
   readonly ended?: TurnEnded | undefined;
 }
 
-export function detailsText(state: ConversationState, { namespace, ended }: PageOptions): string {
+export function detailsText(
+  state: ConversationState,
+  { namespace, page, ended }: PageOptions,
+): string {
   const { turn, pending, queued, agent, status, seq } = snapshotOf(state);
   const parts = [
     `**${status}** · agent ${shownText(agent)} · log at seq ${seq}`,
     turn === undefined ? 'No turn is running.' : `Turn \`${turn.turnId}\`, step ${turn.step}.`,
   ];
+  if (typeof page === 'string') parts.push(`[Open in the web page](${page})`);
   if (turn === undefined && ended?.error !== undefined) {
     const { code, message } = ended.error;
     parts.push(`Turn \`${ended.turnId}\` failed: ${shownText(code)}, ${shownText(message)}`);

@@ -205,6 +205,7 @@ describe('settings that break a rule', () => {
       ...{ COLLOQUY_PORT: 'http', COLLOQUY_LOG_LEVEL: 'loud', COLLOQUY_DATA: '' },
       COLLOQUY_PATIENCE: '0.5',
       COLLOQUY_CACHED_RUNS: '2',
+      COLLOQUY_PAGE_URL: 'agents.example.com/ui',
     };
     const said = await failure(colloquy(['serve'], settings(env)));
     expect(said).toContain('COLLOQUY_PORT (--port): must be a port');
@@ -212,6 +213,7 @@ describe('settings that break a rule', () => {
     expect(said).toContain('COLLOQUY_LOG_LEVEL: must be debug or info or warn or error or silent');
     expect(said).toContain('COLLOQUY_DATA (--data): must not be empty');
     expect(said).toContain('COLLOQUY_PATIENCE: must be a number from 1 to 100, got "0.5"');
+    expect(said).toContain('COLLOQUY_PAGE_URL: must be an address such as https://');
     expect(said).toContain('COLLOQUY_CACHED_RUNS: must be a whole number from 40, got "2"');
   });
 

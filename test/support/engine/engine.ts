@@ -71,6 +71,8 @@ export interface EngineOptions<Services> {
   /** Start without a worker; `startWorker` brings one. */
   readonly workerless?: boolean;
   readonly searchAttributes?: boolean;
+  /** The option of worker and client. */
+  readonly pageUrl?: string;
   /** Compression of worker and client. @defaultValue the engine's own */
   readonly compression?: boolean;
   /** The worker's logger. */
@@ -92,6 +94,7 @@ interface EngineParts {
   readonly taskQueue: string;
   readonly agents: readonly AgentManifest[];
   readonly searchAttributes: boolean;
+  readonly pageUrl: string | undefined;
   readonly makeWorker: (tuning?: Partial<WorkerOptions>) => Promise<ColloquyWorker>;
 }
 
@@ -134,6 +137,7 @@ export class Engine {
       agents: parts.agents,
       actor: { id: 'tester' },
       searchAttributes: parts.searchAttributes,
+      pageUrl: parts.pageUrl,
     };
     const { log, live } = parts.opened;
     const source = createWorkflowSource(patientClient(parts.temporal, isServed));
@@ -314,6 +318,7 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
     taskQueue,
     agents: options.agents.map((agent) => manifestOf(agent)),
     searchAttributes: options.searchAttributes ?? true,
+    pageUrl: options.pageUrl,
     makeWorker: (tuning) =>
       makeWorker(
         { ...options, tuning: { ...options.tuning, ...tuning } },
@@ -346,6 +351,7 @@ async function makeWorker<Services>(
     audit: options.audit,
     compression: options.compression,
     searchAttributes,
+    pageUrl: options.pageUrl,
     tuning: {
       workflowBundle: { codePath: inject('workflowBundlePath') },
       dataConverter: { payloadConverterPath: CONVERTER },

@@ -27,6 +27,10 @@ it.each<[unknown, string]>([
     'health.port must be a whole number from 0 (any free port) to 65535',
   ],
   [{ ...good, health: { port: 0, host: '' } }, 'health.host must be an address, such as "0.0.0.0"'],
+  [
+    { ...good, pageUrl: 'agents.example.com' },
+    'pageUrl must be an address such as https://agents.example.com/ui, without a slash at its end',
+  ],
   [{ ...good, sdkGuards: 'on' }, 'sdkGuards must be true or false, got "on"'],
 ])(
   'a worker with the settings %j is refused before anything is opened',
@@ -46,4 +50,21 @@ it('a client without its dependencies is refused when it is made', promise('G27'
       /^ConversationClient: patience must be a number from 1 to 100, got /,
     );
   expect(() => make({ temporal })).toThrow(/^ConversationClient: agents must be a list of/);
+  for (const pageUrl of [
+    '',
+    'agents.example.com/ui',
+    'ftp://a/ui',
+    'http://a/ui/',
+    'http://a/)x',
+    7,
+  ])
+    expect(() => make({ temporal, agents: [], pageUrl })).toThrow(
+      /^ConversationClient: pageUrl must be an address such as /,
+    );
+  for (const pageUrl of [
+    'http://127.0.0.1:7070/ui',
+    'http://[::1]:80/ui',
+    'https://a.example/b/ui',
+  ])
+    expect(() => make({ temporal, agents: [], pageUrl })).not.toThrow();
 });

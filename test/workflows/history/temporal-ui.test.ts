@@ -153,6 +153,22 @@ test('the summary of a workflow names agent and conversation, its memo holds the
   expect(summary(metadata?.details?.data)).toContain('Agent `shop` (`scripted`)');
 });
 
+test('the page of a conversation links to it in the web page, also after a roll-over', {
+  ...promise('G398'),
+}, async () => {
+  const pageUrl = 'https://agents.example.com/ui';
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger(), pageUrl });
+  const { talk } = await engine.ask();
+  const link = `[Open in the web page](${pageUrl}/conversations/${talk.id})`;
+  const details = async (): Promise<string> =>
+    (await engine.query<Metadata>(talk.id, '__temporal_workflow_metadata')).currentDetails ?? '';
+  expect(await details()).toContain(link);
+  await engine.signal(talk, 'rollOver');
+  const runs = async () => (await engine.history.runs(engine.workflowId(talk))).length;
+  await until('it rolled over', runs, { holds: (count) => count === 2 });
+  expect(await details()).toContain(link);
+});
+
 test('a conversation works without search attributes', async () => {
   const engine = await startEngine({
     agents: [shop(MODEL())],
