@@ -104,8 +104,8 @@ test('a policy in a later step receives the results that came from outside, on e
   const { talk } = await engine.ask('go');
   const next = async (count: number): Promise<string> => {
     await expect.poll(() => seen.length, { timeout: patient(30_000) }).toBe(count);
-    await engine.reaches(talk, 'awaiting_input');
-    return (await talk.pending())[0]?.toolCallId ?? '';
+    const { pending } = await engine.reaches(talk, 'awaiting_input');
+    return pending[0]?.toolCallId ?? '';
   };
   await talk.resolve('call_1', { type: 'answer', value: 'x' });
   await talk.resolve(await next(1), { type: 'approve', input: { cents: 4 } });

@@ -31,8 +31,7 @@ test('a message that steers is read by the next model call of the turn, and both
   });
   const talk = engine.begin();
   const first = await engine.send(talk, 'buy it');
-  await engine.reaches(talk, 'awaiting_input');
-  const pending = await talk.pending();
+  const { pending } = await engine.reaches(talk, 'awaiting_input');
   const second = await engine.send(talk, 'gift-wrapped', { onBusy: 'steer' });
   expect(second).toMatchObject({ turnId: first.turnId, ahead: 0 });
   await talk.resolve(pending[0]?.toolCallId ?? '', {
