@@ -1,11 +1,11 @@
 /** A recorded turn is played again while its worker is killed; processes are those of an installation. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { promise } from '../support/promise.js';
-import { until } from '../support/until.js';
-import type { Reply } from './support/api.js';
-import type { Scenario } from './support/scenario-model.js';
-import type { Talk } from './support/talk.js';
-import { startWorld, type World } from './support/world.js';
+import { promise } from '../../support/promise.js';
+import { until } from '../../support/until.js';
+import type { Reply } from '../support/api.js';
+import type { Scenario } from '../support/scenario-model.js';
+import type { Talk } from '../support/talk.js';
+import { startWorld, type World } from '../support/world.js';
 
 let world: World;
 let talk: Talk;
