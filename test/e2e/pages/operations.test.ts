@@ -6,6 +6,7 @@ import { useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { beginRefund } from '../support/pages/inbox.js';
+import { LOOKS } from '../support/pages/looks.js';
 import { openOperations, workerRow } from '../support/pages/operations.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -29,12 +30,7 @@ async function expectAccessible(page: Page, state: string): Promise<void> {
   expect(await page.evaluate<number>(overflow), state).toBe(0);
 }
 
-it.each([
-  { colorScheme: 'light', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 320, zoom: 1 },
-  { colorScheme: 'light', width: 1_000, zoom: 2 },
-] as const)(
+it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
   async (options) => {
     const page = await openOperations(browser, world.apiUrl, options);

@@ -7,6 +7,7 @@ import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { answers, openChat, say } from '../../support/pages/chat.js';
 import { beginCall } from '../../support/pages/inbox.js';
+import { LOOKS } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -69,13 +70,7 @@ async function expectAccessible(page: Page, state: string): Promise<void> {
   expect(await ofEach<string>(page, 'body *', ends), state).toEqual([]);
 }
 
-it.each([
-  { colorScheme: 'light', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 1_000, zoom: 1 },
-  { colorScheme: 'light', width: 320, zoom: 1 },
-  { colorScheme: 'dark', width: 320, zoom: 1 },
-  { colorScheme: 'light', width: 1_000, zoom: 2 },
-] as const)(
+it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
   async (options) => {
     const page = await openChat(browser, world.apiUrl, { path: 'support/states', ...options });

@@ -14,6 +14,7 @@ import {
   openInbox,
   row,
 } from '../../support/pages/inbox.js';
+import { LOOKS } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -39,13 +40,7 @@ async function expectAccessible(page: Page, state: string): Promise<void> {
   expect(await page.evaluate<number>(overflow), state).toBe(0);
 }
 
-it.each([
-  { colorScheme: 'light', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 1_000, zoom: 1 },
-  { colorScheme: 'light', width: 320, zoom: 1 },
-  { colorScheme: 'dark', width: 320, zoom: 1 },
-  { colorScheme: 'light', width: 1_000, zoom: 2 },
-] as const)(
+it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
   async (options) => {
     const signIn = await browser.open(`${world.apiUrl}/ui/inbox`, options);

@@ -6,6 +6,7 @@ import { useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';
 import { until } from '../../../support/until.js';
 import { beginRefund, live } from '../../support/pages/inbox.js';
+import { LOOKS } from '../../support/pages/looks.js';
 import { atCursor, openStudio, unfold } from '../../support/pages/studio.js';
 import { startWorld, type World } from '../../support/world.js';
 
@@ -146,13 +147,7 @@ describe('with a worker that is killed', () => {
   });
 });
 
-it.each([
-  { colorScheme: 'light', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 1_000, zoom: 1 },
-  { colorScheme: 'light', width: 320, zoom: 1 },
-  { colorScheme: 'dark', width: 320, zoom: 1 },
-  { colorScheme: 'light', width: 1_000, zoom: 2 },
-] as const)(
+it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',
   async (options) => {
     const page = await openStudio(browser, world.apiUrl, options);
