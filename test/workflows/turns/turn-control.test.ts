@@ -34,10 +34,9 @@ test('a message that steers is read by the next model call of the turn, and both
   const { pending } = await engine.reaches(talk, 'awaiting_input');
   const second = await engine.send(talk, 'gift-wrapped', { onBusy: 'steer' });
   expect(second).toMatchObject({ turnId: first.turnId, ahead: 0 });
-  await talk.resolve(pending[0]?.toolCallId ?? '', {
-    type: 'answer',
-    value: { answer: 'the red one' },
-  });
+  const answer = { type: 'answer', value: { answer: 'the red one' } } as const;
+  const verdict = await talk.resolve(pending[0]?.toolCallId ?? '', answer);
+  expect(verdict).toMatchObject({ verdict: 'accepted' });
   const end = { status: 'completed', turnId: first.turnId, text: 'the red one, gift-wrapped' };
   expect(await second.result()).toMatchObject(end);
   expect(await first.result()).toMatchObject(end);
