@@ -212,6 +212,13 @@ export function checkNumber(
   throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
 }
 
+/** Undefined for a whole number from 1, at most `most`. */
+export function wholeProblem(value: unknown, most = Number.MAX_SAFE_INTEGER): string | undefined {
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most) return undefined;
+  const range = most === Number.MAX_SAFE_INTEGER ? 'from 1' : `from 1 to ${most}`;
+  return `must be a whole number ${range}`;
+}
+
 export const PAGE_URL_RULE =
   'must be an address such as https://agents.example.com/ui, without a slash at its end';
 

@@ -14,6 +14,7 @@ import {
   requestIdProblem,
 } from '../../protocol/values/ids.js';
 import { canonicalJson } from '../../protocol/values/json.js';
+import { wholeProblem } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { Forked, ForkOptions } from '../api/types.js';
 import { isOpenRun } from '../temporal/executions.js';
@@ -44,12 +45,6 @@ export function checkedFork(options: ForkOptions): ForkCut {
   if (requestId !== undefined) refuse('/requestId', requestIdProblem('requestId', requestId));
   if (problems.length > 0) throw invalid(problems);
   return { generation, atSeq, reopen };
-}
-
-function wholeProblem(value: unknown): string | undefined {
-  return Number.isSafeInteger(value) && Number(value) >= 1
-    ? undefined
-    : 'must be a whole number from 1';
 }
 
 function invalid(problems: readonly FieldProblem[]): ConversationError {

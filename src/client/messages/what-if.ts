@@ -12,7 +12,7 @@ import {
   MAX_WHAT_IF_INSTRUCTIONS,
   type WhatIfInput,
 } from '../../protocol/workflow/what-if.js';
-import { checkedMs, checkTexts } from '../api/checks.js';
+import { checkedMs, checkTexts, wholeProblem } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { WhatIf, WhatIfOptions } from '../api/what-if-types.js';
 import { pauseFor } from '../temporal/waiting.js';
@@ -60,12 +60,6 @@ function nothingProblem({ agent, model }: WhatIfOptions): string | undefined {
 function nameProblem(value: unknown): string | undefined {
   const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS;
   return isName ? undefined : `must be a text of 1 to ${MAX_NAME_CHARS} characters`;
-}
-
-function wholeProblem(value: unknown, most = Number.MAX_SAFE_INTEGER): string | undefined {
-  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most) return undefined;
-  const range = most === Number.MAX_SAFE_INTEGER ? 'from 1' : `from 1 to ${most}`;
-  return `must be a whole number ${range}`;
 }
 
 function instructionsProblem(value: unknown): string | undefined {

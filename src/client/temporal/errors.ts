@@ -8,6 +8,7 @@ import {
   isGrpcDeadlineError,
   isGrpcServiceError,
   QueryNotRegisteredError,
+  ScheduleNotFoundError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -48,6 +49,15 @@ export function refusalOf(
 /** The gRPC status code in the chain of causes, if any. */
 export function grpcCodeOf(error: unknown): number | undefined {
   return chainOf(error).find(isGrpcServiceError)?.code;
+}
+
+/** For `catch`: undefined when the server does not have the workflow or the schedule (any more). @throws the other errors */
+export function unlessGone(error: unknown): undefined {
+  const isGone =
+    error instanceof WorkflowNotFoundError ||
+    error instanceof ScheduleNotFoundError ||
+    grpcCodeOf(error) === GRPC.notFound;
+  if (!isGone) throw error;
 }
 
 /** True when the call timed out on the way, so that it may or may not have taken effect. */

@@ -3,13 +3,14 @@
  * description, which does not. Every method is safe to repeat.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+
 import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { parseWorkflowId, workflowIdFor, workflowIdPrefixOf } from '../../protocol/values/ids.js';
 import { UPDATES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { unlessGone } from './errors.js';
 
 export interface Execution {
   readonly runId: string;
@@ -93,19 +94,15 @@ export class Executions {
   }
 
   async #describe(workflowId: string, runId?: string): Promise<Execution | undefined> {
-    try {
-      const found = await this.#withDeadline(() =>
-        this.#temporal.workflow.getHandle(workflowId, runId).describe(),
-      );
-      return {
-        runId: found.runId,
-        firstRunId: found.raw.workflowExecutionInfo?.firstRunId ?? found.runId,
-        isRunning: isOpenRun(found),
-      };
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+    const found = await this.#withDeadline(() =>
+      this.#temporal.workflow.getHandle(workflowId, runId).describe(),
+    ).catch(unlessGone);
+    if (found === undefined) return undefined;
+    return {
+      runId: found.runId,
+      firstRunId: found.raw.workflowExecutionInfo?.firstRunId ?? found.runId,
+      isRunning: isOpenRun(found),
+    };
   }
 
   async #listed(query: string): Promise<readonly string[]> {
@@ -117,16 +114,6 @@ export class Executions {
   async #withDeadline<Value>(call: () => Promise<Value>): Promise<Value> {
     return await this.#temporal.withDeadline(Date.now() + UPDATE_DEADLINE_MS, call);
   }
-}
-
-/** gRPC status NOT_FOUND, as a number: the client does not export the enum. */
-const GRPC_NOT_FOUND = 5;
-
-function unlessGone(error: unknown): undefined {
-  if (error instanceof WorkflowNotFoundError) return undefined;
-  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
-  if (code === GRPC_NOT_FOUND) return undefined;
-  throw error;
 }
 
 /** Id of the first run of an open run's chain; undefined for a run that has ended. */

@@ -7,8 +7,6 @@ import {
   ScheduleAlreadyRunning,
   type ScheduleDescription,
   type ScheduleHandle,
-  ScheduleNotFoundError,
-  WorkflowNotFoundError,
 } from '@temporalio/client';
 import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import {
@@ -22,7 +20,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { TRIGGER_WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
 import { encodedValue } from '../history/values.js';
-import { GRPC, grpcCodeOf } from '../temporal/errors.js';
+import { unlessGone } from '../temporal/errors.js';
 import { pauseFor } from '../temporal/waiting.js';
 import { scheduleOptionsOf } from './schedule-options.js';
 
@@ -174,16 +172,7 @@ export class TriggerSchedules {
 
   /** Undefined when the server does not have the schedule or the run (any more). */
   async #ifThere<Value>(call: () => Promise<Value>): Promise<Value | undefined> {
-    try {
-      return await this.#within(call);
-    } catch (error) {
-      const isGone =
-        error instanceof ScheduleNotFoundError ||
-        error instanceof WorkflowNotFoundError ||
-        grpcCodeOf(error) === GRPC.notFound;
-      if (isGone) return undefined;
-      throw error;
-    }
+    return await this.#within(call).catch(unlessGone);
   }
 
   #handle(key: ConversationKey, triggerId: string): ScheduleHandle {

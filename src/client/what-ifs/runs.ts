@@ -4,7 +4,6 @@ import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
-  WorkflowNotFoundError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -20,7 +19,7 @@ import {
   whatIfPrefixOf,
   whatIfWorkflowId,
 } from '../../protocol/workflow/what-if.js';
-import { GRPC, grpcCodeOf } from '../temporal/errors.js';
+import { unlessGone } from '../temporal/errors.js';
 import { MAX_FAIRNESS_KEY_BYTES } from '../temporal/start-options.js';
 
 /** Describes a what-if without a worker. */
@@ -130,13 +129,7 @@ export class WhatIfRuns {
 
   /** Undefined when the server does not have the run (any more). */
   async #ifThere<Value>(call: () => Promise<Value>): Promise<Value | undefined> {
-    try {
-      return await this.#within(call);
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError || grpcCodeOf(error) === GRPC.notFound)
-        return undefined;
-      throw error;
-    }
+    return await this.#within(call).catch(unlessGone);
   }
 
   async #within<Value>(call: () => Promise<Value>): Promise<Value> {
