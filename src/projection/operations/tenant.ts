@@ -58,6 +58,8 @@ export async function lookAtWaits(log: Pick<EventLog, 'list'>, tenant: string): 
 const LETTERS = 20;
 /** Endpoints whose deliveries are read: a tenant may have more. */
 const ENDPOINTS = 20;
+/** Pages of an endpoint that are read: those of other tenants may fill the first. */
+const PAGES = 10;
 
 /**
  * Dead deliveries of the tenant's endpoints, and those of its events at the endpoints of every tenant. @throws errors of
@@ -72,11 +74,18 @@ export async function lookAtWebhooks(
   const letters: DeadLetter[] = [];
   let more = endpoints.length > ENDPOINTS;
   for (const { id } of endpoints.slice(0, ENDPOINTS)) {
-    const wanted = { endpointId: id, status: 'dead', limit: LETTERS } as const;
-    const page = await webhooks?.deliveries(wanted);
-    for (const delivery of page?.deliveries ?? [])
-      if (tenantOf(delivery) === tenant) letters.push(letterOf(delivery));
-    more ||= page?.nextCursor !== undefined;
+    let cursor: string | undefined;
+    for (let pages = 0; pages < PAGES; pages += 1) {
+      const wanted = { endpointId: id, status: 'dead', limit: LETTERS } as const;
+      const page = await webhooks?.deliveries(
+        cursor === undefined ? wanted : { ...wanted, cursor },
+      );
+      for (const delivery of page?.deliveries ?? [])
+        if (tenantOf(delivery) === tenant) letters.push(letterOf(delivery));
+      cursor = page?.nextCursor;
+      if (cursor === undefined || letters.length > LETTERS) break;
+    }
+    more ||= cursor !== undefined;
   }
   return {
     endpoints: endpoints.length,

@@ -5,7 +5,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ownIdentity } from '../../../src/client/workers/identity.js';
 import { createOperations } from '../../../src/projection/operations/operations.js';
 import { noteOf } from '../../../src/projection/projector/sweep-note.js';
-import type { OperationsAnswer, WorkerKilled } from '../../../src/protocol/log/operations.js';
+import type {
+  OperationsAnswer,
+  SeenWebhooks,
+  WorkerKilled,
+} from '../../../src/protocol/log/operations.js';
+import type { WebhookStore } from '../../../src/store/ports/webhooks.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { breakable } from '../../support/fakes/breakable-log.js';
 import { fakeTemporal, grpcError } from '../../support/fakes/fake-temporal.js';
@@ -82,6 +87,18 @@ async function addWaiting(log: Awaited<ReturnType<typeof app>>['log'], tenant: s
     suspends('turn_1', 'call_1', SUSPENDED),
   ]);
   await log.append({ ...key, runId: 'r', historyLength: 3, events });
+}
+
+/** The receiver refuses all that is due for good. */
+async function dieAtOnce(webhooks: WebhookStore, endpointId: string): Promise<void> {
+  const nowMs = Date.now() + 1_000;
+  const claim = { endpointId, limit: 100, nowMs, leaseMs: 60_000 };
+  for (const delivery of await webhooks.claimDeliveries(claim))
+    await webhooks.settleDelivery(
+      delivery,
+      { type: 'failed', error: 'no', httpStatus: 500 },
+      nowMs,
+    );
 }
 
 describe('the view of operators', promise('G387'), () => {
@@ -174,14 +191,7 @@ describe('the view of operators', promise('G387'), () => {
     await addWaiting(log, 'beta', 'secret-1');
     const own = await look();
     expect(JSON.stringify(own)).not.toContain('secret-1');
-    const nowMs = Date.now() + 1_000;
-    const claim = { endpointId: 'wh_all', limit: 9, nowMs, leaseMs: 60_000 };
-    for (const delivery of await webhooks.claimDeliveries(claim))
-      await webhooks.settleDelivery(
-        delivery,
-        { type: 'failed', error: 'no', httpStatus: 500 },
-        nowMs,
-      );
+    await dieAtOnce(webhooks, 'wh_all');
     const theirs = await look('?tenant=beta');
     expect(theirs.webhooks).toMatchObject({
       deadLetters: [
@@ -201,6 +211,28 @@ describe('the view of operators', promise('G387'), () => {
     expect(await problemOf(other)).toMatchObject({ status: 403 });
     const wrong = await request('/v1/operations?deep=1');
     expect(await problemOf(wrong)).toMatchObject({ status: 422 });
+  });
+
+  it('shows the dead letters of a tenant behind any number of those of another', async () => {
+    const { look, log, webhooks } = await app();
+    await webhooks.putEndpoint(
+      {
+        ...{ id: 'wh_all', url: 'https://example.com', status: 'active' },
+        createdAt: new Date().toISOString(),
+      },
+      { secret: 'whsec_x', previousUntilMs: 0 },
+    );
+    const names = Array.from({ length: 45 }, (_, nth) => `other-${nth}`);
+    for (const name of ['first', ...names, 'last'])
+      await addWaiting(log, name.startsWith('other') ? 'beta' : 'default', name);
+    await dieAtOnce(webhooks, 'wh_all');
+    const { webhooks: seen } = await look();
+    const { deadLetters, more } = seen as SeenWebhooks;
+    expect(deadLetters.map(({ conversationId }) => conversationId).sort()).toEqual([
+      'first',
+      'last',
+    ]);
+    expect(more).toBe(false);
   });
 
   it('looks once for any number of pages', async () => {
