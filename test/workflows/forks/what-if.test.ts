@@ -120,20 +120,19 @@ test('it waits for a worker, goes on with another one behind its finished steps,
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
+/** The number of what-ifs that the server lists. */
+function whatIfsOf(engine: Engine, { tenant, id: conversationId }: Conversation) {
+  const query = `WorkflowId STARTS_WITH '${whatIfPrefixOf({ tenant, conversationId })}'`;
+  return async (): Promise<number> => (await engine.temporal.workflow.count(query)).count;
+}
+
 test('it is gone with its conversation, also where another one begins under the id', {
   ...promise('G389'),
 }, async () => {
   const { engine, talk } = await asked([], says('Plenty'), says('new'));
   const begun = await talk.whatIf({ agent: 'shop' });
   expect(await begun.result()).toMatchObject({ state: 'ended' });
-  const prefix = whatIfPrefixOf({ tenant: talk.tenant, conversationId: talk.id });
-  const query = `WorkflowId STARTS_WITH '${prefix}'`;
-  const left = async (): Promise<number> => {
-    const ids: string[] = [];
-    for await (const { workflowId } of engine.temporal.workflow.list({ query }))
-      ids.push(workflowId);
-    return ids.length;
-  };
+  const left = whatIfsOf(engine, talk);
   await until('it is listed', left, { holds: (count) => count === 1 });
   await engine.client.deleteConversation(talk.id);
   await expect(talk.whatIfReport(begun.whatIfId)).rejects.toMatchObject({
@@ -144,4 +143,19 @@ test('it is gone with its conversation, also where another one begins under the 
   await expect(talk.whatIfReport(begun.whatIfId)).rejects.toMatchObject({
     code: 'unknown_what_if',
   });
+});
+
+test('it ends after the steps that it may have, and is removed with its tenant', async () => {
+  const services = ledger({ stock: () => ({ of: 'tea', count: 7 }) });
+  const model = script(TEA, says('7'), TEA);
+  const engine = await startEngine<Services>({ agents: [shop(model)], services });
+  const talk = engine.client.conversation('c', { tenant: `t-${randomUUID()}`, agent: 'shop' });
+  await (await talk.send('How much?')).result();
+  const begun = await talk.whatIf({ agent: 'shop', maxSteps: 1 });
+  const report = { state: 'ended', reason: 'max_steps', steps: [{ compared: 'same' }] };
+  expect(await begun.result()).toMatchObject(report);
+  const left = whatIfsOf(engine, talk);
+  await until('it is listed', left, { holds: (count) => count === 1 });
+  await engine.client.deleteTenant(talk.tenant);
+  await until('it is removed', left, { holds: (count) => count === 0 });
 });
