@@ -238,7 +238,8 @@ export class ForkTalks {
     };
     const { snapshot, events } = await until(`${random.id} is at peace`, look, {
       holds: (seen) => seen.events.at(-1)?.seq === seen.snapshot.seq && holds(seen),
-      timeoutMs: REST_MS,
+      // A wait that ends soon may begin in it.
+      timeoutMs: PEACE_MS + REST_MS,
     });
     return { snapshot, events };
   }
@@ -262,10 +263,18 @@ function isAtPeace({ events, snapshot }: Seen): boolean {
   const isDelegated = Object.values(applyAll(events)?.calls ?? {}).some(
     ({ plan, result }) => plan.subAgent !== undefined && result === undefined,
   );
+  // The end of a sub-agent comes behind that of its cancelled call.
+  const children = new Map(
+    events.flatMap((event) =>
+      event.type === 'child_changed' ? [[event.childId, event.status] as const] : [],
+    ),
+  );
+  const hasChild = [...children.values()].some((of) => of !== 'ended');
   return (
     (status === 'idle' || status === 'awaiting_input') &&
     (turn === undefined ? queued.length === 0 : pending.length > 0) &&
     !isDelegated &&
+    !hasChild &&
     pending.every(
       ({ deadline, claim, claimBy }) =>
         claim === undefined && isLasting(deadline) && isLasting(claimBy),
