@@ -32,6 +32,9 @@ function pure(name: string) {
   };
 }
 
+/** Now and then the time-skipping server leaves a request without an answer for good. */
+const STANDS_STILL = /the time-skipping server stands still/;
+
 /** Tests that share one server or start processes: one forked process for each file. */
 function forked(
   name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model' | 'attack',
@@ -48,6 +51,7 @@ function forked(
       pool: 'forks' as const,
       maxWorkers: FILES_AT_ONCE[group],
       testTimeout: testTimeout * PATIENCE,
+      ...(name === 'time' ? { retry: { count: 1, condition: STANDS_STILL } } : {}),
       hookTimeout: 120_000 * PATIENCE,
       teardownTimeout: 30_000 * PATIENCE,
       // The model keeps one core busy, and the attack the other.

@@ -2,13 +2,17 @@
  * An engine on the time-skipping server. The server has no search attributes, and its clock stands still between two
  * calls of `pass`.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { onTestFinished } from 'vitest';
 import { type Engine, type EngineOptions, startEngine } from '../engine/engine.js';
 import { timeSkippingEnvironment } from '../histories/time-skipping.js';
+import { PATIENCE } from '../patience.js';
 import { until } from '../until.js';
 
 const LAST_MOMENT_MS = 2_000;
+/** All requests are answered within a second on a calm machine. */
+const STILL_MS = 30_000;
 
 export interface TimedEngine {
   readonly engine: Engine;
@@ -43,16 +47,37 @@ export async function startTimedEngine<Services>(
       ...options.tuning,
     },
   });
+  const [start, stop] = [engine.startWorker.bind(engine), engine.stopWorker.bind(engine)];
+  engine.startWorker = (tuning) => unlessStill('a worker starts', start(tuning));
+  engine.stopWorker = () => unlessStill('a worker stops', stop());
+  const pass: TimedEngine['pass'] = (duration) =>
+    unlessStill(`${duration} pass`, environment.sleep(duration));
   return {
     engine,
-    pass: (duration) => environment.sleep(duration),
+    pass,
     passUntil: async (milliseconds) => {
       const left = milliseconds - (await environment.currentTimeMs()) - LAST_MOMENT_MS;
-      if (left > 0) await environment.sleep(left);
+      if (left > 0) await pass(left);
       const passed = async (): Promise<boolean> =>
         (await environment.currentTimeMs()) >= milliseconds;
       await until('the time passes', passed);
     },
     now: () => environment.currentTimeMs(),
   };
+}
+
+/** Now and then this server leaves a request without an answer for good; the configuration repeats such a test once. */
+async function unlessStill(what: string, request: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const still = sleep(STILL_MS * PATIENCE, undefined, { signal: over.signal }).then(
+    () => {
+      throw new Error(`the time-skipping server stands still: ${what}`);
+    },
+    () => undefined,
+  );
+  try {
+    await Promise.race([request, still]);
+  } finally {
+    over.abort();
+  }
 }
