@@ -46,7 +46,7 @@ export async function measureAlone(
       return { result, text: ['The inbox of the web page:', inboxTable(result)] };
     }
     case 'tenants': {
-      const request = quick ? { flood: 200, seconds: 4 } : { flood: 5_000, seconds: 20 };
+      const request = quick ? { flood: 200, seconds: 4 } : { flood: 5_000, seconds: 60 };
       const result = await withBench((bench) =>
         bench.ask<TenantsResult>({ type: 'tenants', request }),
       );

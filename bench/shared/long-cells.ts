@@ -108,14 +108,15 @@ export interface BurstResult {
 export interface TenantsRequest {
   /** Turns that the other tenant asks for at once. */
   readonly flood: number;
-  /** Seconds of each measurement before. */
+  /** Seconds of each measurement. */
   readonly seconds: number;
 }
 
 /** A quiet tenant alone, beside a busy one, and beside one that asks for thousands of turns at once. */
 export interface TenantsResult {
   readonly flood: number;
-  readonly floodMs: number;
+  /** Turns of the flood that had ended with the measurement. */
+  readonly ended: number;
   readonly alone: QuietTurns;
   readonly busy: QuietTurns;
   readonly flooded: QuietTurns;
