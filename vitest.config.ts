@@ -3,8 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
 
-/** Projects of one group run in parallel; groups run one after the other. */
-const GROUP = { pure: 0, postgres: 1, servers: 2, last: 3 } as const;
+/**
+ * Projects of one group run in parallel; groups run one after the other. The model keeps one core busy, and the attack
+ * the other.
+ */
+const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3, attack: 3 } as const;
 
 /**
  * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
@@ -41,8 +44,7 @@ function forked(
   globalSetup: string[],
   testTimeout: number,
 ) {
-  const isServers = name === 'workflows' || name === 'time' || name === 'e2e';
-  const group = isServers ? 'servers' : name;
+  const group = name === 'workflows' || name === 'time' || name === 'e2e' ? 'servers' : name;
   return {
     test: {
       name,
@@ -54,10 +56,7 @@ function forked(
       ...(name === 'time' ? { retry: { count: 1, condition: STANDS_STILL } } : {}),
       hookTimeout: 120_000 * PATIENCE,
       teardownTimeout: 30_000 * PATIENCE,
-      // The model keeps one core busy, and the attack the other.
-      sequence: {
-        groupOrder: group === 'real-model' || group === 'attack' ? GROUP.last : GROUP[group],
-      },
+      sequence: { groupOrder: GROUP[group] },
     },
   };
 }

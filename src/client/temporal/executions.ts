@@ -3,7 +3,6 @@
  * description, which does not. Every method is safe to repeat.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-
 import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';

@@ -1,12 +1,10 @@
 /** The operations page: a worker that is killed, the button that kills one, and the accessibility of both. */
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { accessibilityFaults } from '../../support/browser/accessibility.js';
 import { useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { beginRefund } from '../support/pages/inbox.js';
-import { LOOKS } from '../support/pages/looks.js';
+import { expectAccessible, LOOKS } from '../support/pages/looks.js';
 import { openOperations, workerRow } from '../support/pages/operations.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -22,13 +20,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-/** Checks the page, and that nothing but its tables needs a bar to scroll sideways. */
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  expect(await accessibilityFaults(page), state).toEqual([]);
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await page.evaluate<number>(overflow), state).toBe(0);
-}
 
 it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',

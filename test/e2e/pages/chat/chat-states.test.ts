@@ -1,13 +1,11 @@
 /** The states of the chat: accessible in each, and texts of models are text, wherever they come from. */
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { accessibilityFaults } from '../../../support/browser/accessibility.js';
 import { ofEach, useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { answers, openChat, say } from '../../support/pages/chat.js';
 import { beginCall } from '../../support/pages/inbox.js';
-import { LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -59,16 +57,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-/** Checks the page, and that nothing needs a bar to scroll sideways. */
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  expect(await accessibilityFaults(page), state).toEqual([]);
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  if ((await page.evaluate<number>(overflow)) === 0) return;
-  const ends =
-    'element.tagName + "." + element.className + " " + element.getBoundingClientRect().right';
-  expect(await ofEach<string>(page, 'body *', ends), state).toEqual([]);
-}
 
 it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',

@@ -1,8 +1,6 @@
 /** The states of the inbox: accessible in each, hostile texts are text, and a refused token loses nothing. */
 import { type Child, startChild } from 'colloquy/dev';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { accessibilityFaults } from '../../../support/browser/accessibility.js';
 import { ofEach, useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';
 import { freePort } from '../../../support/servers/dev-server.js';
@@ -14,7 +12,7 @@ import {
   openInbox,
   row,
 } from '../../support/pages/inbox.js';
-import { LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -32,13 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-/** Checks the page, and that nothing needs a bar to scroll sideways. */
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  expect(await accessibilityFaults(page), state).toEqual([]);
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await page.evaluate<number>(overflow), state).toBe(0);
-}
 
 it.each(LOOKS)(
   'is accessible, $colorScheme and $width pixels wide, enlarged $zoom times',

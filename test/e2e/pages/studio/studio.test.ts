@@ -1,12 +1,10 @@
 /** A developer looks into conversations: finds one, goes through its log, forks it, deletes the fork. */
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessibilityFaults } from '../../../support/browser/accessibility.js';
 import { useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';
 import { until } from '../../../support/until.js';
 import { beginRefund, live } from '../../support/pages/inbox.js';
-import { LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
 import { atCursor, openStudio, unfold } from '../../support/pages/studio.js';
 import { startWorld, type World } from '../../support/world.js';
 
@@ -27,13 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
 });
-
-/** Checks the page, and that nothing needs a bar to scroll sideways. */
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  expect(await accessibilityFaults(page), state).toEqual([]);
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await page.evaluate<number>(overflow), state).toBe(0);
-}
 
 it('finds a conversation by status and id, and the address keeps the filters', async () => {
   const page = await openStudio(browser, world.apiUrl);
