@@ -30,7 +30,7 @@ export {
 
 // Parts: native elements with names for screen readers, class names, and no styles.
 
-export type { AnswerProps } from './parts/answer.js';
+export { type AnswerProps, type UsedAnswer, useAnswer } from './parts/answer.js';
 export { Approval, type ApprovalProps } from './parts/approval.js';
 export { EditForm, type EditFormProps } from './parts/edit-form.js';
 export { type FieldProps, FormField } from './parts/field.js';

@@ -4,21 +4,19 @@ import {
   errorsByField,
   type Json,
   type PendingView,
-  type Resolution,
 } from 'colloquy/browser';
 import {
   Approval,
   Form,
   Question,
   type Sentence,
+  useAnswer,
   useInputSchema,
   Values,
-  verdictSentence,
 } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../session/session.js';
 import { OutcomeForm, type OutcomeTexts } from './outcome-form.js';
-import { whyOf } from './why.js';
 
 export interface AnsweredCall {
   readonly session: Session;
@@ -53,35 +51,7 @@ function OneApproval({ session, agent, ...rest }: AnsweredCall): ReactNode {
 
 type Sent = Pick<AnsweredCall, 'conversation' | 'call'>;
 
-interface UsedAnswer {
-  readonly isBusy: boolean;
-  readonly sentence: Sentence | undefined;
-  /** By name of field. */
-  readonly errors: Readonly<Record<string, string>> | undefined;
-  readonly send: (resolution: Resolution) => void;
-}
-
-function useSent({ call, conversation }: Sent): UsedAnswer {
-  const { toolCallId, argsDigest } = call;
-  const [sent, setSent] = useState<Pick<UsedAnswer, 'sentence' | 'errors'>>();
-  const [isBusy, setBusy] = useState(false);
-  const send = async (resolution: Resolution): Promise<void> => {
-    setBusy(true);
-    try {
-      const verdict = await conversation.resolve(toolCallId, resolution, { argsDigest });
-      const errors = verdict.verdict === 'invalid' ? errorsByField(verdict.problems) : undefined;
-      setSent({ sentence: verdictSentence(verdict, resolution.type, Date.now()), errors });
-    } catch (error) {
-      setSent({ sentence: { text: whyOf(error), tone: 'bad' }, errors: undefined });
-    } finally {
-      setBusy(false);
-    }
-  };
-  const { sentence, errors } = sent ?? {};
-  return { isBusy, sentence, errors, send: (resolution) => void send(resolution) };
-}
-
-function Verdict({ sentence }: Pick<UsedAnswer, 'sentence'>): ReactNode {
+function Verdict({ sentence }: { readonly sentence: Sentence | undefined }): ReactNode {
   return (
     <p role="status" className={sentence?.tone === 'bad' ? 'error' : 'hint'}>
       {sentence?.text}
@@ -92,7 +62,7 @@ function Verdict({ sentence }: Pick<UsedAnswer, 'sentence'>): ReactNode {
 function Outcome(props: Sent): ReactNode {
   const { name, prompt } = props.call;
   const [texts, setTexts] = useState<OutcomeTexts>({});
-  const { isBusy, sentence, send } = useSent(props);
+  const { isBusy, sentence, send } = useAnswer(props);
   return (
     <section aria-label={`Outcome of ${name}`}>
       <Values value={prompt} />
@@ -111,7 +81,8 @@ const WORDS = {
 /** A call that a page or a backend with its function runs: the person gives the result in its place. */
 function ByHand(props: Sent): ReactNode {
   const { name, prompt, kind, form = { type: 'json', schema: {} } } = props.call;
-  const { isBusy, sentence, errors, send } = useSent(props);
+  const { isBusy, verdict, sentence, send } = useAnswer(props);
+  const errors = verdict?.verdict === 'invalid' ? errorsByField(verdict.problems) : undefined;
   const runner = kind === 'client_execution' ? 'page' : 'backend';
   return (
     <section aria-label={`Result of ${name}`}>

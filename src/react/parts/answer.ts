@@ -10,7 +10,7 @@ import {
 } from '../../browser/index.js';
 import { newId } from '../../browser/net/waiting.js';
 import type { Sentence } from '../words/verdicts.js';
-import type { PartWords } from '../words/words.js';
+import { type PartWords, wordsOf } from '../words/words.js';
 
 export interface AnswerProps {
   readonly call: PendingView;
@@ -40,10 +40,13 @@ interface Sent {
 
 const DONE: readonly Verdict['verdict'][] = ['accepted', 'accepted_late', 'duplicate', 'queued'];
 
-/** Sends answers for the arguments that are shown, one at a time. Failures become sentences. */
+/**
+ * For parts of your own: sends answers for the arguments that are shown, one at a time. Failures become sentences; the
+ * same answer after a request without a verdict is the same request, so it counts once.
+ */
 export function useAnswer(
   { call, conversation, onVerdict }: AnswerProps,
-  words: PartWords,
+  words: PartWords = wordsOf(undefined),
 ): UsedAnswer {
   const { toolCallId, argsDigest, ask, reverted } = call;
   // A call that was taken back, or asks anew, waits for another answer.
