@@ -84,7 +84,14 @@ it('colloquy/react exports these hooks and parts: adding one extends the public 
   expect(Object.keys((await import('colloquy/react')) as object).sort()).toEqual([
     ...['Approval', 'EditForm', 'Form', 'FormField', 'Question', 'Values'],
     ...['agoWords', 'changesOf', 'createHooks', 'durationWords', 'overSentence', 'problemSentence'],
-    ...['useClientTools', 'useConversation', 'useInputSchema', 'usePending', 'useWorklist'],
+    ...[
+      'useAnswer',
+      'useClientTools',
+      'useConversation',
+      'useInputSchema',
+      'usePending',
+      'useWorklist',
+    ],
     'verdictSentence',
   ]);
   const { exports, peerDependencies, peerDependenciesMeta } = JSON.parse(
