@@ -93,6 +93,14 @@ describe('a conversation with a long message', () => {
 });
 
 describe('the Temporal UI of the stack', () => {
+  it('is linked to the web page by each conversation', async () => {
+    const talk = new Talk('linked', () => stack.apiUrl);
+    await talk.begin('support', 'Hello');
+    const described = ['workflow', 'describe', '--workflow-id', talk.workflowId];
+    const link = `${stack.apiUrl}/ui/conversations/${talk.id}`;
+    expect(readable(await temporal(...described, '--output', 'json'))).toContain(link);
+  });
+
   it(
     'has payloads decoded by the API, which allows requests from its pages',
     promise('G287'),

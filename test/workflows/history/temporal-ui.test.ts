@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
+import { conversationAddress } from '../../../web/shared/places.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { promise } from '../../support/promise.js';
@@ -159,7 +160,8 @@ test('the page of a conversation links to it in the web page, also after a roll-
   const pageUrl = 'https://agents.example.com/ui';
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger(), pageUrl });
   const { talk } = await engine.ask();
-  const link = `[Open in the web page](${pageUrl}/conversations/${talk.id})`;
+  const { href } = new URL(conversationAddress(talk.id), pageUrl);
+  const link = `[Open in the web page](${href})`;
   const details = async (): Promise<string> =>
     (await engine.query<Metadata>(talk.id, '__temporal_workflow_metadata')).currentDetails ?? '';
   expect(await details()).toContain(link);

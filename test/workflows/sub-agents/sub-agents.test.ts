@@ -54,6 +54,15 @@ async function childOf(engine: Engine, talk: Conversation): Promise<Conversation
   return child;
 }
 
+test('that a worker begins is linked to the web page, too', promise('G398'), async () => {
+  const pageUrl = 'https://agents.example.com/ui';
+  const engine = await startEngine({ agents: [leadBy('await'), researcher], pageUrl });
+  const { talk } = await engine.ask('go');
+  const child = await childOf(engine, talk);
+  const { memo } = await engine.history.describe(engine.workflowId(child));
+  expect(memo).toMatchObject({ page: `${pageUrl}/conversations/${child.id}` });
+});
+
 test(
   'that is at work is heard in the stream of its caller, at two levels',
   promise('G336'),
