@@ -305,7 +305,8 @@ export class TemporalGateway {
   async #before<Value>(deadline: number, call: () => Promise<Value>): Promise<Value> {
     const running = this.#temporal.withDeadline(deadline, call);
     try {
-      return await orLate(deadline - Date.now() + GRPC_GRACE_MS, running, () => {
+      const leftMs = Math.max(0, deadline - Date.now() + GRPC_GRACE_MS);
+      return await orLate(leftMs, running, () => {
         throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
       });
     } catch (error) {
