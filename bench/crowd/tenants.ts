@@ -57,18 +57,21 @@ export async function measureTenants(
 ): Promise<TenantsResult> {
   await beside(client, () => sleep(3_000));
   const alone = await beside(client, () => sleep(1_000 * seconds));
+  const ended = { busy: 0, flooded: 0 };
   const busy = await beside(client, async () => {
     const until = performance.now() + 1_000 * seconds;
     const lane = async (): Promise<void> => {
-      while (performance.now() < until) await turn(client, 'other');
+      while (performance.now() < until) {
+        await turn(client, 'other');
+        ended.busy += 1;
+      }
     };
     await Promise.all(Array.from({ length: BUSY_AT_ONCE }, lane));
   });
-  let ended = 0;
   const flooded = await beside(client, async () => {
     const asked = Array.from({ length: flood }, async () => {
       await turn(client, 'other');
-      ended += 1;
+      ended.flooded += 1;
     });
     // The rest ends with the processes: only the turns of the quiet tenant count.
     for (const one of asked) one.catch(() => undefined);

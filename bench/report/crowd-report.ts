@@ -95,7 +95,7 @@ export function tenantsTable({ flood, ended, alone, busy, flooded }: TenantsResu
       ['the other tenant', 'turns', 'p50 ms', 'p95', 'most', 'p95 to busy'],
       [row('asks for nothing', alone), row('is busy', busy), row(`asks for ${flood}`, flooded)],
     ),
-    `${ended} of ${flood} turns had ended; bar: p95 at most ${MOST_LATER} times that beside a busy tenant: ${met}`,
+    `${ended.busy} turns of the busy tenant had ended, and ${ended.flooded} of ${flood}; bar: p95 at most ${MOST_LATER} times that beside a busy tenant: ${met}`,
   ].join('\n');
 }
 

@@ -116,7 +116,7 @@ export interface TenantsRequest {
 export interface TenantsResult {
   readonly flood: number;
   /** Turns of the flood that had ended with the measurement. */
-  readonly ended: number;
+  readonly ended: { readonly busy: number; readonly flooded: number };
   readonly alone: QuietTurns;
   readonly busy: QuietTurns;
   readonly flooded: QuietTurns;
