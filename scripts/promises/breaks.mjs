@@ -315,8 +315,8 @@ export const BREAKS = [
   {
     promise: 'G344',
     file: 'src/client/pacing/admission.ts',
-    line: 'if (this.#taken.size >= this.#places) return undefined;',
-    to: '',
+    line: 'return this.#taken.size >= this.#places.size;',
+    to: 'return false;',
     test: 'test/unit/client/pacing/admission.test.ts',
   },
   {
@@ -687,5 +687,12 @@ export const BREAKS = [
     line: ': { page: `${defaults.pageUrl}/conversations/${conversationId}` }),',
     to: ': {}),',
     test: 'test/workflows/history/temporal-ui.test.ts',
+  },
+  {
+    promise: 'G399',
+    file: 'src/client/pacing/admission.ts',
+    line: 'return this.#messagesTaken < this.#messages.size * (isFirst ? 2 : 1);',
+    to: 'return true;',
+    test: 'test/unit/client/pacing/tenants.test.ts',
   },
 ];

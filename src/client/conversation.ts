@@ -125,7 +125,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    * | `queued` | no worker answered in 3 s; the message is durable and `final()` returns its turn |
    *
    * @throws {ConversationError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
-   *   temporal_unreachable
+   *   temporal_unreachable, workers_busy: send it again after `retryAfterMs`
    */
   async send(text: string, options?: SendOptions<never>): Promise<Sent<Output>>;
   async send<Given extends OutputGiven>(
@@ -135,7 +135,7 @@ export class Conversation<Output = Json, Tools = unknown> {
   async send(text: string, options: SendOptions = {}): Promise<Sent<unknown>> {
     const draft = draftOf(this.#parts, text, options);
     checkMessage(draft);
-    return await this.#mapped(() => sendDraft(this.#parts, draft, options.reopen ?? false));
+    return await this.#mapped(() => sendDraft(this.#parts, draft, options));
   }
 
   /**

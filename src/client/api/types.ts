@@ -125,6 +125,11 @@ export interface SendOptions<Given extends OutputGiven = OutputGiven> {
    * JSON Schema only: `outputOf(type, result)` parses the answer.
    */
   readonly output?: Given | undefined;
+  /**
+   * Longest wait where messages arrive faster than the workers answer them, until the error `workers_busy`. Without a
+   * worker the message is `queued` after 3 s as usual. @defaultValue "30 seconds"
+   */
+  readonly busyTimeout?: Duration | undefined;
 }
 
 export interface ResultOptions {

@@ -120,7 +120,7 @@ async function ask(
   try {
     const tried = await gateway.confirm(
       () => gateway.update(ref, 'resolveToolCall', { input, updateId }),
-      { key: ref, isFirst: true, ...(budgetMs === undefined ? {} : { budgetMs }) },
+      { key: ref, kind: 'resolution', ...(budgetMs === undefined ? {} : { budgetMs }) },
     );
     return tried.confirmed ? tried.value : undefined;
   } catch (error) {

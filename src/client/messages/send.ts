@@ -4,7 +4,8 @@
  *
  * I1 Every refusal that needs no workflow comes before the call of Temporal.
  * I2 The request id is created before the first try, and every try of one call carries it.
- * I3 A closed conversation is never started again by accident: only by `reopen`, or when none of its runs admitted
+ * I3 A message that finds no place beside others is refused, not left as a signal: no run is started for it.
+ * I4 A closed conversation is never started again by accident: only by `reopen`, or when none of its runs admitted
  * anything. A run that is started by `reopen` restores the state itself, and then judges the message.
  */
 import { randomUUID } from 'node:crypto';
@@ -22,6 +23,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import type { NotReopened } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { ConversationError } from '../api/errors.js';
+import type { RequestKind } from '../pacing/admission.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { allEvents, findMessage } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
@@ -38,6 +40,8 @@ export interface SendRequest {
   readonly input: SendMessageInput & { readonly requestId: string };
   readonly updateId: string;
   readonly reopen: boolean;
+  /** Longest wait for a place while others are answered. */
+  readonly busyMs: number;
 }
 
 export type SendReply =
@@ -85,16 +89,17 @@ export async function sendMessage(
     const reply = await tryToContinue(parts.gateway, request);
     if (reply !== undefined) return reply;
   }
-  let start: StartPolicy | SendReply = (await isClosedInLog(parts, request))
-    ? await startAgain(parts, request)
-    : FRESH;
+  const logged = await stateInLog(parts, request);
+  let start: StartPolicy | SendReply =
+    logged === 'closed' ? await startAgain(parts, request) : FRESH;
+  const kind = logged === 'absent' ? 'beginning' : 'message';
   const waitUntil = request.reopen ? Date.now() + REOPEN_MS * parts.gateway.patience() : 0;
   // The server repeats a refusal that is in the history of a closed run to an update with the same id.
   let sent = renewed(request);
   for (let round = 1; ; round += 1) {
     if ('status' in start) return start;
     try {
-      return await tryOnce(parts.gateway, { ...sent, start });
+      return await tryOnce(parts.gateway, { ...sent, start }, kind);
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
@@ -196,13 +201,14 @@ async function tryToContinue(
   gateway: TemporalGateway,
   request: SendRequest,
 ): Promise<SendReply | undefined> {
-  const { key, input, updateId } = request;
+  const { key, input, updateId, busyMs } = request;
   try {
     const tried = await gateway.confirm(
       () => gateway.update(key, 'sendMessage', { input, updateId }),
-      { key },
+      { key, busyMs },
     );
     if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
+    refuseWhereBusy(tried.cause);
     await gateway.signalWithStart(asQueued({ ...request, start: FRESH }));
     return { status: 'queued' };
   } catch (error) {
@@ -215,14 +221,25 @@ async function tryToContinue(
 
 async function tryOnce(
   gateway: TemporalGateway,
-  request: StartRequest & { readonly input: SendMessageInput },
+  request: StartRequest & SendRequest,
+  kind: RequestKind,
 ): Promise<SendReply> {
-  const tried = await gateway.confirm(() => gateway.sendWithStart(request), {
-    key: request.key,
-  });
+  const { key, busyMs } = request;
+  const asked = { key, kind, busyMs };
+  const tried = await gateway.confirm(() => gateway.sendWithStart(request), asked);
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
+  refuseWhereBusy(tried.cause);
   await gateway.signalWithStart(asQueued(request));
   return { status: 'queued' };
+}
+
+/**
+ * Refuses a message that got no place beside others that are answered: as a signal it would begin its turn at once, and
+ * delay those of other tenants.
+ * @throws {ConversationError} workers_busy
+ */
+function refuseWhereBusy(cause: unknown): void {
+  if (ConversationError.isInstance(cause) && cause.retryAfterMs !== undefined) throw cause;
 }
 
 /** The first reply, when the workflow recognises the request. */
@@ -237,18 +254,27 @@ function mayStartAgain(error: unknown, request: SendRequest): boolean {
   return refusal?.type === 'conversation_closed' && !isNotReopened(error, 'never');
 }
 
-/**
- * Temporal forgets closed runs after their retention; the log does not. A log that cannot be read does not block the
- * message.
- */
+/** As `stateInLog` has it. */
 export async function isClosedInLog(
-  { gateway, log }: SendParts,
+  parts: SendParts,
   request: Pick<SendRequest, 'key'>,
 ): Promise<boolean> {
-  const snapshot = log === undefined ? undefined : await findOutcome(log, request.key);
-  if (snapshot?.status !== 'closed') return false;
+  return (await stateInLog(parts, request)) === 'closed';
+}
+
+/**
+ * Temporal forgets closed runs after their retention; the log does not. A log that cannot be read does not block the
+ * message: it counts as one without the conversation.
+ */
+async function stateInLog(
+  { gateway, log }: SendParts,
+  { key }: Pick<SendRequest, 'key'>,
+): Promise<'absent' | 'open' | 'closed'> {
+  const snapshot = log === undefined ? undefined : await findOutcome(log, key);
+  if (snapshot === undefined) return 'absent';
+  if (snapshot.status !== 'closed') return 'open';
   // The log may lag behind a conversation that was opened again just now.
-  return !isOpenRun(await gateway.describe(request.key));
+  return isOpenRun(await gateway.describe(key)) ? 'open' : 'closed';
 }
 
 /**

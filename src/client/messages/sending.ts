@@ -28,6 +28,9 @@ import {
 } from './send.js';
 import { admittedTurn, DEFAULT_RESULT_TIMEOUT, type TurnParts } from './turn.js';
 
+/** The wait of a message for a place: a job that begins thousands of conversations goes at the pace of the workers. */
+const DEFAULT_BUSY_MS = 30_000;
+
 export interface SendingParts extends TurnParts {
   /** The agent's name, if the caller passed one. */
   readonly agent: string | undefined;
@@ -59,8 +62,12 @@ export function draftOf({ stamp }: SendingParts, text: string, options: SendOpti
 export async function sendDraft(
   parts: SendingParts,
   draft: MessageDraft,
-  reopen: boolean,
+  { reopen = false, busyTimeout }: Pick<SendOptions, 'reopen' | 'busyTimeout'>,
 ): Promise<Sent> {
+  const busyMs =
+    busyTimeout === undefined
+      ? DEFAULT_BUSY_MS * parts.gateway.patience()
+      : checkedMs('busyTimeout', busyTimeout);
   const { key, agents } = parts;
   const manifest = await findServedAgent(agents, await agentNameOf(parts));
   const request: SendRequest = {
@@ -69,6 +76,7 @@ export async function sendDraft(
     input: { ...draft, agent: manifest.name },
     updateId: messageUpdateId(draft.requestId, draft.actor.id),
     reopen,
+    busyMs,
   };
   const reply = await sendMessage(parts, request);
   return reply.status === 'admitted'

@@ -10,52 +10,77 @@
  *     the number of requests is not the reason.
  * A3  Requests that wait get places in turn, tenant by tenant; resolutions of calls come before everything else.
  * A4  A request that gets no place in time is not sent. Its caller leaves it as a signal, or refuses it.
+ * A5  Messages have a part of the places only, since each makes work for longer than its answer takes. That part falls
+ *     as soon as new conversations, which need no replay, are answered late. A tenant that has none of it does not wait
+ *     behind one that begins thousands: it gets its first place from as many more. A message that waits long for its
+ *     answer leaves that part: a few conversations that do not answer hold up no others.
+ * A6  While requests are answered, a message may wait longer, and one that would get no place in time is refused at once,
+ *     with the time at which to come back.
  */
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import { Backlog } from './backlog.js';
+import { Limit } from './limit.js';
+import { Lines } from './lines.js';
 
-const PLACES_AT_START = 64;
-const MIN_PLACES = 8;
-const MAX_PLACES = 512;
-/** Milliseconds; slower answers mean that too many are asked at once. */
-const SLOW_MS = 1_500;
-/** Milliseconds; half of the slow time, so that the number does not swing. */
-const QUICK_MS = 750;
-const BACK_OFF = 0.7;
+const PLACES = { atStart: 64, min: 8, max: 512, slowMs: 1_500, quickMs: 750 };
+const MESSAGES = { atStart: 16, min: 2, max: 512, slowMs: 120, quickMs: 60, slowFactor: 3 };
+/** Milliseconds; many times the answer of a conversation that answers, even of one that is replayed first. */
+const MUTE_MS = 1_000;
 /** Milliseconds for which one answer proves that there is a worker. */
 const ALIVE_MS = 5_000;
 
+/** `beginning`: a message to a conversation that is new. Events of other systems count as messages. */
+export type RequestKind = 'resolution' | 'message' | 'beginning';
+
 export interface Admitted {
+  readonly entered: true;
   /** Gives the place back, after an answer or without one. Safe to repeat. */
   leave(outcome: { readonly answered: boolean }): void;
 }
 
+/** No place became free in time. */
+export interface NotAdmitted {
+  readonly entered: false;
+  /** Milliseconds after which to come back. Absent: nothing is answered, perhaps for want of a worker. */
+  readonly retryAfterMs?: number;
+}
+
 export interface EnterOptions {
-  /** A resolution: goes before other requests that wait. */
-  readonly isFirst: boolean;
+  readonly kind: RequestKind;
   readonly waitMs: number;
+  /** The wait while others are answered. Absent: `waitMs`. */
+  readonly busyMs?: number | undefined;
 }
 
 interface Place {
   readonly name: string;
+  readonly tenant: string;
+  /** Whether it is one of those of messages. */
+  isMessage: boolean;
+  /** Ends the count among those of messages. */
+  timer?: NodeJS.Timeout;
   /** Requests that have it. */
   holders: number;
 }
 
 interface Waiting {
+  readonly tenant: string;
   readonly key: ConversationKey;
+  readonly kind: RequestKind;
   readonly enter: (admitted: Admitted) => void;
 }
-
-type Lines = Map<string, Waiting[]>;
 
 export class Admission {
   readonly #now: () => number;
   readonly #taken = new Map<string, Place>();
-  /** By tenant, in the order of their turns. */
-  readonly #first: Lines = new Map();
-  readonly #others: Lines = new Map();
-  #places = PLACES_AT_START;
-  #changedAt = Number.NEGATIVE_INFINITY;
+  readonly #places = new Limit(PLACES);
+  readonly #messages = new Limit(MESSAGES);
+  #messagesTaken = 0;
+  /** Places of messages by tenant. */
+  readonly #messagesOf = new Map<string, number>();
+  readonly #resolutionLines = new Lines<Waiting>();
+  readonly #messageLines = new Lines<Waiting>();
+  readonly #backlog = new Backlog();
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => number = Date.now) {
@@ -64,108 +89,178 @@ export class Admission {
 
   /** Conversations that may be asked at once now. */
   get places(): number {
-    return this.#places;
+    return this.#places.size;
+  }
+
+  /** Those of them that may be asked for messages. */
+  get messagePlaces(): number {
+    return this.#messages.size;
   }
 
   /** True while requests wait for a place. */
   get isFull(): boolean {
-    return this.#first.size + this.#others.size > 0;
+    return !this.#resolutionLines.isEmpty || !this.#messageLines.isEmpty;
   }
 
-  /** Undefined when no place became free in time. */
-  async enter(
-    key: ConversationKey,
-    { isFirst, waitMs }: EnterOptions,
-  ): Promise<Admitted | undefined> {
-    const lines = isFirst ? this.#first : this.#others;
-    const overtakes = isFirst ? this.#first.size > 0 : this.isFull;
-    const admitted =
-      overtakes && !this.#taken.has(conversationKey(key)) ? undefined : this.#take(key);
-    return admitted ?? (await this.#wait(lines, key, waitMs));
+  async enter(key: ConversationKey, options: EnterOptions): Promise<Admitted | NotAdmitted> {
+    const { kind } = options;
+    const overtakes =
+      !this.#resolutionLines.isEmpty ||
+      (kind !== 'resolution' && this.#messageLines.lengthOf(key.tenant) > 0);
+    if (!overtakes || this.#taken.has(conversationKey(key))) {
+      const admitted = this.#take(key, kind);
+      if (admitted !== undefined) return admitted;
+    }
+    const ahead = this.#messageLines.lengthOf(key.tenant);
+    if (kind !== 'resolution' && this.#isTooLate(key, ahead, busyMsOf(options)))
+      return this.#notAdmitted(key, options);
+    return await this.#wait(key, options);
   }
 
-  async #wait(lines: Lines, key: ConversationKey, waitMs: number): Promise<Admitted | undefined> {
+  /** Whether a message behind so many of its tenant gets no place in this time. */
+  #isTooLate({ tenant }: ConversationKey, ahead: number, milliseconds: number): boolean {
+    return this.#isAlive() && (this.#backlog.waitMs(tenant, ahead) ?? 0) > milliseconds;
+  }
+
+  #isAlive(): boolean {
+    return this.#now() - this.#answeredAt < ALIVE_MS;
+  }
+
+  #notAdmitted({ tenant }: ConversationKey, options: EnterOptions): NotAdmitted {
+    if (options.kind === 'resolution' || !this.#isAlive()) return { entered: false };
+    const lineMs = this.#backlog.waitMs(tenant, this.#messageLines.lengthOf(tenant)) ?? 0;
+    const leftMs = Math.min(lineMs, busyMsOf(options));
+    return { entered: false, retryAfterMs: this.#backlog.refuse(tenant, leftMs, this.#now()) };
+  }
+
+  async #wait(key: ConversationKey, options: EnterOptions): Promise<Admitted | NotAdmitted> {
+    const { kind, waitMs } = options;
+    const lines = kind === 'resolution' ? this.#resolutionLines : this.#messageLines;
+    const giveUpAt = this.#now() + busyMsOf(options);
     return await new Promise((resolve) => {
       const waiting: Waiting = {
+        tenant: key.tenant,
         key,
+        kind,
         enter: (admitted) => {
           clearTimeout(timer);
           resolve(admitted);
         },
       };
-      const timer = setTimeout(() => {
-        remove(lines, waiting);
-        resolve(undefined);
-      }, waitMs);
-      const line = lines.get(key.tenant);
-      if (line === undefined) lines.set(key.tenant, [waiting]);
-      else line.push(waiting);
+      // The rate may have become known, or lower, since the message came.
+      const look = (): void => {
+        const leftMs = giveUpAt - this.#now();
+        if (leftMs > 0 && this.#isAlive() && !this.#isTooLate(key, lines.ahead(waiting), leftMs)) {
+          timer = setTimeout(look, Math.min(leftMs, waitMs));
+          return;
+        }
+        lines.remove(waiting);
+        resolve(this.#notAdmitted(key, options));
+      };
+      let timer = setTimeout(look, Math.min(waitMs, busyMsOf(options)));
+      lines.add(waiting);
     });
   }
 
-  #take(key: ConversationKey): Admitted | undefined {
+  #take(key: ConversationKey, kind: RequestKind): Admitted | undefined {
     const name = conversationKey(key);
     let place = this.#taken.get(name);
     if (place === undefined) {
-      if (this.#taken.size >= this.#places) return undefined;
-      place = { name, holders: 0 };
+      const { tenant } = key;
+      const isMessage = kind !== 'resolution';
+      if (this.#arePlacesTaken() || (isMessage && !this.#hasMessagePlace(tenant))) return undefined;
+      place = { name, tenant, isMessage, holders: 0 };
       this.#taken.set(name, place);
+      if (isMessage) this.#countMessage(place);
     }
     place.holders += 1;
-    return this.#admitted(place);
+    return this.#admitted(place, kind);
   }
 
-  #admitted(place: Place): Admitted {
-    const enteredAt = this.#now();
+  #arePlacesTaken(): boolean {
+    return this.#taken.size >= this.#places.size;
+  }
+
+  #areMessagePlacesTaken(): boolean {
+    return this.#messagesTaken >= this.#messages.size;
+  }
+
+  #hasMessagePlace(tenant: string): boolean {
+    const isFirst = !this.#messagesOf.has(tenant);
+    return this.#messagesTaken < this.#messages.size * (isFirst ? 2 : 1);
+  }
+
+  #countMessage(place: Place): void {
+    this.#change(place.tenant, 1);
+    const timer = setTimeout(() => {
+      this.#uncount(place);
+      this.#admitWaiting();
+    }, MUTE_MS);
+    timer.unref();
+    place.timer = timer;
+  }
+
+  #uncount(place: Place): void {
+    clearTimeout(place.timer);
+    if (place.isMessage) this.#change(place.tenant, -1);
+    place.isMessage = false;
+  }
+
+  #change(tenant: string, change: 1 | -1): void {
+    this.#messagesTaken += change;
+    const count = (this.#messagesOf.get(tenant) ?? 0) + change;
+    if (count === 0) this.#messagesOf.delete(tenant);
+    else this.#messagesOf.set(tenant, count);
+  }
+
+  #admitted(place: Place, kind: RequestKind): Admitted {
+    const enteredAtMs = this.#now();
     let isOver = false;
     return {
+      entered: true,
       leave: ({ answered }) => {
         if (isOver) return;
         isOver = true;
-        this.#learn(enteredAt, answered);
+        this.#learn(place, { enteredAtMs, answered, kind });
         place.holders -= 1;
-        if (place.holders === 0) this.#taken.delete(place.name);
+        if (place.holders === 0) this.#free(place);
         this.#admitWaiting();
       },
     };
   }
 
-  /** Answers to requests of before the last change say nothing of it: all of them were slow together. */
-  #learn(enteredAt: number, answered: boolean): void {
-    const now = this.#now();
-    const tookMs = now - enteredAt;
-    if (answered) this.#answeredAt = now;
-    const isSlow = tookMs > SLOW_MS && now - this.#answeredAt < ALIVE_MS;
-    if (isSlow && enteredAt >= this.#changedAt) {
-      this.#places = Math.max(MIN_PLACES, Math.floor(this.#places * BACK_OFF));
-      this.#changedAt = now;
-    } else if (answered && tookMs < QUICK_MS && this.isFull)
-      this.#places = Math.min(MAX_PLACES, this.#places + 1);
+  #learn(
+    { tenant }: Place,
+    { enteredAtMs, answered, kind }: { enteredAtMs: number; answered: boolean; kind: RequestKind },
+  ): void {
+    const nowMs = this.#now();
+    if (answered) this.#answeredAt = nowMs;
+    if (answered && kind !== 'resolution')
+      this.#backlog.answered(tenant, this.#messageLines.lengthOf(tenant) > 0, nowMs);
+    const ended = { enteredAtMs, nowMs, answered, isAlive: this.#isAlive() };
+    this.#places.learn({ ...ended, isReached: this.isFull && this.#arePlacesTaken() });
+    // Another message may have to wait until its conversation is replayed, which says nothing of the load.
+    const isReached = !this.#messageLines.isEmpty && this.#areMessagePlacesTaken();
+    if (kind === 'beginning') this.#messages.learn({ ...ended, isReached });
+    else if (kind === 'message') this.#messages.learn({ ...ended, isAlive: false, isReached });
+  }
+
+  #free(place: Place): void {
+    this.#taken.delete(place.name);
+    this.#uncount(place);
   }
 
   #admitWaiting(): void {
-    for (const lines of [this.#first, this.#others])
-      for (let waiting = headOf(lines); waiting !== undefined; waiting = headOf(lines)) {
-        const admitted = this.#take(waiting.key);
+    for (const lines of [this.#resolutionLines, this.#messageLines])
+      for (let waiting = lines.head(); waiting !== undefined; waiting = lines.head()) {
+        const admitted = this.#take(waiting.key, waiting.kind);
         if (admitted === undefined) return;
-        remove(lines, waiting);
+        lines.remove(waiting);
         waiting.enter(admitted);
       }
   }
 }
 
-function headOf(lines: Lines): Waiting | undefined {
-  const [line] = lines.values();
-  return line?.[0];
-}
-
-/** The tenant of a request that leaves goes to the end of the turns. */
-function remove(lines: Lines, waiting: Waiting): void {
-  const { tenant } = waiting.key;
-  const line = lines.get(tenant);
-  if (line === undefined) return;
-  const index = line.indexOf(waiting);
-  if (index >= 0) line.splice(index, 1);
-  lines.delete(tenant);
-  if (line.length > 0) lines.set(tenant, line);
+function busyMsOf({ waitMs, busyMs = waitMs }: EnterOptions): number {
+  return busyMs;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { ConversationError } from '../api/errors.js';
-import { Admission } from '../pacing/admission.js';
+import { Admission, type RequestKind } from '../pacing/admission.js';
 import { Pace } from '../pacing/pace.js';
 import { GRPC, grpcCodeOf, isTransient, isUnconfirmed, refusalOf } from './errors.js';
 
@@ -14,7 +14,10 @@ const LAST_PAUSE_MS = 250;
 const ADMISSION_WAIT_MS = 2_500;
 export const BUSY_TEXT =
   'The workers have more requests than they can answer at the moment. More workers answer sooner';
-/** Not confirmed: the call may or may not have taken effect; a repeat with the same ids is safe. */
+/**
+ * Not confirmed: the call may or may not have taken effect; a repeat with the same ids is safe. With a cause of the code
+ * `workers_busy` it was not made.
+ */
 export type Attempted<Value> =
   | { readonly confirmed: true; readonly value: Value }
   | { readonly confirmed: false; readonly cause: unknown };
@@ -24,8 +27,10 @@ export interface ConfirmOptions {
   readonly key?: ConversationKey;
   /** For the call and for its wait for a place. @defaultValue a time that fits how long answers take now */
   readonly budgetMs?: number;
-  /** A resolution: goes before other requests that wait for a place. @defaultValue false */
-  readonly isFirst?: boolean;
+  /** @defaultValue message */
+  readonly kind?: RequestKind;
+  /** Longest wait for a place while others are answered. @defaultValue as short as where nothing is answered */
+  readonly busyMs?: number | undefined;
 }
 
 export interface ConfirmingParts {
@@ -65,16 +70,19 @@ export class Confirming {
     call: () => Promise<Value>,
     options: ConfirmOptions = {},
   ): Promise<Attempted<Value>> {
-    const { key, budgetMs, isFirst = false } = options;
+    const { key, budgetMs, busyMs, kind = 'message' } = options;
     const patience = this.#parts.patience();
     const endsAt = budgetMs === undefined ? undefined : Date.now() + budgetMs;
     const deadline = (): number =>
       endsAt ?? Date.now() + this.#pace.budgetMs(Date.now()) * patience;
     if (key === undefined) return await this.#tryUntil(deadline(), call);
     const waitMs = budgetMs ?? ADMISSION_WAIT_MS * patience;
-    const admitted = await this.#admission.enter(key, { isFirst, waitMs });
-    if (admitted === undefined)
-      return { confirmed: false, cause: new ConversationError('workers_busy', BUSY_TEXT) };
+    const admitted = await this.#admission.enter(key, { kind, waitMs, busyMs });
+    if (!admitted.entered) {
+      const { retryAfterMs } = admitted;
+      const cause = new ConversationError('workers_busy', BUSY_TEXT, { retryAfterMs });
+      return { confirmed: false, cause };
+    }
     let answered = false;
     try {
       const tried = await this.#tryUntil(deadline(), call, key);

@@ -34,6 +34,8 @@ import {
 import { addConversationStreamRoute } from './conversations-stream.js';
 
 export const CONVERSATIONS_A_PAGE = 50;
+/** A caller of the API is refused soon where messages have to wait; it repeats the request itself. */
+const BUSY_TIMEOUT_MS = 2_500;
 
 export function addConversationRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   // Before the routes of one conversation, which match its path as well.
@@ -171,6 +173,7 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
       reopen: body.reopen,
       attachments: body.attachments,
       output: body.output,
+      busyTimeout: BUSY_TIMEOUT_MS,
     }),
   );
   response.setHeader('Location', addressOf(request, conversation.id));
@@ -205,6 +208,7 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
     reopen: body.reopen,
     attachments: body.attachments,
     output: body.output,
+    busyTimeout: BUSY_TIMEOUT_MS,
   };
   const unknown = `No conversation "${conversation.id}". Create one with POST /v1/conversations`;
   if (body.agent !== undefined && !(await conversation.exists()))

@@ -100,12 +100,15 @@ it('a request beyond those that the workers can take is not sent, and says why',
     return new Promise(() => undefined);
   };
   for (let nth = 0; nth < 100; nth += 1)
-    void gateway.confirm(unanswered, { key: { ...KEY, conversationId: `c-${nth}` } });
+    void gateway.confirm(unanswered, {
+      key: { ...KEY, conversationId: `c-${nth}` },
+      kind: 'resolution',
+    });
   await vi.advanceTimersByTimeAsync(2_499);
   expect(sent).toBe(64);
   const busy = await gateway.whyUnanswered(KEY);
   expect(busy.reason).toBe('workers_busy');
-  const last = gateway.confirm(unanswered, { key: KEY, budgetMs: 1 });
+  const last = gateway.confirm(unanswered, { key: KEY, budgetMs: 1, kind: 'resolution' });
   await vi.advanceTimersByTimeAsync(1);
   expect(await last).toMatchObject({ confirmed: false, cause: { code: 'workers_busy' } });
   expect(sent).toBe(64);
