@@ -51,6 +51,7 @@ import './quiet.js';
 import '../typescript-hooks.mjs';
 import { PATIENCE, patientClient, patientOptions } from '../patience.js';
 import { until } from '../until.js';
+import '../workflow-threads.js';
 
 export interface EngineOptions<Services> {
   readonly agents: readonly Agent<Services>[];
