@@ -49,7 +49,8 @@ if (built && !interrupted) {
 } else {
   summary = { passed: 0, failed: 1, skipped: 0, notes: ['the build failed; no test was run'] };
 }
-rmSync(folder, { recursive: true, force: true });
+// A process that the tests have ended may still write into the cache.
+rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 
 if (interrupted) {
   summary.notes.push(`interrupted by ${interrupted}`);
@@ -130,9 +131,13 @@ function run(command, commandArgs) {
   });
 }
 
-/** Adds the local binaries to PATH, for a direct start with `node scripts/test.mjs`. */
+/**
+ * Adds the local binaries to PATH, for a direct start with `node scripts/test.mjs`, and a cache of compiled modules:
+ * the tests start the same modules in a thousand processes.
+ */
 function withBinaries() {
   return {
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
     ...process.env,
     PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
   };
