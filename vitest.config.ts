@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
+import { SlowFirst } from './test/support/slow-first.js';
 
 /**
  * Projects of one group run in parallel; groups run one after the other. The model keeps one core busy, and the attack
@@ -64,6 +65,7 @@ function forked(
 export default defineConfig({
   test: {
     tags: PROMISE_TAGS,
+    sequence: { sequencer: SlowFirst },
     projects: [
       pure('unit'),
       pure('activities'),
