@@ -14,8 +14,8 @@
  *     as soon as new conversations, which need no replay, are answered late. A tenant that has none of it does not wait
  *     behind one that begins thousands: it gets its first place from as many more. A message that waits long for its
  *     answer leaves that part: a few conversations that do not answer hold up no others.
- * A6  While requests are answered, a message may wait longer, and one that would get no place in time is refused at once,
- *     with the time at which to come back.
+ * A6  While requests are answered, a message may wait longer, and one that would get no place in time is refused at
+ *     once, with the time at which to return.
  */
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { Backlog } from './backlog.js';
@@ -41,14 +41,20 @@ export interface Admitted {
 /** No place became free in time. */
 export interface NotAdmitted {
   readonly entered: false;
-  /** Milliseconds after which to come back. Absent: nothing is answered, perhaps for want of a worker. */
+  /**
+   * Milliseconds after which to return. Absent: nothing is answered, perhaps for want of a worker, or its caller does
+   * not repeat it.
+   */
   readonly retryAfterMs?: number;
 }
 
 export interface EnterOptions {
   readonly kind: RequestKind;
   readonly waitMs: number;
-  /** The wait while others are answered. Absent: `waitMs`. */
+  /**
+   * Present for a message that its caller repeats: the wait while others are answered, after which it is refused with a
+   * time to return.
+   */
   readonly busyMs?: number | undefined;
 }
 
@@ -127,9 +133,10 @@ export class Admission {
   }
 
   #notAdmitted({ tenant }: ConversationKey, options: EnterOptions): NotAdmitted {
-    if (options.kind === 'resolution' || !this.#isAlive()) return { entered: false };
+    const { busyMs } = options;
+    if (busyMs === undefined || !this.#isAlive()) return { entered: false };
     const lineMs = this.#backlog.waitMs(tenant, this.#messageLines.lengthOf(tenant)) ?? 0;
-    const leftMs = Math.min(lineMs, busyMsOf(options));
+    const leftMs = Math.min(lineMs, busyMs);
     return { entered: false, retryAfterMs: this.#backlog.refuse(tenant, leftMs, this.#now()) };
   }
 
@@ -191,7 +198,7 @@ export class Admission {
   }
 
   #countMessage(place: Place): void {
-    this.#change(place.tenant, 1);
+    this.#addMessages(place.tenant, 1);
     const timer = setTimeout(() => {
       this.#uncount(place);
       this.#admitWaiting();
@@ -202,11 +209,11 @@ export class Admission {
 
   #uncount(place: Place): void {
     clearTimeout(place.timer);
-    if (place.isMessage) this.#change(place.tenant, -1);
+    if (place.isMessage) this.#addMessages(place.tenant, -1);
     place.isMessage = false;
   }
 
-  #change(tenant: string, change: 1 | -1): void {
+  #addMessages(tenant: string, change: 1 | -1): void {
     this.#messagesTaken += change;
     const count = (this.#messagesOf.get(tenant) ?? 0) + change;
     if (count === 0) this.#messagesOf.delete(tenant);

@@ -1,5 +1,5 @@
 /**
- * Estimates how long a message would wait, and gives each refused one a time of its own to come back, after those of its
+ * Estimates how long a message would wait, and gives each refused one a time of its own to return, after those of its
  * tenant that were refused before it: they return about as fast as they are taken, and not all at once.
  */
 import { LRUCache } from 'lru-cache';
@@ -25,7 +25,7 @@ interface Pace {
 
 export class Backlog {
   readonly #paces = new LRUCache<string, Pace>({ max: TENANTS });
-  /** By tenant, the time at which the last of its refused messages comes back. */
+  /** By tenant, the time at which the last of its refused messages returns. */
   readonly #lastReturnsMs = new LRUCache<string, number>({ max: TENANTS });
 
   /** @param waits Whether more messages of the tenant wait: otherwise the time until the next answer says nothing. */
@@ -50,7 +50,7 @@ export class Backlog {
   }
 
   /**
-   * Milliseconds after which a message that is refused now should come back.
+   * Milliseconds after which a message that is refused now should return.
    * @param lineMs Until those that wait have their places.
    */
   refuse(tenant: string, lineMs: number, nowMs: number): number {

@@ -8,10 +8,12 @@ import {
 import { promise } from '../../../support/promise.js';
 
 const RESOLUTION = { kind: 'resolution', waitMs: 2_500 } as const;
-const MESSAGE = { kind: 'message', waitMs: 2_500 } as const;
+const MESSAGE = { kind: 'message', waitMs: 2_500, busyMs: 2_500 } as const;
+/** Its sender does not repeat it. */
+const EVENT = { kind: 'message', waitMs: 2_500 } as const;
 /** For less time than a conversation that does not answer holds up others. */
-const SHORT = { kind: 'beginning', waitMs: 500 } as const;
-const BEGINNING = { kind: 'beginning', waitMs: 2_500 } as const;
+const SHORT = { kind: 'beginning', waitMs: 500, busyMs: 500 } as const;
+const BEGINNING = { kind: 'beginning', waitMs: 2_500, busyMs: 2_500 } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -325,7 +327,7 @@ describe('messages', () => {
         taken.shift()?.leave({ answered: true });
       }
     };
-    return { send, answer, refused };
+    return { admission, send, answer, refused };
   }
 
   it('are refused at once where a place would come too late, each with a later time to return', {
@@ -341,6 +343,18 @@ describe('messages', () => {
     expect(times[0]).toBeGreaterThanOrEqual(2_500);
     expect(times.at(-1)).toBeGreaterThanOrEqual(100 * 75);
     expect(times).toEqual([...times].sort((one, other) => one - other));
+  });
+
+  it('of senders that do not repeat them take no time to return from others', async () => {
+    const { admission, send, answer, refused } = loudTenant();
+    await send(200);
+    await answer(12);
+    for (let nth = 0; nth < 100; nth += 1)
+      expect(await admission.enter(keyOf(`event-${nth}`, 'loud'), EVENT)).toEqual({
+        entered: false,
+      });
+    await send(1);
+    expect(refused[0]).toBeLessThan(3_000);
   });
 
   it('are taken after hours without any, however slow the last ones were', async () => {
