@@ -695,4 +695,11 @@ export const BREAKS = [
     to: 'return true;',
     test: 'test/unit/client/pacing/tenants.test.ts',
   },
+  {
+    promise: 'G400',
+    file: 'src/client/calls/resolve.ts',
+    line: '}, DURABLE_MS * parts.gateway.patience());',
+    to: '}, 60_000);',
+    test: 'test/unit/client/calls/durable.test.ts',
+  },
 ];

@@ -3,6 +3,8 @@
  *
  * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it arrived.
  * I2 The workflow judges; this file refuses only answers that cannot be sent.
+ * I3 An answer is durable within three seconds: where no verdict came until then, it is left as a signal, and the verdict
+ * is still waited for. The workflow judges it once, by its request id.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -39,6 +41,9 @@ export interface ResolveParts {
   readonly known: ReadYourWrites;
   readonly stamp: (actor: ResolveOptions['actor']) => StampedActor;
 }
+
+/** Milliseconds until an answer without a verdict is left as a signal, which takes some more. */
+const DURABLE_MS = 2_800;
 
 interface Attempt {
   readonly ref: CallRef;
@@ -105,8 +110,36 @@ export async function resolveCall(
       ? { ...outcome, final: (given) => finalVerdict(parts, attempt, { ...given, accepted }) }
       : outcome;
   };
-  const verdict = await ask(parts, attempt);
-  return verdict === undefined ? await leaveAsSignal(parts, attempt, answered) : answered(verdict);
+  const verdict = await askOrLeave(parts, attempt);
+  if (verdict !== undefined) return answered(verdict);
+  const { reason, text } = await parts.gateway.whyUnanswered(ref);
+  return {
+    ...outcomeOf({ verdict: 'queued', requestId, reason }, requestId),
+    warning: text,
+    final: async (given) => await finalVerdict(parts, attempt, given ?? {}),
+  };
+}
+
+/** The verdict, or undefined once the answer is left as a signal that no worker has judged in time. */
+async function askOrLeave(parts: ResolveParts, attempt: Attempt): Promise<Verdict | undefined> {
+  let left: Promise<Verdict | undefined> | undefined;
+  const timer = setTimeout(() => {
+    left = leave(parts, attempt);
+    left.catch(() => undefined);
+  }, DURABLE_MS * parts.gateway.patience());
+  try {
+    const verdict = await ask(parts, attempt);
+    // The request that was accepted under the id may be the signal.
+    if (verdict !== undefined)
+      return left === undefined ? verdict : withoutOwnDuplicate(verdict, undefined);
+  } finally {
+    clearTimeout(timer);
+  }
+  const isLeft = await left?.then(
+    () => true,
+    () => false,
+  );
+  return await (isLeft === true ? left : leave(parts, attempt));
 }
 
 /** The verdict, or undefined when no worker returned one within the budget. */
@@ -128,27 +161,17 @@ async function ask(
   }
 }
 
-async function leaveAsSignal(
-  parts: ResolveParts,
-  attempt: Attempt,
-  answered: (verdict: Verdict) => ResolveOutcome,
-): Promise<ResolveOutcome> {
-  const { gateway } = parts;
+/** Leaves the answer as a signal. The verdict where none is left, because the call or its conversation has ended. */
+async function leave(parts: ResolveParts, attempt: Attempt): Promise<Verdict | undefined> {
   const { ref, input } = attempt;
-  const { requestId } = input;
   const ended = await endedVerdict(parts.reader, ref, input);
-  if (ended !== undefined) return answered(ended);
+  if (ended !== undefined) return ended;
   try {
-    await gateway.signal(ref, 'resolveToolCall', input);
+    await parts.gateway.signal(ref, 'resolveToolCall', input);
+    return undefined;
   } catch (error) {
-    return answered(await verdictOf(parts, attempt, error));
+    return await verdictOf(parts, attempt, error);
   }
-  const { reason, text } = await gateway.whyUnanswered(ref);
-  return {
-    ...outcomeOf({ verdict: 'queued', requestId, reason }, requestId),
-    warning: text,
-    final: async (options) => await finalVerdict(parts, attempt, options ?? {}),
-  };
 }
 
 /**

@@ -16,9 +16,6 @@ import { type GivenAnswer, resolveAt } from '../routes/tool-calls.js';
 import { ResolveManySchema } from '../schemas/bodies.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 
-/** Without a worker each answer takes 3 s, and 100 of them must not take minutes. */
-const AT_ONCE = 16;
-
 interface Target extends ConversationKey {
   readonly toolCallId: string;
 }
@@ -58,9 +55,11 @@ export async function resolveMany(
     };
   });
   const results: ItemResult[] = [];
-  await inLanes(byCall(given), async (items) => {
+  // The client bounds how many are sent at once, and each is durable within three seconds.
+  const judged = byCall(given).map(async (items) => {
     for (const [index, item] of items) results[index] = await resultOf(deps, item);
   });
+  await Promise.all(judged);
   return results;
 }
 
@@ -82,17 +81,6 @@ function byCall(items: readonly Item[]): readonly (readonly (readonly [number, I
     calls.set(name, [...(calls.get(name) ?? []), [index, item]]);
   }
   return [...calls.values()];
-}
-
-async function inLanes<Work>(
-  work: readonly Work[],
-  run: (work: Work) => Promise<void>,
-): Promise<void> {
-  const left = work.values();
-  const lane = async (): Promise<void> => {
-    for (const one of left) await run(one);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
 async function resultOf(deps: AppDeps, { target, answer }: Item): Promise<ItemResult> {

@@ -98,7 +98,7 @@ describe('answers to many calls', () => {
     expect(inputs.map(({ requestId }) => requestId)).toEqual([...ids, ...ids]);
   });
 
-  it('are judged several at a time, but those of one call in their order', async () => {
+  it('are judged at the same time, but those of one call in their order', async () => {
     const { inputs, send, most } = await start();
     const same = [1, 2, 3].map((n) => item('c-ok', { requestId: `r-${n}` }));
     const others = Array.from({ length: 60 }, (_, n) => item('c-ok', { toolCallId: `x-${n}` }));
@@ -106,7 +106,7 @@ describe('answers to many calls', () => {
     expect(results.map(({ toolCallId }) => toolCallId).slice(0, 4)).toEqual([
       ...['call-1', 'call-1', 'call-1', 'x-0'],
     ]);
-    expect(most()).toBe(16);
+    expect(most()).toBe(others.length + 1);
     const ofOne = inputs.filter(({ toolCallId }) => toolCallId === 'call-1');
     expect(ofOne.map(({ requestId }) => requestId)).toEqual(['r-1', 'r-2', 'r-3']);
   });
