@@ -3,6 +3,7 @@
  * Runs in the worker.
  */
 import type { Schema } from '../../define/schemas/schema.js';
+import { validate } from '../../define/schemas/validate.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -11,7 +12,6 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { type Json, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 import type { CheckAnswerResult } from '../../protocol/workflow/activities.js';
 import { toJson } from '../shared/normalise.js';
-import { validate } from '../shared/validate.js';
 import { offerOf } from './check.js';
 import { definitionOf } from './digest.js';
 

@@ -1,5 +1,6 @@
 /** Checks an approver's edit in the same way as the model's own arguments. Runs in the worker. */
 
+import { validate } from '../../define/schemas/validate.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_ANSWER_BYTES } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
@@ -8,7 +9,6 @@ import type { CheckEditResult } from '../../protocol/workflow/activities.js';
 import { argsDigest } from '../shared/arguments.js';
 import { toJson } from '../shared/normalise.js';
 import { decidePolicies, type PolicyQuestion } from '../shared/policy.js';
-import { validate } from '../shared/validate.js';
 import { definitionOf } from './digest.js';
 
 const PATH = '/resolution/input';

@@ -5,6 +5,7 @@
 import { addUsage } from '../../core/state/usage.js';
 import { type AnswerForm, answerFormOf } from '../../define/agent/output.js';
 import type { AnyAgent } from '../../define/define-agent.js';
+import { problemText, validate } from '../../define/schemas/validate.js';
 import { withoutAbsentNulls } from '../../json-schema/absent-nulls.js';
 import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
 import type { ModelContext } from '../../protocol/conversation/context.js';
@@ -21,7 +22,6 @@ import {
 } from '../../protocol/values/json.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
 import { toJson } from '../shared/normalise.js';
-import { problemText, validate } from '../shared/validate.js';
 import {
   type AskModel,
   askInContext,

@@ -5,6 +5,7 @@ import { questionProblem } from '../../core/input/question.js';
 import { audienceOf, checkAudience } from '../../define/checks/audience.js';
 import { DefinitionError, ProblemList } from '../../define/checks/problems.js';
 import type { Schema } from '../../define/schemas/schema.js';
+import { validate } from '../../define/schemas/validate.js';
 import { type AskSpec, askFormOf } from '../../define/tool/ask.js';
 import type { ToolContext, ToolSignal } from '../../define/tool/context.js';
 import { formPatternProblem } from '../../json-schema/judge/patterns.schema.js';
@@ -20,7 +21,6 @@ import type { AnswerRefused } from '../../protocol/workflow/activities.js';
 import { keptState } from '../results/stored-state.js';
 import { messageOf } from '../shared/message-of.js';
 import { toJson } from '../shared/normalise.js';
-import { validate } from '../shared/validate.js';
 import type { TimedEnd } from './timed.js';
 import type { ToolRun } from './tool-run.js';
 

@@ -4,6 +4,7 @@
  */
 
 import { isZodSchema } from '../../define/schemas/schema.js';
+import { problemText, validate } from '../../define/schemas/validate.js';
 import { isToolError } from '../../define/tool/context.js';
 import { isToolFiles } from '../../define/tool/files.js';
 import { isToolRetry, ToolRetry } from '../../define/tool/retry.js';
@@ -25,7 +26,6 @@ import { withWholeState } from '../results/stored-state.js';
 import { messageOf } from '../shared/message-of.js';
 import { toJson } from '../shared/normalise.js';
 import { logException } from '../shared/tool-logger.js';
-import { problemText, validate } from '../shared/validate.js';
 import { Asking } from './asking.js';
 import { timed } from './timed.js';
 import type { ToolRun } from './tool-run.js';

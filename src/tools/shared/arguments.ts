@@ -1,12 +1,12 @@
 /** Arguments of a call: the model's text, and its value by the tool's input schema. Runs in the worker. */
 import { createHash } from 'node:crypto';
+import { problemText, validate } from '../../define/schemas/validate.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { withoutAbsentNulls } from '../../json-schema/absent-nulls.js';
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { MAX_TOOL_INPUT_BYTES } from '../../protocol/limits/service-limits.js';
 import { canonicalJson, isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { toJson } from './normalise.js';
-import { problemText, validate } from './validate.js';
 
 export type Outcome<Value> =
   | { readonly ok: true; readonly value: Value }

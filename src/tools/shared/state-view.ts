@@ -5,6 +5,7 @@
 import { withChanges } from '../../core/plugins/changes.js';
 import { isStateChange } from '../../core/plugins/form.js';
 import type { AnyPlugin } from '../../define/plugin/types.js';
+import { problemText, validateNow } from '../../define/schemas/validate.js';
 import type { PluginRef, StateAccess } from '../../define/tool/state-access.js';
 import type { PluginStates, StateChange, StatePatch } from '../../protocol/calls/plugin-state.js';
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../protocol/limits/limits.js';
 import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { toJson } from './normalise.js';
-import { problemText, validateNow } from './validate.js';
 
 interface Own {
   /** The state as JSON; undefined before the first change. */

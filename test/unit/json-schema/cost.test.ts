@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { answerProblems } from '../../../src/core/input/answer.js';
 import { questionProblem } from '../../../src/core/input/question.js';
 import { initColloquy } from '../../../src/define/init.js';
+import { validate } from '../../../src/define/schemas/validate.js';
 import { expandedSize } from '../../../src/json-schema/judge/cost.js';
 import { schemaProblems, TOO_MUCH_WORK } from '../../../src/json-schema/judge/judge.js';
 import { jsonSchemaProblems } from '../../../src/json-schema/relaxed.js';
 import { MAX_SCHEMA_OBJECTS } from '../../../src/protocol/limits/limits.js';
 import type { Json, JsonSchema } from '../../../src/protocol/values/json.js';
-import { validate } from '../../../src/tools/shared/validate.js';
 import { promise } from '../../support/promise.js';
 
 /** Each of the definitions refers to the next twice: 2^levels in all. */

@@ -1,10 +1,10 @@
 /** The built-in tool by which a model reads on in a result that was too large to be shown whole. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { validate } from '../../../src/define/schemas/validate.js';
 import type { ToolContext } from '../../../src/define/tool/context.js';
 import { readResults } from '../../../src/index.js';
 import { toWireName } from '../../../src/protocol/values/tool-names.js';
-import { validate } from '../../../src/tools/shared/validate.js';
 import { promise } from '../../support/promise.js';
 
 interface Page {

@@ -15,11 +15,11 @@ import {
   MCP_PROGRESS_MS,
 } from '../../../define/mcp/limits.js';
 import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import { problemText, validateJson } from '../../../define/schemas/validate.js';
 import { relaxedSchema } from '../../../json-schema/relaxed.js';
 import type { JsonSchema } from '../../../protocol/values/json.js';
 import { isRecord, type Json } from '../../../protocol/values/json.js';
 import { Redactor } from '../../shared/redact.js';
-import { problemText, validateJson } from '../../shared/validate.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';
 import type { ElicitAnswer } from './questions.js';

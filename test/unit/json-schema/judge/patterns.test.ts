@@ -1,6 +1,7 @@
 /** Patterns and formats of strangers: judged in time linear in the text, or refused by the name of their field. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { validate } from '../../../../src/define/schemas/validate.js';
 import { FORMATS } from '../../../../src/json-schema/judge/formats.schema.js';
 import {
   LINEAR_TEXTS,
@@ -9,7 +10,6 @@ import {
   withoutSlowPatterns,
 } from '../../../../src/json-schema/judge/patterns.schema.js';
 import type { JsonSchema } from '../../../../src/protocol/values/json.js';
-import { validate } from '../../../../src/tools/shared/validate.js';
 import { promise } from '../../../support/promise.js';
 
 /** Far above the time on a loaded machine, far below that of a backtracking engine. */

@@ -1,9 +1,9 @@
-/** Validates a value by a schema of zod or JSON Schema; problems name JSON Pointer paths. Runs in the worker. */
+/** Validates a value by a schema of zod or JSON Schema; problems name JSON Pointer paths. Runs anywhere. */
 import { z } from 'zod';
-import { isZodSchema, type RawSchema, type Schema } from '../../define/schemas/schema.js';
 import { schemaProblems } from '../../json-schema/judge/judge.js';
 import { LINEAR_TEXTS } from '../../json-schema/judge/patterns.schema.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { isZodSchema, type RawSchema, type Schema } from './schema.js';
 
 export type Validated =
   | { readonly ok: true; readonly value: unknown }
