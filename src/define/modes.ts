@@ -1,12 +1,13 @@
 /** `modes`: named sets of tools and instructions, one of which counts at a time. */
-import { isRecord, type Json } from '../protocol/values/json.js';
+import { isRecord } from '../protocol/values/json.js';
 import { toolNameProblem } from '../protocol/values/tool-names.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { definePlugin } from './define-plugin.js';
 import { defineTool } from './define-tool.js';
+import { type BootstrapTool, bootstrapProblem, runBootstrap } from './plugin/bootstrap.js';
 import type { Plugin, PrepareContext } from './plugin/types.js';
 import { jsonSchema } from './schemas/schema.js';
-import { isToolError, type ToolContext, toolError, type UntypedServices } from './tool/context.js';
+import { type ToolContext, toolError, type UntypedServices } from './tool/context.js';
 import type { PluginRef } from './tool/state-access.js';
 import type { Tool } from './tool/types.js';
 
@@ -19,15 +20,21 @@ export interface ModeSpec<Services> {
   readonly tools?: readonly Tool<Services>[];
   /**
    * Tools that run, in this order, when a call enters the mode; their results are part of that call's result. The first
-   * failure ends the call, and the mode before stays. Server tools without a gate.
+   * failure ends the call, and the mode before stays. Input and result are checked by the tool's schemas, and
+   * `ctx.idempotencyKey` is the call's, followed by the names of mode and tool. Server tools without a gate that may run
+   * again, each of them once; they cannot ask. Policies of the agent, and `calls` of plugins, see the call that enters
+   * the mode, not these tools.
    */
-  readonly bootstrap?: readonly { readonly tool: Tool<Services>; readonly input?: Json }[];
+  readonly bootstrap?: readonly BootstrapTool<Services>[];
 }
 
 export interface ModesSpec<Services> {
   /** Names the state in the log, and begins the name of the tool. @defaultValue 'mode' */
   readonly id?: string;
-  /** The mode of a new conversation. Its bootstrap tools do not run. */
+  /**
+   * The mode of a new conversation. No call enters it at the begin, so its bootstrap tools do not run then: there is
+   * nothing whose result could have theirs. They run when a call changes back to this mode.
+   */
   readonly initial: string;
   readonly modes: Readonly<Record<string, ModeSpec<Services>>>;
   /** Whether the model may change the mode, by the tool `mode.change`. @defaultValue true */
@@ -107,11 +114,19 @@ function changeTool<Services>(
       additionalProperties: false,
     }),
     effects: 'idempotent',
+    ...(readsUntrusted(all) ? { provenance: 'untrusted' } : {}),
     run: async (input, ctx) => {
       const { mode } = input as { readonly mode: string };
       return { mode, bootstrap: await enter(ctx, mode) };
     },
   });
+}
+
+/** The results of bootstrap tools are part of the call's. */
+function readsUntrusted<Services>(all: All<Services>): boolean {
+  return Object.values(all).some(({ bootstrap = [] }) =>
+    bootstrap.some(({ tool }) => tool.provenance === 'untrusted'),
+  );
 }
 
 async function bootstrapped<Services>(
@@ -122,18 +137,7 @@ async function bootstrapped<Services>(
   const entered = Object.hasOwn(all, mode) ? all[mode] : undefined;
   if (entered === undefined)
     throw toolError(`there is no mode "${mode}"; known are ${Object.keys(all).join(', ')}`);
-  const results: Record<string, unknown> = {};
-  for (const { tool, input = {} } of entered.bootstrap ?? []) {
-    try {
-      const result = await tool.run?.(input, ctx);
-      if (isToolError(result)) throw result;
-      results[tool.name] = result;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw toolError(`mode "${mode}" was not entered: ${tool.name} failed: ${reason}`);
-    }
-  }
-  return results;
+  return await runBootstrap(mode, entered.bootstrap ?? [], ctx);
 }
 
 /** A mode that is no longer defined counts as the initial one. */
@@ -176,6 +180,7 @@ function checkMode(field: string, mode: unknown, problems: ProblemList): void {
       problems.add(`${field}.${text}`, 'must be a non-empty text');
   for (const [index, tool] of listIn(mode['tools'], `${field}.tools`, problems).entries())
     if (!isTool(tool)) problems.add(`${field}.tools[${index}]`, 'must come from defineTool');
+  const names = new Set<string>();
   for (const [index, entry] of listIn(
     mode['bootstrap'],
     `${field}.bootstrap`,
@@ -183,9 +188,14 @@ function checkMode(field: string, mode: unknown, problems: ProblemList): void {
   ).entries()) {
     const tool = isRecord(entry) ? entry['tool'] : undefined;
     const place = `${field}.bootstrap[${index}]`;
-    if (!isTool(tool)) problems.add(place, 'must be {tool, input}, with a tool from defineTool');
-    else if (tool.run === undefined || tool.approval.needed || tool.policy !== undefined)
-      problems.add(place, `"${tool.name}" must be a server tool without a gate`);
+    if (!isTool(tool)) {
+      problems.add(place, 'must be {tool, input}, with a tool from defineTool');
+      continue;
+    }
+    problems.addIf(place, bootstrapProblem(tool));
+    if (names.has(tool.name))
+      problems.add(place, `"${tool.name}" must be listed once: results are by name`);
+    names.add(tool.name);
   }
 }
 

@@ -1,13 +1,31 @@
 /** Modes: one set of tools and instructions at a time, changed by the model or by the code of a tool. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent, defineTool, modes, toolError } from '../../../../src/index.js';
-import { calls, says, scriptedBy, testConversation } from '../../../../src/testing/index.js';
+import {
+  defineAgent,
+  defineTool,
+  type Json,
+  jsonSchema,
+  type ModeSpec,
+  modes,
+  type Tool,
+  type ToolContext,
+  toolError,
+  withFiles,
+} from '../../../../src/index.js';
+import {
+  calls,
+  says,
+  script,
+  scriptedBy,
+  testConversation,
+} from '../../../../src/testing/index.js';
 import { promise } from '../../../support/promise.js';
 
 const tool = (name: string, run: () => unknown = () => `${name} ran`, more: object = {}) =>
   defineTool({ name, description: 'Does it.', input: z.object({}), run, ...more });
 
+const SIZED = { type: 'object', properties: { size: { type: 'number' } } } as const;
 const order: string[] = [];
 const working = modes({
   initial: 'ask',
@@ -140,9 +158,129 @@ describe('a mode', () => {
     expect(of({ modes: { ask: { ...ask, tools: [1] } } })).toThrow(
       'modes.ask.tools[0]: must come from',
     );
-    const gated = tool('a.b', () => 1, { approval: 'required' });
-    expect(of({ modes: { ask: { ...ask, bootstrap: [{ tool: gated }] } } })).toThrow(
-      'without a gate',
+    const rule = (name: string, more: object) => {
+      const bootstrap = [{ tool: tool(name, () => 1, more) }];
+      return of({ modes: { ask: { ...ask, bootstrap } } });
+    };
+    const place = 'modes.ask.bootstrap[0]: "a.b" must';
+    expect(rule('a.b', { approval: 'required' })).toThrow(`${place} be a tool without a gate`);
+    expect(rule('a.b', { approval: () => 'auto' })).toThrow(`${place} be a tool without a gate`);
+    expect(rule('a.b', { effects: 'once' })).toThrow(`${place} not have effects 'once'`);
+    expect(rule('a.b', { mode: 'detach' })).toThrow(`${place} not be detached`);
+    expect(rule('a.b', { taskQueue: 'gpu' })).toThrow(`${place} not have a task queue`);
+    expect(rule('a.b', { executor: 'human', run: undefined })).toThrow(
+      `${place} be a server tool with \`run\`, got executor 'human'`,
     );
+    const twice = [{ tool: tool('a.b') }, { tool: tool('a.b') }];
+    expect(of({ modes: { ask: { ...ask, bootstrap: twice } } })).toThrow(
+      'modes.ask.bootstrap[1]: "a.b" must be listed once',
+    );
+  });
+});
+
+describe('a bootstrap tool', () => {
+  const keys: string[] = [];
+  const given: unknown[] = [];
+  const noted = (name: string) =>
+    defineTool({
+      name,
+      description: 'Notes.',
+      input: z.object({ scope: z.string().default('all') }),
+      output: z.object({ size: z.number() }),
+      run: (input, ctx) => {
+        keys.push(ctx.idempotencyKey);
+        given.push(input);
+        return { size: input.scope.length, more: 'dropped' };
+      },
+    });
+  const entered = async (bootstrap: ModeSpec<unknown>['bootstrap']) => {
+    keys.length = 0;
+    given.length = 0;
+    const mode = modes({
+      initial: 'ask',
+      modes: {
+        ask: { description: 'Questions.', instructions: 'Ask.' },
+        edit: { description: 'Changes.', instructions: 'Edit.', bootstrap: bootstrap ?? [] },
+      },
+    });
+    const model = script(calls('mode.change', { mode: 'edit' }), says('done'));
+    const t = testConversation(
+      defineAgent({ name: 'writer', model, instructions: 'Write.', plugins: [mode] }),
+    );
+    await t.send('go');
+    return { result: t.result('mode.change'), patches: t.eventsOf('state_patch'), t };
+  };
+
+  it('gets its input as parsed by its schema, and returns what its output keeps', async () => {
+    const { result } = await entered([
+      { tool: noted('a.one') },
+      { tool: noted('a.two'), input: { scope: 'me', other: 1 } },
+    ]);
+    expect(given).toEqual([{ scope: 'all' }, { scope: 'me' }]);
+    expect(result).toMatchObject({
+      ok: true,
+      result: { bootstrap: { 'a.one': { size: 3 }, 'a.two': { size: 2 } } },
+    });
+    expect(JSON.stringify(result)).not.toContain('dropped');
+  });
+
+  it('has a key of its own: that of the call, with the names of mode and tool', async () => {
+    await entered([{ tool: noted('a.one') }, { tool: noted('a.two') }]);
+    const [one = ''] = keys;
+    const ofCall = one.slice(0, -'/edit/a.one'.length);
+    expect(ofCall).toMatch(/^default\/.+\/[0-9a-f]{16}$/);
+    expect(keys).toEqual([`${ofCall}/edit/a.one`, `${ofCall}/edit/a.two`]);
+  });
+
+  it.each<[string, Tool, Json, string]>([
+    [
+      'an input that its schema refuses',
+      noted('a.one'),
+      { scope: 7 },
+      'a.one failed: invalid input: /scope: ',
+    ],
+    [
+      'a result that its output refuses',
+      tool('a.two', () => ({ size: 'big' }), { output: z.object({ size: z.number() }) }),
+      {},
+      'a.two failed: invalid result: /size: ',
+    ],
+    [
+      'a result that its JSON Schema refuses',
+      tool('a.four', () => ({ size: 'big' }), { output: jsonSchema(SIZED) }),
+      {},
+      'a.four failed: invalid result: /size: ',
+    ],
+    [
+      'a question',
+      tool('a.three', ((_: unknown, ctx: ToolContext) =>
+        ctx.ask({ form: z.string() })) as () => unknown),
+      {},
+      'a.three failed: a bootstrap tool must not ask',
+    ],
+    [
+      'files',
+      tool('a.five', () => withFiles(1, [])),
+      {},
+      'a.five failed: a bootstrap tool must not show files',
+    ],
+  ])('keeps the mode before by %s, and the model reads tool and field', async (...row) => {
+    const [, failing, input, message] = row;
+    const { result, patches, t } = await entered([{ tool: failing, input }]);
+    expect(result).toMatchObject({
+      ok: false,
+      error: {
+        code: 'tool_error',
+        message: expect.stringContaining(`mode "edit" was not entered: ${message}`) as string,
+      },
+    });
+    expect(given).toEqual([]);
+    expect(patches).toEqual([]);
+    expect(t.text).toBe('done');
+  });
+
+  it('whose results are untrusted makes those of the change untrusted', async () => {
+    const { t } = await entered([{ tool: tool('a.page', () => 'x', { provenance: 'untrusted' }) }]);
+    expect(t.eventsOf('tool_result')).toMatchObject([{ result: { provenance: 'untrusted' } }]);
   });
 });
