@@ -112,6 +112,9 @@ async function madeTool(
   if (at === undefined) return undefined;
   const known = tools.made.get(runOf(Context.current()), at, name);
   if (known !== undefined) return known;
-  const prepared = await preparedStep(tools, agent, { tenant, conversationId, ...at });
+  const prepared = await preparedStep(tools, agent, {
+    ...{ tenant, conversationId, ...at },
+    forCall: true,
+  });
   return addedTool(prepared.agent, call);
 }

@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { StepOfMade } from '../../protocol/calls/plan.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
+import { type Preparation, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
 import { withFields } from '../../tools/shared/tool-logger.js';
 import type { ScopedTools } from './deps.js';
 import { toFailure } from './failure.js';
@@ -23,7 +23,8 @@ export async function preparedStep(
     requester,
     results = [],
     states,
-  }: ConversationKey & StepOfMade,
+    forCall = false,
+  }: ConversationKey & StepOfMade & Pick<Preparation, 'forCall'>,
 ): Promise<Prepared> {
   const context = Context.current();
   const signal = context.cancellationSignal;
@@ -31,7 +32,7 @@ export async function preparedStep(
   const about = { tenant, conversationId, turnId, step };
   try {
     const prepared = await prepareAgent({
-      ...{ agent, ...about, requester, results, signal },
+      ...{ agent, ...about, requester, results, signal, forCall },
       states: await tools.states.statesOf(run, states),
       services: tools.services,
       ports: tools.ports,

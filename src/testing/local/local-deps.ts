@@ -78,6 +78,7 @@ export async function localTool<Services>(
     services: services as never,
     states: states(),
     signal: new AbortController().signal,
+    forCall: true,
   });
   return addedTool(prepared.agent, { name, ref });
 }

@@ -35,6 +35,8 @@ export interface Preparation {
   readonly requester: StampedActor;
   readonly results: readonly EarlierResult[];
   readonly signal: AbortSignal;
+  /** Runs to make the tool of a call again, not for a model call. */
+  readonly forCall?: boolean;
   /** @defaultValue PREPARE_TIMEOUT_MS for each plugin */
   readonly timeoutMs?: number;
 }
@@ -81,7 +83,9 @@ async function preparedBy(
   if (prepare === undefined) return;
   const { signal, timeoutMs = PREPARE_TIMEOUT_MS } = given;
   const fail = (message: string): never => {
-    throw new PluginFailed(TEXTS.pluginFailed(id, 'prepare', message));
+    throw new PluginFailed(
+      TEXTS.pluginFailed(id, given.forCall === true ? 'prepare for a call' : 'prepare', message),
+    );
   };
   const end = await timed({ signal, timeoutMs }, (own) =>
     prepare({

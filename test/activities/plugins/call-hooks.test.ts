@@ -52,7 +52,8 @@ it('a call does not run while a plugin cannot see it begin: it fails, to be trie
       throw new Error('no database');
     },
   });
-  const message = 'Plugin "watch" failed in calls.begins: no database';
+  const message =
+    'Plugin "watch" failed in calls.begins, so the call does not run in this attempt: no database';
   await expect(attempt()).rejects.toMatchObject({
     message,
     type: 'plugin_failed',

@@ -122,7 +122,8 @@ describe('a call of a tool that prepare has added', () => {
     const again = made({ name: 'work', made: added(OPEN) });
     await expect(environment().run(activities.runTool, again)).rejects.toMatchObject({
       ...{ type: 'tool_lost', nonRetryable: false },
-      message: 'Plugin "workshop" failed in prepare: no database',
+      message:
+        'Plugin "workshop" failed in prepare for a call, so the call does not run in this attempt: no database',
     });
     const once = made({ name: 'work', effects: 'once', made: added(OPEN) });
     expect(await environment().run(activities.runTool, once)).toMatchObject({

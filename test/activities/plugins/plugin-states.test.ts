@@ -160,7 +160,8 @@ describe('a model call of an agent with plugins', () => {
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure).toMatchObject({
         ...{ type: 'plugin_failed', nonRetryable: false },
-        message: 'Plugin "broken" failed in prepare: no database',
+        message:
+          'Plugin "broken" failed in prepare, so the turn fails after the last attempt of its model call: no database',
       });
       expect(isCalled).toBe(false);
     },

@@ -194,7 +194,7 @@ test(
           defineAgent({ name: 'clerk', model: silent, instructions: 'x', plugins: [broken] }),
         ],
       }),
-    ).rejects.toThrow('Plugin "broken" failed in setup: no key');
+    ).rejects.toThrow('Plugin "broken" failed in setup, so the worker does not start: no key');
     expect(noted).toEqual(['dispose']);
   },
 );

@@ -90,7 +90,7 @@ describe('refuse', () => {
     const t = testConversation(agentOf({ refuse }, () => 'in'));
     await t.send('Go');
     expect(JSON.stringify(resultsOf(t))).toContain(
-      'Plugin \\"vault\\" failed in calls.refuse: no idea',
+      'Plugin \\"vault\\" failed in calls.refuse, so the call does not run: no idea',
     );
   });
 });
@@ -153,7 +153,8 @@ describe('begins and ends', () => {
         ok: false,
         error: {
           code: 'not_available',
-          message: 'Plugin "vault" failed in calls.begins: no database',
+          message:
+            'Plugin "vault" failed in calls.begins, so the call does not run in this attempt: no database',
         },
       },
       { ok: false, error: { code: 'tool_error', message: 'not now' } },

@@ -144,7 +144,7 @@ describe('a turn fails, naming plugin and rule, when prepare adds', () => {
         tools: [tool('a.b')],
         prepare: ({ tools }) => tools.add(tool('a.b')),
       }),
-      /Plugin "p" failed in prepare: tool "a\.b": the agent has a tool "a\.b" already/,
+      /Plugin "p" failed in prepare, so the turn fails .*: tool "a\.b": the agent has a tool "a\.b" already/,
     ],
     [
       'something else',

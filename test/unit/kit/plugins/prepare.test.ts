@@ -154,7 +154,9 @@ describe('prepare', () => {
       signal: new AbortController().signal,
       timeoutMs: 10,
     });
-    await expect(preparing).rejects.toThrow('Plugin "slow" failed in prepare: no end within 10 ms');
+    await expect(preparing).rejects.toThrow(
+      'Plugin "slow" failed in prepare, so the turn fails after the last attempt of its model call: no end within 10 ms',
+    );
     expect(isOver).toBe(true);
   });
 
@@ -213,7 +215,11 @@ describe('prepare', () => {
       expect(t.events.at(-1)).toMatchObject({
         type: 'turn_ended',
         status: 'failed',
-        error: { code: 'plugin_failed', message: 'Plugin "broken" failed in prepare: no database' },
+        error: {
+          code: 'plugin_failed',
+          message:
+            'Plugin "broken" failed in prepare, so the turn fails after the last attempt of its model call: no database',
+        },
       });
       isBroken = false;
       await t.send('Again');
@@ -251,10 +257,12 @@ describe('the life of plugins in a worker', () => {
 
   it('ends at a failure, whose error names plugin and function', async () => {
     await expect(start([plugin('a'), plugin('b', 'setup'), plugin('c')])).rejects.toThrow(
-      'Plugin "b" failed in setup: broken',
+      'Plugin "b" failed in setup, so the worker does not start: broken',
     );
     expect(noted).toEqual(['a setup', 'b setup', 'b dispose', 'a dispose']);
-    await expect(start([plugin('a', 'ready')])).rejects.toThrow('Plugin "a" failed in ready');
+    await expect(start([plugin('a', 'ready')])).rejects.toThrow(
+      'Plugin "a" failed in ready, so the worker does not start: broken',
+    );
   });
 
   it('goes on when dispose fails', async () => {

@@ -76,7 +76,10 @@ describe('the built-in tools', () => {
     await t.send('Hello');
     expect(t.events.at(-1)).toMatchObject({
       type: 'turn_ended',
-      error: { message: 'Plugin "spaces" failed in ready: this worker has no spaces' },
+      error: {
+        message:
+          'Plugin "spaces" failed in ready, so the worker does not start: this worker has no spaces',
+      },
     });
   });
 });
