@@ -105,6 +105,35 @@ describe('the budget of a turn', () => {
     },
   );
 
+  it('of money and calls is reserved, and the rest comes back', async () => {
+    const priced = <Scripted extends object>(model: Scripted) =>
+      Object.assign(model, {
+        prices: { currency: 'USD', inputPerMTok: 1, outputPerMTok: 1 },
+      });
+    const tools = ['one', 'two'].map((name) =>
+      research(priced(scriptedBy(() => says('x'))), { name }, { name }),
+    );
+    const both = callsAll(['one', 'two'].map((name) => ({ name, input: { task: name } })));
+    const t = lead(tools, priced(script(both, calls('one', { task: '3' }), says('end'))), {
+      budgets: { cost: 1, calls: 10 },
+    });
+    await t.send('go');
+    const granted = t
+      .eventsOf('child_changed')
+      .flatMap(({ granted: { costMicros, calls: count } = {}, status }) =>
+        status === 'starting' ? [{ costMicros, calls: count }] : [],
+      );
+    // Each has its share of 1,000,000 less the model calls until then, 15 micros each, and less what others may spend.
+    expect(granted).toEqual([
+      { costMicros: 333_328, calls: 2 },
+      { costMicros: 333_328, calls: 3 },
+      { costMicros: 499_970, calls: 3 },
+    ]);
+    const { settings: childs } = t.child('two').eventsOf('conversation_started')[0] ?? {};
+    expect(childs?.budgets).toMatchObject({ cost: { micros: 333_328 }, calls: 3 });
+    expect(t.text).toBe('end');
+  });
+
   it('that is used up starts no sub-agent', promise('G314'), async () => {
     const t = lead(
       [research(script(says('x')))],
