@@ -1,7 +1,8 @@
 /** Calls that another agent runs, in conversations of their own, on the real core. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { calls, callsAll, fails, says, script } from '../../../src/testing/index.js';
+import type { ModelRequest } from '../../../src/protocol/model/model.js';
+import { calls, callsAll, fails, responds, says, script } from '../../../src/testing/index.js';
 import { promise } from '../../support/promise.js';
 import { lead, research } from './agents.js';
 
@@ -10,11 +11,13 @@ describe('a call of an awaited sub-agent', () => {
     'runs in a conversation of its own, whose answer is the result',
     promise('G310', 'A9'),
     async () => {
-      const t = lead(
-        [research(script(says('42')))],
-        script(calls('research', { task: 'find it' }), says('It is 42.')),
-      );
+      const tool = research(script(says('42')));
+      expect(tool.executor).toBe('external');
+      const t = lead([tool], script(calls('research', { task: 'find it' }), says('It is 42.')));
       await t.send('go');
+      expect(t.eventsOf('tool_call')).toMatchObject([
+        { call: { name: 'research', executor: 'external' } },
+      ]);
       expect(t.text).toBe('It is 42.');
       expect(t.result('research')).toEqual({ ok: true, result: '42' });
       const child = t.child('researcher');
@@ -49,6 +52,38 @@ describe('a call of an awaited sub-agent', () => {
       expect(child.result('files.remove')).toMatchObject({ result: { removed: 'b' } });
     },
   );
+
+  it('leaves the log and the messages of its caller unchanged while it waits, is answered and sent to', async () => {
+    const requests: ModelRequest[] = [];
+    const model = script(
+      calls('files.remove', { path: 'a' }),
+      says('waits for you'),
+      says('removed'),
+    );
+    const t = lead(
+      [research(model)],
+      script(
+        calls('research', { task: 'x' }),
+        responds((request) => {
+          requests.push(request);
+          return says('done');
+        }),
+      ),
+    );
+    await t.send('go');
+    const child = t.child('researcher');
+    const before = structuredClone(t.events);
+    expect(before.at(-1)).toMatchObject({ type: 'child_changed', status: 'started' });
+    expect(child.pending).toHaveLength(1);
+    await child.send('Stop. First tell me why.');
+    expect(child.eventsOf('user_message')).toHaveLength(2);
+    expect(t.events).toEqual(before);
+    await child.approve('files.remove', { input: { path: 'b' } });
+    expect(t.events.slice(0, before.length)).toEqual(before);
+    const [request] = requests;
+    expect(request?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(JSON.stringify(request?.messages)).not.toMatch(/files\.remove|Stop\. First/);
+  });
 
   it('cannot be answered from outside', promise('G311'), async () => {
     const t = lead(
