@@ -76,7 +76,18 @@ const slow = defineTool({
     return { added: by };
   },
 });
-const tools = [add, set, read, gated, slow];
+const late = defineTool({
+  name: 'counter.late',
+  description: 'Add, detached and gated',
+  input: z.object({ by: z.number() }),
+  mode: 'detach',
+  approval: 'required',
+  run: ({ by }, ctx) => {
+    ctx.patchState(counter, { op: 'increment', path: '/count', by });
+    return { added: by };
+  },
+});
+const tools = [add, set, read, gated, slow, late];
 
 function started(model: ReturnType<typeof script>, settings?: { toolExecution: 'sequential' }) {
   const agent = defineAgent({
@@ -182,6 +193,33 @@ describe('the state of a plugin', () => {
     await t.send('Go');
     const at = t.events.findIndex(({ type }) => type === 'inbox_event');
     expect(t.events[at + 1]).toMatchObject({ type: 'state_patch', plugin: 'counter' });
+    expect(patchesIn(t)).toHaveLength(1);
+  });
+
+  it('gets the changes of a detached call days later, after roll-overs, and not before', async () => {
+    const model = script(
+      calls('counter.late', { by: 4 }),
+      says('later'),
+      calls('counter.read', {}),
+      says('still none'),
+      says('heard of it'),
+      calls('counter.read', {}),
+      says('ok'),
+    );
+    const t = started(model);
+    await t.send('Go');
+    await t.send('Read');
+    expect(resultsIn(t).at(-1)).toMatchObject({ count: 0 });
+    t.rollOver();
+    await t.advance('3 days');
+    await t.approve('counter.late');
+    await t.send('Read');
+    expect(resultsIn(t).at(-1)).toMatchObject({ count: 4 });
+    const at = t.events.findIndex(({ type }) => type === 'inbox_event');
+    expect(t.events[at + 1]).toMatchObject({
+      ...{ type: 'state_patch', plugin: 'counter' },
+      changes: [{ op: 'increment', path: '/count', by: 4 }],
+    });
     expect(patchesIn(t)).toHaveLength(1);
   });
 
