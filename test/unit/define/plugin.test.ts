@@ -2,8 +2,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError, defineAgent, definePlugin, defineTool } from '../../../src/index.js';
-import { script } from '../../../src/testing/index.js';
+import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 import { promise } from '../../support/promise.js';
+import { offeredIn, watched } from '../kit/plugins/watched.js';
 
 const tool = (name: string) =>
   defineTool({ name, description: 'x', input: z.object({}), run: () => null });
@@ -56,11 +57,28 @@ describe('an agent with plugins', () => {
   const agent = (spec: object) =>
     defineAgent({ name: 'a', model: script(), instructions: 'x', ...spec });
 
-  it('has its own tools, then those of its plugins', promise('C19', 'S36'), () => {
-    const plugin = definePlugin({ id: 'p', tools: [tool('p.one')] });
-    const { tools } = agent({ tools: [tool('own')], plugins: [plugin] });
-    expect(tools.map(({ name }) => name)).toEqual(['own', 'p.one']);
-  });
+  it(
+    'has its own tools, then those of its plugins, in each request to the model',
+    promise('C19', 'S36'),
+    async () => {
+      const plugin = definePlugin({ id: 'p', tools: [tool('p.one')] });
+      const adding = definePlugin({
+        id: 'q',
+        prepare: ({ tools: prepared, turn }) => {
+          if (turn.step === 1) prepared.add(tool('q.more'));
+        },
+      });
+      const { model, requests } = watched(calls('p.one', {}), says('ok'), says('ok'));
+      const own = agent({ model, tools: [tool('own')], plugins: [plugin, adding] });
+      expect(own.tools.map(({ name }) => name)).toEqual(['own', 'p.one']);
+      const t = testConversation(own);
+      await t.send('Go');
+      t.rollOver();
+      await t.send('Again');
+      const always = ['own', 'p.one'];
+      expect(offeredIn(requests)).toEqual([[...always, 'q.more'], always, [...always, 'q.more']]);
+    },
+  );
 
   it.each([
     ['plugins', { plugins: {} }, 'must be a list of plugins'],
