@@ -12,7 +12,7 @@ import {
 } from '../protocol/limits/service-limits.js';
 import { isSameMember, type MemberRef, type SpaceMessage } from '../protocol/spaces/spaces.js';
 import { fingerprint } from '../protocol/values/json.js';
-import type { ClaimedWake, SpaceStore } from '../store/ports/spaces/spaces.js';
+import type { ClaimedWake, MessageFilter, SpaceStore } from '../store/ports/spaces/spaces.js';
 import type { Spaces } from './service.js';
 import type { DeliverText } from './wakes.js';
 
@@ -40,8 +40,8 @@ export function earlierText({
 }
 
 const HOUR_MS = 3_600_000;
-/** With the page, more texts than both limits. */
-const MAX_PAGES = 8;
+/** As many texts of agents as may wake others in an hour. */
+const MAX_PAGES = Math.ceil(MAX_AGENT_TEXTS_AN_HOUR / MAX_SPACE_PAGE);
 /** Texts that are being delivered. */
 const MAX_KNOWN = 100;
 
@@ -105,23 +105,28 @@ async function textsOnce(
   }
 }
 
-/** As far back as a limit may reach. */
+/**
+ * As far back as a limit may reach: the newest texts, by which hops are counted, and behind them those of agents in the
+ * hour. Calls that are shown between texts, and texts of people between those of agents, take no place in these reads.
+ */
 async function textsBefore(
   { store }: LoopDeps,
   wake: ClaimedWake,
   text: SpaceMessage,
 ): Promise<readonly EarlierText[]> {
   const since = Date.parse(text.createdAt) - HOUR_MS;
-  const texts: EarlierText[] = [];
-  let before = text.position;
-  for (let page = 0; page < MAX_PAGES && before > 1; page += 1) {
-    const found = (await store.messages(wake, { limit: MAX_SPACE_PAGE, before })).toReversed();
-    texts.push(...found.filter(({ kind }) => kind === 'text').map(earlierText));
+  const read = async (only: MessageFilter, before: number): Promise<readonly SpaceMessage[]> =>
+    (await store.messages(wake, { limit: MAX_SPACE_PAGE, before, only })).toReversed();
+  let found = await read('texts', text.position);
+  const texts = found.map(earlierText);
+  const hops = texts.findIndex(({ author }) => author.kind === 'person');
+  // A stop for hops needs no count of the hour.
+  if (hops < 0 || hops >= MAX_AGENT_HOPS) return texts;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const last = found.at(-1);
-    if (last === undefined) break;
-    before = last.position;
-    const hasPerson = texts.some(({ author }) => author.kind === 'person');
-    if (Date.parse(last.createdAt) <= since && (hasPerson || texts.length > MAX_AGENT_HOPS)) break;
+    if (last === undefined || Date.parse(last.createdAt) <= since) break;
+    found = await read('texts_of_agents', last.position);
+    texts.push(...found.map(earlierText));
   }
   return texts;
 }

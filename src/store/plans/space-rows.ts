@@ -16,6 +16,7 @@ import {
 import { canonicalJson } from '../../protocol/values/json.js';
 import type {
   ClaimedWake,
+  MessageFilter,
   NewSpace,
   PutMessage,
   SpaceHead,
@@ -23,6 +24,17 @@ import type {
 } from '../ports/spaces/spaces.js';
 import { cursorOf } from './paging.js';
 import { numberIn, type Row, textIn } from './rows.js';
+
+/** Texts have an index of their own, which databases use where the kind is part of the statement. */
+const FILTERS: Readonly<Record<MessageFilter, string>> = {
+  texts: "AND kind = 'text'",
+  texts_of_agents: "AND kind = 'text' AND author_kind = 'agent'",
+};
+
+/** The condition in SQL on the sort of messages; empty for all of them. */
+export function filterOf({ only }: { readonly only?: MessageFilter | undefined }): string {
+  return only === undefined ? '' : FILTERS[only];
+}
 
 type Definition = Pick<Space, 'name' | 'access' | 'metadata' | 'createdBy' | 'createdAt'>;
 

@@ -21,6 +21,8 @@ const agentAs = (conversationId: string): SpaceCaller => ({
 async function talkers(
   answer: (count: number) => string = (count) => `answer ${count}`,
   agents: readonly string[] = ['c-1', 'c-2'],
+  /** Calls that an agent shows before each text. `silent`: it never answers. */
+  { shown = 0, silent }: { readonly shown?: number; readonly silent?: string } = {},
 ) {
   const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
@@ -28,17 +30,23 @@ async function talkers(
   const now = (): number => clock.nowMs;
   const spaces = new Spaces({ store, now });
   const { id } = await spaces.create(ANN, { name: 'Room' });
-  for (const conversationId of agents) await spaces.join(ANN, id, agentAs(conversationId).member);
+  const join = (conversationId: string) => spaces.join(ANN, id, agentAs(conversationId).member);
+  for (const conversationId of agents) await join(conversationId);
   const woken: (readonly [string, number | undefined])[] = [];
+  let count = 0;
   const logger = { info: () => undefined, warn: () => undefined };
   const deliver = withoutLoops(
     async ({ conversationId }, text, hops) => {
       woken.push([text.text, hops]);
       clock.nowMs += 1_000;
-      await spaces.send(agentAs(conversationId), id, {
-        text: answer(woken.length),
-        requestId: `${conversationId}:${text.id}`,
-      });
+      if (conversationId === silent) return;
+      const requestId = `${conversationId}:${text.id}`;
+      for (let n = 0; n < shown; n += 1)
+        await spaces.show(agentAs(conversationId), id, {
+          ...{ requestId: `${requestId}:${n}`, status: 'complete' },
+        });
+      count += 1;
+      await spaces.send(agentAs(conversationId), id, { text: answer(count), requestId });
     },
     { store, spaces, logger },
   );
@@ -51,7 +59,12 @@ async function talkers(
     await waker.pass();
     return woken.length;
   };
-  return { say, woken, messages, waker };
+  /** Why agents were not woken, as the space shows it. */
+  const stops = async (): Promise<readonly unknown[]> =>
+    (await messages())
+      .filter(({ metadata }) => metadata?.['toolName'] === 'loop_protection')
+      .map(({ metadata }) => metadata?.['reason']);
+  return { say, woken, messages, stops, waker, join, spaces, id, clock };
 }
 
 it(
@@ -97,6 +110,44 @@ it('an agent is not woken by its own words', promise('G370'), async () => {
   const stops = (await messages()).filter(({ kind }) => kind === 'tool');
   expect(stops.map(({ metadata }) => metadata?.['reason'])).toEqual(['echo', 'echo']);
 });
+
+it(
+  'the limit of hops holds with a hundred shown calls before each text',
+  promise('G370'),
+  async () => {
+    const { say, woken, stops } = await talkers(undefined, undefined, { shown: 100 });
+    expect(await say('Discuss')).toBe(2 + MAX_AGENT_HOPS);
+    expect(Math.max(...woken.map(([, hops]) => hops ?? 0))).toBe(MAX_AGENT_HOPS);
+    expect(await stops()).toEqual(['hops']);
+  },
+);
+
+it(
+  'the limit of an hour holds with shown calls and texts of people between those of agents',
+  promise('G370'),
+  async () => {
+    const options = { shown: 1, silent: 'c-2' };
+    const { say, woken, stops, join, spaces, id, clock } = await talkers(undefined, [], options);
+    await join('c-1');
+    // No agent is woken for these: both agents join behind them.
+    for (let n = 5; n < MAX_AGENT_TEXTS_AN_HOUR; n += 1) {
+      clock.nowMs += 1_000;
+      await spaces.send(ANN, id, { text: `question ${n}` });
+      await spaces.show(agentAs('c-1'), id, { requestId: `call ${n}`, status: 'complete' });
+      await spaces.send(agentAs('c-1'), id, { text: `earlier answer ${n}` });
+    }
+    await spaces.leave(ANN, id, agentAs('c-1').member);
+    for (const conversationId of ['c-1', 'c-2']) await join(conversationId);
+    let byAgent = 0;
+    // Each text of the person wakes both, and the answer of the one wakes the other.
+    for (let n = 0; n < 10; n += 1) {
+      await say(`text ${n}`);
+      byAgent += woken.filter(([, hops]) => hops === 1).length;
+    }
+    expect(byAgent).toBe(5);
+    expect(await stops()).toEqual(['rate']);
+  },
+);
 
 const textOf = (kind: 'person' | 'agent', minute: number): EarlierText => ({
   author: { kind, id: 'x' },

@@ -69,6 +69,9 @@ export type PutResult =
       readonly outcome: 'unknown_space' | 'not_a_member' | 'reused' | 'unknown_reply';
     };
 
+/** @defaultValue all messages */
+export type MessageFilter = 'texts' | 'texts_of_agents';
+
 export interface SpacePage {
   readonly spaces: readonly Space[];
   readonly nextCursor?: string;
@@ -123,11 +126,15 @@ export interface SpaceStore {
    */
   putMessage(message: PutMessage): Promise<PutResult>;
   message(key: SpaceKey, id: string): Promise<SpaceMessage | undefined>;
-  /** In the order of positions: the first behind `after`, or the last before `before`, or the newest. */
+  /**
+   * In the order of positions: the first behind `after`, or the last before `before`, or the newest. With `only`, the
+   * limit counts messages of that sort alone, and a read costs no more where others stand between them.
+   */
   messages(
     key: SpaceKey,
     options: {
       readonly limit: number;
+      readonly only?: MessageFilter | undefined;
       readonly after?: number | undefined;
       readonly before?: number | undefined;
     },

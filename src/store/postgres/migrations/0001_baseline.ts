@@ -169,6 +169,7 @@ const TABLES = `
     UNIQUE (tenant, space_id, message_id)
   );
   CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
+  CREATE INDEX space_messages_texts ON space_messages (tenant, space_id, position) WHERE kind = 'text';
 
   -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
   CREATE TABLE document_owners (

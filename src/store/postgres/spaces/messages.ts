@@ -2,7 +2,7 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
+import { contentOf, filterOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
 import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 
@@ -125,7 +125,7 @@ export class SpaceRows {
     const limit = listLimit(options);
     if (after !== undefined) {
       const rows = await this.#queries.all(
-        `SELECT * FROM ${this.#messages} WHERE tenant = $1 AND space_id = $2 AND position > $3
+        `SELECT * FROM ${this.#messages} WHERE tenant = $1 AND space_id = $2 AND position > $3 ${filterOf(options)}
          ORDER BY position LIMIT $4`,
         ...[tenant, spaceId, after, limit],
       );
@@ -133,7 +133,7 @@ export class SpaceRows {
     }
     const rows = await this.#queries.all(
       `SELECT * FROM ${this.#messages} WHERE tenant = $1 AND space_id = $2
-         AND (position < $3 OR $3::bigint IS NULL) ORDER BY position DESC LIMIT $4`,
+         AND (position < $3 OR $3::bigint IS NULL) ${filterOf(options)} ORDER BY position DESC LIMIT $4`,
       ...[tenant, spaceId, before ?? null, limit],
     );
     return rows.map(messageOf).toReversed();

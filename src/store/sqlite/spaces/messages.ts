@@ -2,7 +2,7 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
+import { contentOf, filterOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
 import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
 
@@ -126,7 +126,7 @@ export function readMessages(
   if (after !== undefined)
     return database
       .all(
-        `SELECT * FROM space_messages WHERE tenant = ? AND space_id = ? AND position > ?
+        `SELECT * FROM space_messages WHERE tenant = ? AND space_id = ? AND position > ? ${filterOf(options)}
          ORDER BY position LIMIT ?`,
         ...[tenant, spaceId, after, limit],
       )
@@ -134,6 +134,7 @@ export function readMessages(
   return database
     .all(
       `SELECT * FROM space_messages WHERE tenant = ?1 AND space_id = ?2 AND (position < ?3 OR ?3 IS NULL)
+         ${filterOf(options)}
        ORDER BY position DESC LIMIT ?4`,
       ...[tenant, spaceId, before ?? null, limit],
     )

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeletions } from '../../../../src/projection/duties/deletions.js';
 import { MAX_SPACE_MEMBERS } from '../../../../src/protocol/limits/service-limits.js';
 import type { Space, SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
+import type { SpaceStore } from '../../../../src/store/ports/spaces/spaces.js';
 import { promise } from '../../promise.js';
 import { ANN, BOB, BOT, KEY, makerOf, type SpaceStores, text, tool } from './samples.js';
 
@@ -118,6 +119,29 @@ export function describeSpaces(name: string, make: () => Promise<SpaceStores>): 
       expect((await spaces().messages(KEY, { limit: 1, before: 2 }))[0]).toMatchObject({
         text: 'Hi \0 there',
       });
+    });
+
+    it('reads texts alone, or those of agents, in pages that others take no place of', async () => {
+      await created();
+      await spaces().join({ ...KEY, member: BOT, nowMs: 1 });
+      for (let n = 1; n <= 4; n += 1) {
+        await stored({ id: `call${n}`, ...tool('complete'), author: BOT });
+        await stored({ id: `ann${n}` });
+        await stored({ id: `other${n}`, ...tool('running') });
+        await stored({ id: `bot${n}`, author: BOT });
+      }
+      const read = async (options: Parameters<SpaceStore['messages']>[1]) =>
+        (await spaces().messages(KEY, options)).map(({ id }) => id);
+      expect(await read({ only: 'texts', limit: 3 })).toEqual(['bot3', 'ann4', 'bot4']);
+      expect(await read({ only: 'texts', limit: 3, before: 14 })).toEqual(['bot2', 'ann3', 'bot3']);
+      expect(await read({ only: 'texts', limit: 2, after: 2 })).toEqual(['bot1', 'ann2']);
+      const agents = { only: 'texts_of_agents' } as const;
+      expect(await read({ ...agents, limit: 2 })).toEqual(['bot3', 'bot4']);
+      expect(await read({ ...agents, limit: 2, before: 12 })).toEqual(['bot1', 'bot2']);
+      expect(await read({ ...agents, limit: 1, after: 4 })).toEqual(['bot2']);
+      expect(await spaces().messages({ ...KEY, tenant: 'other' }, { ...agents, limit: 9 })).toEqual(
+        [],
+      );
     });
 
     it('stores a repeat once, and refuses another content under its id', async () => {
