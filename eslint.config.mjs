@@ -44,7 +44,8 @@ export const IMPORTS = {
     own: ['protocol', 'core', 'store', 'client'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-limit', 'node:'],
   },
-  watchdog: { own: [], packages: ['pino', 'node:'] },
+  logs: { own: ['protocol'], packages: ['pino', 'node:'] },
+  watchdog: { own: ['logs'], packages: ['pino', 'node:'] },
   activities: {
     own: ['protocol', 'core', 'define', 'tools', 'model', 'projection', 'watchdog'],
     packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:'],
@@ -82,7 +83,7 @@ export const IMPORTS = {
   cli: {
     own: [
       ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
-      ...['activities', 'http', 'worker', 'webhooks', 'testing', 'watchdog', 'engine'],
+      ...['activities', 'http', 'worker', 'webhooks', 'testing', 'logs', 'watchdog', 'engine'],
     ],
     packages: [
       'chokidar',

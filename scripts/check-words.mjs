@@ -26,6 +26,7 @@ const CHECKED = [
   'src/engine',
   'src/http',
   'src/json-schema',
+  'src/logs',
   'src/model',
   'src/net',
   'src/projection',

@@ -85,7 +85,7 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
     apiPort: 0,
     temporalPort,
     taskQueue: TASK_QUEUE,
-    env: { ...model.env, DEMO_LEDGER: ledger, COLLOQUY_LOG_LEVEL: 'warn' },
+    env: { ...model.env, DEMO_LEDGER: ledger, COLLOQUY_LOG: 'json', COLLOQUY_LOG_LEVEL: 'warn' },
     onLine: (line, from) => {
       if (line.startsWith('{')) timeline.note(`${from}: ${line}`);
     },

@@ -1,13 +1,14 @@
 /** The thread that watches. An event loop of its own lets it write lines while the main thread is blocked. */
 import { workerData } from 'node:worker_threads';
 import { pino } from 'pino';
+import { stderrLines } from '../logs/destination.js';
 import { Register } from './register.js';
 import type { ThreadData } from './watchdog.js';
 
-const { memory, name, level, afterMs, checkMs } = workerData as ThreadData;
+const { memory, name, level, style, afterMs, checkMs } = workerData as ThreadData;
 const register = new Register(memory);
 // Synchronously, to standard error, where the main thread's own lines go.
-const log = pino({ name, level }, pino.destination({ dest: 2, sync: true }));
+const log = pino({ name, level }, stderrLines(style));
 
 let beats = register.beats;
 /** Checks without a beat: counted, not timed, so that a machine that slept is not taken for a loop. */

@@ -3,6 +3,7 @@
  * and of the API.
  */
 import { Worker } from 'node:worker_threads';
+import type { LineStyle } from '../logs/line-style.js';
 import { register } from './operations.js';
 import type { BlockCounts } from './register.js';
 
@@ -11,6 +12,8 @@ export interface WatchdogOptions {
   readonly name: string;
   /** The least level that is written. @defaultValue "info" */
   readonly level?: string;
+  /** @defaultValue JSON */
+  readonly style?: LineStyle;
   /** Milliseconds for which the main thread may be blocked before a line is written. @defaultValue 2000 */
   readonly afterMs?: number;
 }
@@ -20,11 +23,13 @@ export interface ThreadData {
   readonly memory: SharedArrayBuffer;
   readonly name: string;
   readonly level: string;
+  readonly style: LineStyle;
   readonly afterMs: number;
   readonly checkMs: number;
 }
 
 const AFTER_MS = 2_000;
+const JSON_LINES: LineStyle = { form: 'json', colours: false };
 /**
  * Checks until a line is written: few enough to cost nothing, many enough that a busy machine is not taken for a block.
  */
@@ -42,9 +47,10 @@ export interface Watchdog {
  * whole block was. Neither the thread nor its timer keeps the process alive.
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
-  const { name, level = 'info', afterMs = AFTER_MS } = options;
+  const { name, level = 'info', style = JSON_LINES, afterMs = AFTER_MS } = options;
   const checkMs = Math.max(10, Math.round(afterMs / CHECKS));
-  const workerData: ThreadData = { memory: register.memory, name, level, afterMs, checkMs };
+  const { memory } = register;
+  const workerData: ThreadData = { memory, name, level, style, afterMs, checkMs };
   const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData });
   thread.unref();
   // A watchdog that fails must not end the process that it watches.

@@ -2,11 +2,13 @@
 import { dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
+import { lineText } from '../../logs/line-text.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { shellQuote } from '../../protocol/workflow/shown-text.js';
 import { commandOf } from '../conversations/text.js';
 import { type Config, readConfig } from '../process/config.js';
 import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
+import { stderrStyle } from '../process/logging.js';
 import { onStop } from '../process/process-life.js';
 import { type KillNews, type Stack, startStack } from './stack.js';
 import { curl, WaitingLines } from './waiting-lines.js';
@@ -57,16 +59,20 @@ export async function runDev(flags: DevFlags): Promise<void> {
 }
 
 async function start(config: Config, flags: DevFlags): Promise<Stack> {
+  const style = stderrStyle(config);
   return await startStack({
     agentsModule: flags.agents,
     dataDir: config.dataDir,
     apiPort: config.port,
     // The list of waiting calls is polled every second: a log line for each request would bury the output of this
     // command.
-    env: { COLLOQUY_LOG_LEVEL: process.env['COLLOQUY_LOG_LEVEL'] ?? 'warn' },
-    onLine: (line, from) => {
-      // The processes log JSON on stderr; their first lines are printed below, in order.
-      if (line.startsWith('{')) process.stderr.write(`${from}: ${line}\n`);
+    env: {
+      COLLOQUY_LOG_LEVEL: process.env['COLLOQUY_LOG_LEVEL'] ?? 'warn',
+      COLLOQUY_LOG: 'json',
+    },
+    onLine: (line) => {
+      // The processes log JSON on stderr, with their names; their first lines are printed below, in order.
+      if (line.startsWith('{')) process.stderr.write(`${lineText(line, style)}\n`);
     },
     onKilled: (news) => {
       print(`worker    ${killedText(news)}`);

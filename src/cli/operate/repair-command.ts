@@ -28,7 +28,7 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   const config = readConfig(process.env, { data: flags.data });
   // The replays are expected to fail: Temporal's messages about that are in the report, which has stdout to itself.
   const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
-  installRuntime(createPino({ logLevel }, 'colloquy-operate'));
+  installRuntime(createPino({ ...config, logLevel }, 'colloquy-operate'));
   const opened = await openExistingLog(config, flags.retry);
   const temporal = await openTemporal(config, flags.retry);
   const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };

@@ -38,7 +38,7 @@ export async function runReplay(what: string | undefined, flags: ReplayFlags): P
   const files = filesOf(what, flags.history);
   // The replays may fail: Temporal's messages about that are in the report, which has stdout to itself.
   const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
-  installRuntime(createPino({ logLevel }, 'colloquy-operate'));
+  installRuntime(createPino({ ...config, logLevel }, 'colloquy-operate'));
   const sources =
     files === undefined
       ? ofConversation(what ?? '', flags)

@@ -1,6 +1,7 @@
 /** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import type { JwtOptions } from '../../http/identity/jwt.js';
+import type { LogForm } from '../../logs/line-style.js';
 import type { AllowPrivate } from '../../net/guarded/addresses.js';
 import type { ProbeAddress } from '../../net/probe-server.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
@@ -66,6 +67,8 @@ export interface Config {
     readonly endpoints: readonly ConfiguredEndpoint[];
     readonly allowPrivate: AllowPrivate;
   };
+  /** Absent: text on a terminal, and else JSON. */
+  readonly logForm: LogForm | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -148,6 +151,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
       endpoints: values.COLLOQUY_WEBHOOKS,
       allowPrivate: allowPrivateOf(values.COLLOQUY_WEBHOOKS_PRIVATE),
     },
+    logForm: values.COLLOQUY_LOG,
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
 }

@@ -2,11 +2,21 @@
 import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
 import { type Logger as Pino, pino } from 'pino';
 import type { Logger } from '../../define/tool/context.js';
+import { stderrLines } from '../../logs/destination.js';
+import { type LineStyle, styleFor } from '../../logs/line-style.js';
+import { withoutOpaque, withoutTokens } from '../../logs/opaque.js';
 import { LAG_BUCKETS, LAG_HISTOGRAM } from '../../worker/watch/event-metrics.js';
 import { type Config, ConfigError } from './config.js';
 
-export function createPino(config: Pick<Config, 'logLevel'>, name: string): Pino {
-  return pino({ name, level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+type LogConfig = Pick<Config, 'logLevel' | 'logForm'>;
+
+export function createPino(config: LogConfig, name: string): Pino {
+  return pino({ name, level: config.logLevel }, stderrLines(stderrStyle(config)));
+}
+
+/** The style of lines on standard error. */
+export function stderrStyle({ logForm }: Pick<Config, 'logForm'>): LineStyle {
+  return styleFor(process.stderr, logForm);
 }
 
 export function loggerOf(log: Pino): Logger {
@@ -26,17 +36,27 @@ export function loggerOf(log: Pino): Logger {
   };
 }
 
-/** The fields of one of Temporal's log lines, with the message of an error, which JSON would leave out. */
+/**
+ * The fields of one of Temporal's log lines, with the message of an error, which JSON would leave out, and without the
+ * tokens of tasks.
+ */
 export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<string, unknown>> {
   const error: unknown = meta?.['error'];
-  if (!(error instanceof Error)) return { ...meta, temporal: true };
+  if (!(error instanceof Error)) return { ...withoutOpaque(meta ?? {}), temporal: true };
   const { type } = error as { readonly type?: unknown };
   const { name, message } = error;
-  return {
-    ...meta,
-    error: Object.assign({}, error, { type: type ?? name, message }),
-    temporal: true,
-  };
+  const shown = { ...meta, error: Object.assign({}, error, { type: type ?? name, message }) };
+  return { ...withoutOpaque(shown), temporal: true };
+}
+
+/** Writes Temporal's own log lines to the given logger. */
+export function runtimeLogger(log: Pino): DefaultLogger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const line = runtimeLine(meta);
+    const text = withoutTokens(message);
+    if (level === 'ERROR') log.error(line, text);
+    else log.warn(line, text);
+  });
 }
 
 /**
@@ -44,13 +64,8 @@ export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<stri
  * the worker package is used.
  */
 export function installRuntime(log: Pino, metrics?: string): void {
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    const line = runtimeLine(meta);
-    if (level === 'ERROR') log.error(line, message);
-    else log.warn(line, message);
-  });
   const options = {
-    logger,
+    logger: runtimeLogger(log),
     telemetryOptions: {
       logging: { forward: {}, filter: 'ERROR' },
       ...(metrics === undefined

@@ -180,11 +180,14 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Addresses of the own network that webhooks may reach: addresses, ranges or host names, separated by commas; `all` for all.',
     ),
+  COLLOQUY_LOG: oneOf('json', 'pretty')
+    .optional()
+    .describe(
+      '`json` or `pretty`: the form of log lines, on stderr; without it text for a person on a terminal, and else JSON. `NO_COLOR` and `FORCE_COLOR` decide on colours.',
+    ),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent')
     .default('info')
-    .describe(
-      '`debug`, `info`, `warn`, `error` or `silent`: the lowest level that is logged, as lines of JSON on stderr.',
-    ),
+    .describe('`debug`, `info`, `warn`, `error` or `silent`: the lowest level that is logged.'),
 });
 
 /** The equivalent flag, for messages. */

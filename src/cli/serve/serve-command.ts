@@ -7,7 +7,7 @@ import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/prob
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { killRequest } from '../process/kill-request.js';
-import { createPino, loggerOf } from '../process/logging.js';
+import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
 
@@ -30,7 +30,11 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const problem = isDevelopment(config) ? hostProblem(config.host) : undefined;
   if (problem !== undefined) throw new ConfigError(problem);
   const log = createPino(config, 'colloquy-api');
-  const watchdog = startWatchdog({ name: 'colloquy-api', level: config.logLevel });
+  const watchdog = startWatchdog({
+    name: 'colloquy-api',
+    level: config.logLevel,
+    style: stderrStyle(config),
+  });
   const logger = loggerOf(log);
   await mkdir(config.dataDir, { recursive: true });
   const colloquy = await openColloquy({

@@ -7,7 +7,7 @@ import { createColloquyWorker } from '../../worker/create-worker.js';
 import type { ColloquyWorkerOptions } from '../../worker/options.js';
 import { loadAgents } from '../process/agents-module.js';
 import { type Config, readConfig } from '../process/config.js';
-import { createPino, installRuntime, loggerOf } from '../process/logging.js';
+import { createPino, installRuntime, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 
 export interface WorkerFlags {
@@ -24,7 +24,11 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
   endWhileStarting();
   const log = createPino(config, 'colloquy-worker');
   installRuntime(log, config.metrics);
-  const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });
+  const watchdog = startWatchdog({
+    name: 'colloquy-worker',
+    level: config.logLevel,
+    style: stderrStyle(config),
+  });
   const { agents, services, secrets } = await loadAgents(flags.agents);
   await mkdir(config.dataDir, { recursive: true });
   const temporal = temporalSettings();
