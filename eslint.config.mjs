@@ -106,6 +106,7 @@ const FLOORS = {
   browser: [['forms', 'net'], ['operations', 'spaces', 'studio', 'view', 'worklist'], ['tools']],
   cli: [
     ['process', 'temporal'],
+    ['data'],
     ['check', 'init', 'operate', 'serve'],
     ['conversations', 'webhooks'],
     ['chat', 'keys'],

@@ -2,10 +2,10 @@
  * The development stack: Temporal server, worker process, API process. Used by `colloquy dev`, the demo and the
  * end-to-end tests. Owns every process that it starts and stops them in reverse order.
  */
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type DevelopmentSecret, developmentSecret } from '../../http/identity/development.js';
 import type { WorkerKilled } from '../../protocol/log/operations.js';
+import { makeDataFolder } from '../data/data-folder.js';
 import { type Child, type ChildOptions, startChild } from '../process/child.js';
 import { IN_STACK, isKillRequest } from '../process/kill-request.js';
 import type { StopOptions, TemporalServer } from '../temporal/temporal-server.js';
@@ -51,7 +51,7 @@ export interface Stack {
 
 /** @throws when a part cannot be started, after everything that had been started is stopped again. */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  await mkdir(options.dataDir, { recursive: true });
+  await makeDataFolder({ dataDir: options.dataDir });
   const given = options.env?.['COLLOQUY_DEV_SECRET'] ?? process.env['COLLOQUY_DEV_SECRET'];
   const secret = await developmentSecret(options.dataDir, given);
   const temporal = await temporalFor(options);

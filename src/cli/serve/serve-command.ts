@@ -1,10 +1,10 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
-import { mkdir } from 'node:fs/promises';
 import { openColloquy } from '../../engine/open-colloquy.js';
 import { hostProblem, serve } from '../../http/listen.js';
 import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
+import { makeDataFolder } from '../data/data-folder.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { killRequest } from '../process/kill-request.js';
 import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
@@ -36,7 +36,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     style: stderrStyle(config),
   });
   const logger = loggerOf(log);
-  await mkdir(config.dataDir, { recursive: true });
+  await makeDataFolder(config);
   const colloquy = await openColloquy({
     store: config.eventLog,
     blobs: config.blobs,

@@ -1,10 +1,10 @@
 /** `colloquy worker`: serves the agents of a module until it is stopped. */
-import { mkdir } from 'node:fs/promises';
 import { temporalSettings } from '../../client/temporal/connection.js';
 import { Services } from '../../define/services/container.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
 import type { ColloquyWorkerOptions } from '../../worker/options.js';
+import { makeDataFolder } from '../data/data-folder.js';
 import { loadAgents } from '../process/agents-module.js';
 import { type Config, readConfig } from '../process/config.js';
 import { createPino, installRuntime, loggerOf, stderrStyle } from '../process/logging.js';
@@ -30,7 +30,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     style: stderrStyle(config),
   });
   const { agents, services, secrets } = await loadAgents(flags.agents);
-  await mkdir(config.dataDir, { recursive: true });
+  await makeDataFolder(config);
   const temporal = temporalSettings();
   const worker = await createColloquyWorker({
     ...workerOptions(config, flags),
