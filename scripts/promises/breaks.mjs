@@ -308,8 +308,8 @@ export const BREAKS = [
   {
     promise: 'G343',
     file: 'src/worker/watch/event-metrics.ts',
-    line: 'for (const event of added) countEvent(event, count);',
-    to: 'for (const event of batch.events) countEvent(event, count);',
+    line: 'for (const event of added) countEvent(event, count, tools);',
+    to: 'for (const event of batch.events) countEvent(event, count, tools);',
     test: 'test/unit/worker/event-metrics.test.ts',
   },
   {

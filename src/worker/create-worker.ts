@@ -62,6 +62,7 @@ import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { countedLog, runtimeCounters } from './watch/event-metrics.js';
 import { WorkerHealth } from './watch/health.js';
+import { measureModels } from './watch/model-metrics.js';
 import { countTroubles } from './watch/trouble-metrics.js';
 import { readinessOfWorker, serverWatch, storeWatch } from './watch/watches.js';
 import { workerMcp } from './worker-mcp.js';
@@ -127,6 +128,7 @@ export async function createColloquyWorker<Services>(
       ...{ client, connection, plugins, scopes, logger },
       opened: withShownCalls(opened, manifests, logger),
       ...{ namespace, codecs, storeId, address, health },
+      tools: new Set(manifests.flatMap((each) => each.tools.map(({ name }) => name))),
     };
     return await assemble(options, parts);
   } catch (error) {
@@ -146,6 +148,8 @@ interface Parts {
   readonly logger: Logger;
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
+  /** Names of the tools of all agents. */
+  readonly tools: ReadonlySet<string>;
   readonly storeId: string;
   /** Address of the Temporal server. */
   readonly address: string;
@@ -249,14 +253,14 @@ async function closeAll(parts: Parts): Promise<void> {
 
 /** The readers of workflows. */
 function readsRuns(
-  { client, opened, logger }: Parts,
+  { client, opened, logger, tools }: Parts,
   taskQueue: string,
   findCompletion: FindCompletion,
 ) {
   const runs = createWorkflowSource(client, { taskQueue });
   const source = createEventSource(runs, findCompletion);
   const { live } = opened;
-  const log = countedLog(opened.log, runtimeCounters());
+  const log = countedLog(opened.log, runtimeCounters(), tools);
   return {
     source,
     projector: new Projector({ live, source, logger, log }),
@@ -335,6 +339,7 @@ function activitiesOf<Services>(
   const { agents, taskQueue = DEFAULT_TASK_QUEUE } = options;
   return createActivities({
     agents,
+    measure: measureModels(),
     services: options.services,
     scopes,
     mcp,

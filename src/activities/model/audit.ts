@@ -19,6 +19,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { stored } from '../transcript/stored-results.js';
+import { timed } from './latency.js';
 import type { RequestMeter } from './request-meter.js';
 
 export interface AuditedCall extends ConversationKey {
@@ -43,14 +44,17 @@ interface Asked {
 }
 
 /**
- * Runs one request and keeps a record of it, however it ends. An unavailable store loses the content of the record,
+ * Runs one request, measures it, and keeps a record of it, however it ends. An unavailable store loses the content of the record,
  * never the call.
  */
 export async function audited(
   tools: ActivityTools,
   call: AuditedCall,
-  { request, run, meter }: Asked,
+  { request, meter, run: ask }: Asked,
 ): Promise<ModelResponse> {
+  const signal = Context.current().cancellationSignal;
+  const run = (): Promise<ModelResponse> =>
+    timed(tools.measure, { model: call.model.name, signal, run: ask });
   if (tools.audit === undefined) return run();
   const startedAt = performance.now();
   const latencyMs = (): number => Math.round(performance.now() - startedAt);
@@ -68,7 +72,7 @@ export async function audited(
     return response;
   } catch (error) {
     const took = { latencyMs: latencyMs() };
-    const isAborted = Context.current().cancellationSignal.aborted;
+    const isAborted = signal.aborted;
     const outcome = isAborted ? 'aborted' : codeOf(error);
     const usage = meter.usage(isAborted ? undefined : toModelFailure(error).code);
     await record(tools, call, {

@@ -120,8 +120,17 @@ export interface ActivityDeps<Services> {
   readonly ports?: PortValues;
   /** How much is kept of model calls. Absent: nothing. */
   readonly audit?: AuditLevel;
+  /** Takes the time of each request to a model. Absent: none is measured. */
+  readonly measure?: MeasureRequest;
   readonly logger: Logger;
 }
+
+/** Takes the duration of one request to a model, in seconds, and how it ended. */
+export type MeasureRequest = (
+  model: string,
+  outcome: 'answered' | 'failed' | 'aborted',
+  seconds: number,
+) => void;
 
 /** The same for the single activities: indexed, and without the type of the services. */
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents' | 'services'> {

@@ -6,6 +6,7 @@ import { stderrLines } from '../../logs/destination.js';
 import { type LineStyle, styleFor } from '../../logs/line-style.js';
 import { withoutOpaque, withoutTokens } from '../../logs/opaque.js';
 import { LAG_BUCKETS, LAG_HISTOGRAM } from '../../worker/watch/event-metrics.js';
+import { MODEL_BUCKETS, MODEL_HISTOGRAM } from '../../worker/watch/model-metrics.js';
 import { type Config, ConfigError } from './config.js';
 
 type LogConfig = Pick<Config, 'logLevel' | 'logForm'>;
@@ -75,7 +76,10 @@ export function installRuntime(log: Pino, metrics?: string): void {
               prometheus: {
                 bindAddress: metrics,
                 countersTotalSuffix: true,
-                histogramBucketOverrides: { [LAG_HISTOGRAM]: LAG_BUCKETS },
+                histogramBucketOverrides: {
+                  [LAG_HISTOGRAM]: LAG_BUCKETS,
+                  [MODEL_HISTOGRAM]: MODEL_BUCKETS,
+                },
               },
             },
           }),

@@ -12,9 +12,11 @@ type Tags = Readonly<Record<string, string>>;
 /** Name, unit and meaning of each counter. Names are for ever: dashboards have them. */
 export const COUNTERS = {
   colloquy_turns: ['turns', 'Turns that have ended, by status'],
+  colloquy_steps: ['steps', 'Steps of turns that have ended'],
   colloquy_model_calls: ['calls', 'Model calls that have ended, by model'],
-  colloquy_tokens: ['tokens', 'Tokens of model calls, by direction'],
-  colloquy_tool_results: ['calls', 'Results of tool calls, by status'],
+  colloquy_tokens: ['tokens', 'Tokens of model calls, by model and direction'],
+  colloquy_tool_results: ['calls', 'Results of tool calls, by tool and status'],
+  colloquy_roll_overs: ['runs', 'Runs of conversations that ended for a new one, by reason'],
   colloquy_waits_opened: ['calls', 'Calls that began to wait for input from outside, by kind'],
   colloquy_waits_answered: ['calls', 'Answers to waiting calls, by kind and answer'],
   colloquy_waits_expired: ['calls', 'Calls whose wait has ended without an answer, by kind'],
@@ -45,14 +47,20 @@ export function runtimeCounters(): Count {
   };
 }
 
-/** The same log, whose appended events are counted. */
-export function countedLog(log: EventLog, count: Count): EventLog {
+/** The tag of tools that no agent of the worker declares: a model may call any name, and MCP servers list others. */
+const OTHER_TOOL = 'other';
+
+/**
+ * The same log, whose appended events are counted.
+ * @param tools The names that appear as tags: those of the worker's own agents.
+ */
+export function countedLog(log: EventLog, count: Count, tools: ReadonlySet<string>): EventLog {
   const append: EventLog['append'] = async (batch) => {
     const result = await log.append(batch);
     // A batch may overlap with the stored events: the new ones are the last.
     if (result.outcome === 'appended' && result.added > 0) {
       const added = batch.events.slice(-result.added);
-      for (const event of added) countEvent(event, count);
+      for (const event of added) countEvent(event, count, tools);
       countLag(added[0], count);
     }
     return result;
@@ -72,20 +80,27 @@ function countLag(oldest: CanonicalEvent | undefined, count: Count): void {
   count(LAG_HISTOGRAM, Math.max(0, Date.now() - Date.parse(oldest.at)) / 1_000, {});
 }
 
-function countEvent(event: CanonicalEvent, count: Count): void {
+function countEvent(event: CanonicalEvent, count: Count, tools: ReadonlySet<string>): void {
   switch (event.type) {
     case 'turn_ended':
       count('colloquy_turns', 1, { status: event.status });
+      count('colloquy_steps', event.steps, {});
       return;
     case 'model_call': {
       const { model, usage } = event;
       count('colloquy_model_calls', 1, { model });
-      count('colloquy_tokens', usage.inputTokens, { direction: 'in' });
-      count('colloquy_tokens', usage.outputTokens, { direction: 'out' });
+      count('colloquy_tokens', usage.inputTokens, { model, direction: 'in' });
+      count('colloquy_tokens', usage.outputTokens, { model, direction: 'out' });
       return;
     }
     case 'tool_result':
-      count('colloquy_tool_results', 1, { status: event.result.status });
+      count('colloquy_tool_results', 1, {
+        tool: tools.has(event.name) ? event.name : OTHER_TOOL,
+        status: event.result.status,
+      });
+      return;
+    case 'rolled_over':
+      count('colloquy_roll_overs', 1, { reason: event.reason });
       return;
     case 'suspension':
       count('colloquy_waits_opened', 1, { kind: event.suspension.kind });

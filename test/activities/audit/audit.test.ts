@@ -11,6 +11,7 @@ import { answer, environment, key, modelInput, modelOf } from '../tools/fixtures
 type Generate = Parameters<typeof modelOf>[0];
 
 function setUp(generate: Generate, audit?: 'records' | 'full', store = true) {
+  const measured: unknown[][] = [];
   const lines: Record<string, unknown>[] = [];
   const stored: Json[] = [];
   const quiet = () => undefined;
@@ -37,6 +38,7 @@ function setUp(generate: Generate, audit?: 'records' | 'full', store = true) {
       get: () => Promise.resolve(undefined),
     },
     ...(audit === undefined ? {} : { audit }),
+    measure: (...each) => measured.push(each),
     logger: {
       debug: quiet,
       warn: quiet,
@@ -46,7 +48,7 @@ function setUp(generate: Generate, audit?: 'records' | 'full', store = true) {
       },
     },
   });
-  return { activities, lines, stored };
+  return { activities, lines, stored, measured };
 }
 
 const said = (text: string): ModelResponse => answer({ parts: [{ type: 'text', text }] });
@@ -147,13 +149,33 @@ describe('an audited model call', () => {
   });
 });
 
+describe('the time of each request to a model', () => {
+  it('is measured without an audit, also of a request that fails', async () => {
+    const answers = [said('One.'), said('{"n":1}')];
+    const { activities, measured } = setUp(() => {
+      const next = answers.shift();
+      return next === undefined ? Promise.reject(new Error('no answer')) : Promise.resolve(next);
+    });
+    await environment().run(activities.callModel, modelInput({ output: form }));
+    await environment()
+      .run(activities.callModel, modelInput())
+      .catch(() => undefined);
+    const seconds = expect.closeTo(0, 0) as number;
+    expect(measured).toEqual([
+      ['gpt-test', 'answered', seconds],
+      ['gpt-test', 'answered', seconds],
+      ['gpt-test', 'failed', seconds],
+    ]);
+  });
+});
+
 describe('a model call that is cancelled during its corrected request', () => {
   it('counts the usage of the first answer, and records the second as aborted', {
     ...promise('G168'),
   }, async () => {
     const env = environment();
     const answers = [Promise.resolve(said('One.'))];
-    const { activities, lines } = setUp(() => {
+    const { activities, lines, measured } = setUp(() => {
       const next = answers.shift();
       if (next !== undefined) return next;
       setTimeout(() => env.cancel(), 5);
@@ -165,6 +187,10 @@ describe('a model call that is cancelled during its corrected request', () => {
       usage: { inputTokens: 3, outputTokens: 2, costMicros: 230 },
     });
     expect(lines).toMatchObject([{ outcome: 'answered' }, { outcome: 'aborted' }]);
+    expect(measured).toMatchObject([
+      [expect.anything(), 'answered', expect.anything()],
+      [expect.anything(), 'aborted', expect.anything()],
+    ]);
     expect(lines[1]).not.toHaveProperty('blob');
   });
 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { API_METRICS } from '../../../src/http/metrics/table.js';
 import { COUNTERS, LAG_HISTOGRAM } from '../../../src/worker/watch/event-metrics.js';
+import { MODEL_HISTOGRAM } from '../../../src/worker/watch/model-metrics.js';
 import { FAILING_GAUGE, SLOW_GAUGE } from '../../../src/worker/watch/trouble-metrics.js';
 
 const PAGE = readFileSync(
@@ -35,5 +36,5 @@ it('the metrics of a worker are documented, and no others', () => {
   const named = [...rows.matchAll(/`(colloquy_\w+|\.\.\._\w+)`/g)].map(([, name]) => name);
   const counters = Object.keys(COUNTERS).map((name) => `${name}_total`);
   const slow = `...${SLOW_GAUGE.replace('colloquy_conversations', '')}`;
-  expect(named).toEqual([...counters, LAG_HISTOGRAM, FAILING_GAUGE, slow]);
+  expect(named).toEqual([...counters, MODEL_HISTOGRAM, LAG_HISTOGRAM, FAILING_GAUGE, slow]);
 });

@@ -33,6 +33,9 @@ describe('the metrics of a worker', promise('G343'), () => {
     expect(text).toMatch(/^colloquy_waits_opened_total\{[^}]*kind="approval"[^}]*\} 1$/m);
     expect(text).toMatch(/^colloquy_waits_answered_total\{[^}]*answer="deny"[^}]*\} 1$/m);
     expect(text).toMatch(/^colloquy_tool_results_total\{[^}]*status="denied"[^}]*\} 1$/m);
+    expect(text).toMatch(/^colloquy_tool_results_total\{[^}]*tool="payments\.refund"[^}]*\} 1$/m);
+    expect(text).toMatch(/^colloquy_model_request_seconds_count\{[^}]*\} [1-9]\d*$/m);
+    expect(text).toMatch(/^colloquy_steps_total(\{[^}]*\})? [1-9]\d*$/m);
     expect(text).toMatch(/^colloquy_tokens_total\{[^}]*direction="in"[^}]*\} [1-9]\d*$/m);
     expect(text).toMatch(/^colloquy_conversations_failing(\{[^}]*\})? 0$/m);
     expect(text).toMatch(/^colloquy_log_lag_seconds_bucket\{[^}]*le="0\.25"[^}]*\} \d+$/m);
