@@ -1,5 +1,6 @@
 /** Triggers on a real server: schedules that start a workflow, which delivers an event. */
-import { expect, test } from 'vitest';
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { expect, onTestFinished, test } from 'vitest';
 import { TemporalGateway } from '../../../src/client/temporal/temporal-gateway.js';
 import { deliverTrigger } from '../../../src/client/triggers/deliver.js';
 import { scheduleOptionsOf } from '../../../src/client/triggers/schedule-options.js';
@@ -236,6 +237,34 @@ test('a closed conversation gets no event, and deleting it removes its triggers 
     holds: (runs) => runs.length === 0,
     timeoutMs: 240_000,
   });
+});
+
+test('deleting a tenant removes its triggers, also those whose conversation is not listed', {
+  ...promise('G329'),
+}, async () => {
+  const engine = await startEngine({ agents: [agentWith(answers())], workerless: true });
+  const tenant = `gone-${engine.taskQueue}`;
+  const made = async (of: string) => {
+    const input: TriggerInput = {
+      ...{ tenant: of, conversationId: engine.taskQueue, triggerId: 'x', firstRunId: 'none' },
+      ...{ title: 'T', goal: 'G', schedule: hourly.schedule, madeBy: 'client' },
+      createdAt: new Date().toISOString(),
+      createdBy: { id: 'ann', verified: true, channel: 'client' },
+    };
+    return await engine.temporal.schedule.create(scheduleOptionsOf(input, engine.taskQueue));
+  };
+  const [gone, kept] = [await made(tenant), await made(`${tenant}-2`)];
+  onTestFinished(() => kept.delete());
+  const listed = async () => {
+    const ids: string[] = [];
+    for await (const { scheduleId } of engine.temporal.schedule.list())
+      if (scheduleId.includes(engine.taskQueue)) ids.push(scheduleId);
+    return ids;
+  };
+  await until('both are listed', listed, { holds: ({ length }) => length === 2 });
+  expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 0 });
+  await expect(gone.describe()).rejects.toThrow(ScheduleNotFoundError);
+  expect((await kept.describe()).scheduleId).toBe(kept.scheduleId);
 });
 
 const SCHEDULES: readonly TriggerSchedule[] = [
