@@ -39,6 +39,26 @@ async function startTill(model: ScriptedModel) {
   return { engine, till };
 }
 
+test('a denied call cannot be approved after a restart of the worker, nor after a close and a reopening', async () => {
+  const { engine, till } = await startTill(
+    script(calls('pay', { cents: 5 }), says('kept'), says('still kept')),
+  );
+  const { talk } = await engine.ask('pay 5');
+  const id = await pendingId(talk);
+  expect((await talk.resolve(id, { type: 'deny', reason: 'no' }, CLERK)).verdict).toBe('accepted');
+  const approve = async () => (await talk.resolve(id, { type: 'approve' }, CLERK)).verdict;
+  await engine.stopWorker();
+  await engine.startWorker();
+  expect(await approve()).toBe('stale');
+  await talk.close();
+  expect(await approve()).toBe('stale');
+  await engine.say(talk, 'and now?', { reopen: true });
+  const begun = (await engine.log(talk)).filter(({ type }) => type === 'conversation_started');
+  expect(begun.at(-1)).toMatchObject({ reopened: true });
+  expect(await approve()).toBe('stale');
+  expect(till.paid).toEqual([]);
+});
+
 async function pendingId(talk: Conversation): Promise<string> {
   const [pending] = await talk.pending();
   if (pending === undefined) throw new Error('nothing waits');
