@@ -169,7 +169,7 @@ export const BREAKS = [
   },
   {
     promise: 'G323',
-    file: 'src/define/modes.ts',
+    file: 'src/define/plugin/bootstrap.ts',
     line: 'throw toolError(`mode "${mode}" was not entered: ${tool.name} failed: ${reason}`);',
     to: 'results[tool.name] = reason;',
     test: 'test/unit/kit/skills/modes.test.ts',

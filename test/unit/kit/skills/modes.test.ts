@@ -254,7 +254,7 @@ describe('a bootstrap tool', () => {
     [
       'a question',
       tool('a.three', ((_: unknown, ctx: ToolContext) =>
-        ctx.ask({ form: z.string() })) as () => unknown),
+        ctx.ask({ form: z.string() })) as unknown as () => unknown),
       {},
       'a.three failed: a bootstrap tool must not ask',
     ],
