@@ -90,7 +90,8 @@ interface SharedFields extends LabelFields {
   readonly executesFully?: boolean;
   /**
    * Data for plugins, front ends and other readers of the definition: a JSON object of at most 4 KiB. The engine shows
-   * it in the agent's manifest, and never reads it; neither model nor history gets it.
+   * it in the agent's manifest, or, for a tool that is made at run time, in the plan of each call, and never reads it.
+   * The model does not get it.
    */
   readonly metadata?: ToolMetadata;
 }

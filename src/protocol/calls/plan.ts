@@ -82,6 +82,8 @@ export interface PlannedCall extends ToolLabels {
   readonly mcp?: McpToolRef;
   /** The tool was made at run time: no definition has it. */
   readonly made?: MadeToolRef;
+  /** Metadata of such a tool, which is in no manifest. Absent: it has none. */
+  readonly metadata?: Readonly<Record<string, Json>>;
   /** Present when the tool's result is under foreign control, although a worker of the application requested it. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** JSON Schema of an answer or client result, without `pattern`: judged synchronously in the workflow. */

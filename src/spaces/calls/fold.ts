@@ -21,8 +21,8 @@ export interface ShowCall {
   readonly metadata: Metadata;
 }
 
-/** Whether calls of a tool of an agent are shown. */
-export type IsVisible = (agent: string, tool: string) => boolean;
+/** Whether a call of an agent is shown. */
+export type IsVisible = (agent: string, call: PlannedCall) => boolean;
 
 interface OpenCall extends Pick<ShowCall, 'spaceId' | 'agent' | 'requestId'> {
   readonly toolName: string;
@@ -88,14 +88,15 @@ export class CallsFold {
 
   /** A call that is an error from the start, as one outside of a space, is not shown. */
   #planned(
-    { toolCallId, name, input = null, executor, error, unplanned }: PlannedCall,
+    planned: PlannedCall,
     at: { readonly turnId: string; readonly step: number },
   ): ShowCall | undefined {
+    const { toolCallId, name, input = null, executor, error, unplanned } = planned;
     const active = isRecord(this.#state) ? this.#state['active'] : undefined;
     const spaceId = isRecord(active) ? active['spaceId'] : undefined;
     if (error !== undefined || unplanned !== undefined || typeof spaceId !== 'string')
       return undefined;
-    if (!this.#isVisible(this.#agent, name)) return undefined;
+    if (!this.#isVisible(this.#agent, planned)) return undefined;
     const call: OpenCall = {
       ...{ spaceId, agent: this.#agent, toolName: name, toolCallId, executor, input },
       requestId: showRequestId({ ...at, toolCallId }),

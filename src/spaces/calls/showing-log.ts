@@ -13,6 +13,7 @@ import {
   StoreUnavailable,
 } from '../../store/ports/log.js';
 import { callerOf, type SpacesOfAgents } from '../plugin/port.js';
+import { isVisible } from '../plugin/shown.js';
 import { CallsFold, type IsVisible, type ShowCall } from './fold.js';
 
 export interface ShowingDeps {
@@ -60,9 +61,7 @@ class ShownCalls {
   /** @throws {StoreUnavailable} then nothing is stored, and the caller comes again */
   async append(batch: AppendBatch): Promise<AppendResult> {
     const { log } = this.#deps;
-    const tools = await this.#tools();
-    if (!batch.events.some((event) => tools.names.has(nameOf(event) ?? '')))
-      return await log.append(batch);
+    if (!(await this.#concerns(batch))) return await log.append(batch);
     const name = conversationKey(batch);
     const known = this.#kept.get(name);
     // Kept again once all is stored: a batch that is not must not count as taken.
@@ -76,6 +75,20 @@ class ShownCalls {
     const result = await log.append(batch);
     if (result.outcome === 'appended') this.#keep(name, kept);
     return result;
+  }
+
+  /** Whether events of the batch may change what is shown. */
+  async #concerns(batch: AppendBatch): Promise<boolean> {
+    const { names, byAgent } = await this.#tools();
+    const called = batch.events.map(nameOf).filter((name) => name !== undefined);
+    if (called.some((name) => names.has(name)) || batch.events.some(isMadeVisible)) return true;
+    const isOther = (own: ReadonlyMap<string, boolean>): boolean =>
+      called.some((name) => !own.has(name));
+    // The later events of a call name its tool, and no definition has a tool that was made at run time.
+    if (![...byAgent.values()].some(isOther)) return false;
+    const agent = (await this.#deps.log.head(batch))?.snapshot.agent;
+    const own = byAgent.get(agent ?? '');
+    return own !== undefined && isOther(own);
   }
 
   /**
@@ -125,8 +138,10 @@ class ShownCalls {
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  readonly #isVisible: IsVisible = (agent, tool) =>
-    this.#visible?.tools.byAgent.get(agent)?.has(tool) === true;
+  readonly #isVisible: IsVisible = (agent, { name, made, metadata }) =>
+    made === undefined
+      ? this.#visible?.tools.byAgent.get(agent)?.get(name) === true
+      : isVisible({ metadata });
 
   async #tools(): Promise<Visible> {
     const { log, agents, now = Date.now } = this.#deps;
@@ -139,19 +154,26 @@ class ShownCalls {
 }
 
 interface Visible {
-  readonly byAgent: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The tools of agents that can enter a space, with whether they are visible. */
+  readonly byAgent: ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+  /** The visible ones of all of these. */
   readonly names: ReadonlySet<string>;
 }
 
-/** The visible tools of agents that can enter a space; a later definition of an agent counts. */
+/** A later definition of an agent counts. */
 function visibleIn(agents: readonly AgentManifest[]): Visible {
-  const byAgent = new Map<string, ReadonlySet<string>>();
-  for (const { name: agent, tools } of agents) {
-    const canEnter = tools.some(({ name }) => name === 'enter_space');
-    const visible = tools.filter(({ metadata }) => canEnter && metadata?.['visible'] === true);
-    byAgent.set(agent, new Set(visible.map(({ name }) => name)));
-  }
-  return { byAgent, names: new Set([...byAgent.values()].flatMap((tools) => [...tools])) };
+  const byAgent = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const { name: agent, tools } of agents)
+    if (tools.some(({ name }) => name === 'enter_space'))
+      byAgent.set(agent, new Map(tools.map((tool) => [tool.name, isVisible(tool)])));
+    else byAgent.delete(agent);
+  const all = [...byAgent.values()].flatMap((tools) => [...tools]);
+  return { byAgent, names: new Set(all.flatMap(([name, isShown]) => (isShown ? [name] : []))) };
+}
+
+/** A call of a visible tool that was made at run time. */
+function isMadeVisible(event: CanonicalEvent): boolean {
+  return (event.type === 'tool_call' || event.type === 'call_planned') && isVisible(event.call);
 }
 
 /** The tool of an event that may change what is shown of a call. */

@@ -1,5 +1,4 @@
 /** The form in which a space shows a call: the same from the worker that runs it and from its log. Pure. */
-import type { CalledTool } from '../../define/plugin/call-hooks.js';
 import type { Executor } from '../../protocol/calls/executors.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
@@ -11,7 +10,7 @@ import { MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
 /** Names the state of the plugin in logs. */
 export const PLUGIN_ID = 'spaces';
 
-export function isVisible({ metadata }: CalledTool): boolean {
+export function isVisible({ metadata }: { readonly metadata?: Metadata | undefined }): boolean {
   return metadata?.['visible'] === true;
 }
 

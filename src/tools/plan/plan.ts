@@ -136,7 +136,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, made, provenance } = tool;
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, provenance } = tool;
   const { subAgent, handoff } = tool;
   return {
     toolCallId,
@@ -157,7 +157,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     lateResult: tool.lateResult,
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(mcp === undefined ? {} : { mcp: mcp.ref }),
-    ...(made === undefined ? {} : { made }),
+    ...madeFields(tool),
     ...(provenance === undefined ? {} : { provenance }),
     ...(subAgent === undefined ? {} : { subAgent: subAgentPlan(subAgent) }),
     ...(handoff === undefined ? {} : { handoff: { agent: handoff.agent().name } }),
@@ -168,6 +168,12 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...definitionOf(tool),
   };
+}
+
+/** Readers of the log find the metadata of other tools in the manifest of the agent. */
+function madeFields({ made, metadata }: AnyTool): Pick<PlannedCall, 'made' | 'metadata'> {
+  if (made === undefined) return {};
+  return { made, ...(metadata === undefined ? {} : { metadata }) };
 }
 
 function subAgentPlan({ agent, budgets, outlives }: SubAgent): SubAgentPlan {

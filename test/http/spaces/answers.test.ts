@@ -1,12 +1,12 @@
 /** Members of a space, and no other callers, answer the calls that it shows, within what each call allows. */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { hsafaTools } from '../../../src/compat/hsafa/index.js';
+import { hsafaToolbox, hsafaTools, memoryToolDocuments } from '../../../src/compat/hsafa/index.js';
 import { defineTool } from '../../../src/index.js';
 import { callsAll, says } from '../../../src/model/scripted/scripted.js';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
-import { answeringRoom } from '../../support/spaces/answering-room.js';
+import { answeringRoom, answeringRoomWith } from '../../support/spaces/answering-room.js';
 import { DESK } from '../../support/spaces/room-of-agent.js';
 
 const ENTER = { name: 'enter_space', input: { spaceId: DESK } };
@@ -85,6 +85,70 @@ it(
       metadata: { output: { confirmed: true } },
     });
     expect((await shown('confirm')).metadata).not.toHaveProperty('waitsFor');
+  },
+);
+
+it.each(['the worker that made the call', 'another worker'])(
+  'documents that are put at run time are shown and answered as others, by %s',
+  promise('H17', 'H53', 'G371'),
+  async (worker) => {
+    const toolbox = hsafaToolbox(memoryToolDocuments());
+    const inputSchema = { type: 'object' };
+    // No definition of the agent has them; it has a tool that is not visible.
+    for (const document of [
+      { name: 'confirmLater', description: 'Ask', inputSchema, executionType: 'space' },
+      { name: 'fetchLater', description: 'Get', inputSchema, executionType: 'external' },
+      {
+        ...{ name: 'drawLater', description: 'Draw', inputSchema },
+        ...{ executionType: 'internal', visible: true },
+      },
+      { name: 'hiddenLater', description: 'Keep', inputSchema, executionType: 'internal' },
+    ])
+      await toolbox.put({ tenant: 'default', agent: 'bot' }, document);
+    const room = await answeringRoomWith(
+      { tools: [], plugins: [toolbox.plugin] },
+      callsAll([
+        ENTER,
+        ...['hiddenLater', 'drawLater', 'confirmLater', 'fetchLater'].map((name) => ({
+          ...{ name, input: { of: name } },
+        })),
+      ]),
+      says('Archived.'),
+    );
+    const { t, as, shown, pathOf, stored, replaceWorker } = room;
+    const between = async (): Promise<void> => {
+      await stored();
+      if (worker === 'another worker') replaceWorker();
+    };
+    await t.send('Go');
+    await between();
+    expect(await shown('drawLater')).toMatchObject({
+      status: 'complete',
+      metadata: { output: { success: true, args: { of: 'drawLater' } } },
+    });
+    expect(await shown('confirmLater')).toMatchObject({
+      status: 'requires_action',
+      metadata: { executor: 'human', waitsFor: 'elicitation', input: { of: 'confirmLater' } },
+    });
+    await expect(shown('hiddenLater')).rejects.toThrow('no message shows a call');
+    const response = await as('bob').post(await pathOf('confirmLater'), { resolution: YES });
+    expect(response.status).toBe(200);
+    await between();
+    expect(await shown('confirmLater')).toMatchObject({
+      status: 'complete',
+      metadata: { output: { confirmed: true } },
+    });
+    expect(await shown('fetchLater')).toMatchObject({
+      status: 'requires_action',
+      metadata: { executor: 'external', waitsFor: 'external_execution' },
+    });
+    await between();
+    await t.resolve('fetchLater', { type: 'result', value: { rows: 3 } });
+    expect(await shown('fetchLater')).toMatchObject({
+      status: 'complete',
+      metadata: { output: { rows: 3 } },
+    });
+    expect(t.text).toBe('Archived.');
   },
 );
 

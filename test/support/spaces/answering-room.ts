@@ -1,6 +1,6 @@
 /** The HTTP app with a space in which an agent shows calls; answers reach the agent's conversation of the test kit. */
 import { onTestFinished } from 'vitest';
-import { manifestOf, type Tool } from '../../../src/index.js';
+import { manifestOf, type Plugin, type Tool } from '../../../src/index.js';
 import { script } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
 import type { ResolveToolCallInput, Verdict } from '../../../src/protocol/calls/resolutions.js';
@@ -17,6 +17,14 @@ type Conversation = ReturnType<typeof testConversation>;
 
 /** Ann's space `desk` has Bob, too, and the agent of the conversation `test`. */
 export async function answeringRoom(tools: readonly Tool[], ...answers: readonly ScriptedAnswer[]) {
+  return await answeringRoomWith({ tools, plugins: [] }, ...answers);
+}
+
+/** The same with plugins of the agent. */
+export async function answeringRoomWith(
+  { tools, plugins }: { readonly tools: readonly Tool[]; readonly plugins: readonly Plugin[] },
+  ...answers: readonly ScriptedAnswer[]
+) {
   const kit: { conversation?: Conversation } = {};
   const app = await spacesApp(
     {},
@@ -38,13 +46,19 @@ export async function answeringRoom(tools: readonly Tool[], ...answers: readonly
   const desk = { tenant: 'default', spaceId: DESK };
   await store.join({ ...desk, member: { kind: 'agent', id: BOT }, nowMs: Date.now() });
 
-  const agent = botWith(script(...answers), tools);
+  const agent = botWith(script(...answers), tools, plugins);
   const t = testConversation(agent, { ports: { [SPACES.id]: spaces } });
   kit.conversation = t;
   const { log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   const quiet = { info: () => undefined, warn: () => undefined };
-  const showing = showingLog({ log, spaces, agents: [manifestOf(agent)], logger: quiet });
+  const showingWorker = () =>
+    showingLog({ log, spaces, agents: [manifestOf(agent)], logger: quiet });
+  let showing = showingWorker();
+  /** Another worker, which has seen none of the events before, stores those that follow. */
+  const replaceWorker = (): void => {
+    showing = showingWorker();
+  };
   /** Stores what the conversation has logged, as a worker does. */
   const stored = async (): Promise<void> => {
     const key = { tenant: 'default', conversationId: 'test' };
@@ -62,7 +76,7 @@ export async function answeringRoom(tools: readonly Tool[], ...answers: readonly
   };
   const pathOf = async (tool: string): Promise<string> =>
     `${path}/messages/${(await shown(tool)).id}/resolution`;
-  return { ...app, t, path, shown, pathOf, stored };
+  return { ...app, t, path, shown, pathOf, stored, replaceWorker };
 }
 
 /** The conversation judges as its workflow does. */

@@ -1,6 +1,6 @@
 /** An agent of the test kit that is a member of a space in a store in memory. */
 import { onTestFinished } from 'vitest';
-import { defineAgent, type Model, type Tool } from '../../../src/index.js';
+import { defineAgent, type Model, type Plugin, type Tool } from '../../../src/index.js';
 import { agentMemberId, type SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
 import { SPACES, type SpacesOfAgents, spacesPlugin } from '../../../src/spaces/index.js';
 import { type SpaceCaller, Spaces } from '../../../src/spaces/service.js';
@@ -19,19 +19,28 @@ export const BOT = agentMemberId({ conversationId: 'test', agent: 'bot' });
 export const DESK = 'sp_ee31a847391a0742e8d6f585';
 
 /** Calls of a step run one after the other, and the model reads bare results, as with documents of Hsafa. */
-export function botWith(model: Model, tools: readonly Tool[] = []) {
+export function botWith(
+  model: Model,
+  tools: readonly Tool[] = [],
+  plugins: readonly Plugin[] = [],
+) {
   return defineAgent({
     name: 'bot',
     model,
     instructions: 'Help.',
     tools,
-    plugins: [spacesPlugin()],
+    plugins: [spacesPlugin(), ...plugins],
     settings: { toolExecution: 'sequential' },
     resultForm: 'bare',
   });
 }
 
-export async function roomOf(model: Model, tools: readonly Tool[] = []) {
+/** `startAt`: of the clock of the conversation; else that of the test kit. */
+export async function roomOf(
+  model: Model,
+  tools: readonly Tool[] = [],
+  given: { readonly startAt?: Date } = {},
+) {
   const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   const spaces = new Spaces({ store });
@@ -52,7 +61,7 @@ export async function roomOf(model: Model, tools: readonly Tool[] = []) {
       spaces.writes(...args);
     },
   };
-  const t = testConversation(botWith(model, tools), { ports: { [SPACES.id]: port } });
+  const t = testConversation(botWith(model, tools), { ...given, ports: { [SPACES.id]: port } });
   const messages = async () => (await spaces.messages(ANN, DESK, { limit: 100 })).messages;
   return { t, spaces, store, port, shown, messages };
 }
