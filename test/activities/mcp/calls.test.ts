@@ -1,5 +1,7 @@
 /** Calls of MCP tools in a worker: results, failures, secrets, progress and cancellation. */
+import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { McpHttpServerSpec } from '../../../src/define/mcp/spec.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import type { Json } from '../../../src/protocol/values/json.js';
@@ -30,6 +32,31 @@ describe('a call of an MCP tool', () => {
       envelope: { ok: true, result: { hits: ['tea'] } },
     });
     expect(ledger.runs).toEqual(['search tea']);
+  });
+
+  it('is not visible in a space, whatever the server lists beside it (H56)', {
+    ...promise('H56'),
+  }, async () => {
+    const visible = { visible: true };
+    const http = await startMcpServer(() => {
+      const server = new McpServer({ name: 'kit', version: '1.0.0' });
+      server.registerTool(
+        'chart',
+        {
+          ...{ description: 'Draws.', inputSchema: z.object({}), _meta: visible },
+          annotations: { readOnlyHint: true, ...visible },
+        },
+        () => ({ content: [{ type: 'text', text: 'drawn' }] }),
+      );
+      return server;
+    });
+    const server = mcpServer({ name: 'kit', url: http.url });
+    const worker = mcpWorker({ mcpServers: [server] });
+    const plan = await worker.plan('kit.chart');
+    const ref = { name: plan.name, mcp: plan.mcp!, isNew: true };
+    const tool = await worker.mcp.toolOf(worker.agent, ref);
+    expect(tool).toMatchObject({ name: 'kit.chart', executor: 'server' });
+    expect('metadata' in tool || 'metadata' in plan).toBe(false);
   });
 
   it("is an error result if the server says so, with the server's text", async () => {

@@ -90,6 +90,7 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
   const callModel = async (): Promise<CallModelResult> =>
     await environment().run(activities.callModel, modelInput());
   return {
+    agent,
     activities,
     mcp,
     live,

@@ -27,7 +27,11 @@ describe('an agent document', () => {
       {
         ...{ kind: 'agent', name: 'dev', description: 'Develops.', instructions: 'Help.' },
         ...{ resultForm: 'bare', model: { name: 'gpt-5-mini' }, tools: [{ name: 'find' }] },
-        settings: { toolExecution: 'sequential', onBusy: 'queue' },
+        settings: {
+          ...{ toolExecution: 'sequential', onBusy: 'queue' },
+          // A cycle keeps the inbox that it began with, and cycles per minute are bounded.
+          inbox: { whileBusy: 'next_turn', rate: { turns: 30, perMs: 60_000 } },
+        },
       },
     ]);
     expect(agents[0]?.settings).not.toHaveProperty('whileWaiting');

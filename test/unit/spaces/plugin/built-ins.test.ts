@@ -265,6 +265,37 @@ describe('plans', () => {
     ]);
   });
 
+  it.each([
+    ['runAfter', '2 hours'],
+    ['scheduledAt', new Date(Date.now() + 7_200_000).toISOString()],
+  ])('of %s wake the agent once, at that time', promise('H34'), async (field, value) => {
+    const { t } = await roomOf(
+      script(
+        calls('set_plans', {
+          plans: [{ id: 'p1', name: 'Report', instruction: 'Write it', [field]: value }],
+        }),
+        says('planned'),
+        says('written'),
+        calls('get_plans', {}),
+        says('no plans'),
+      ),
+      [],
+      // The tool counts from the time of its worker.
+      { startAt: new Date() },
+    );
+    await t.send('Plan the report');
+    expect(t.text).toBe('planned');
+    await t.advance('119 minutes');
+    expect(t.text).toBe('planned');
+    await t.advance('1 day');
+    expect(t.events.filter(({ type }) => type === 'inbox_event')).toMatchObject([
+      { kind: 'trigger', payload: { title: 'Report', goal: 'Write it' } },
+    ]);
+    expect(t.text).toBe('written');
+    await t.send('Which plans are left?');
+    expect(resultsOf(t).at(-1)).toEqual({ success: true, plans: [] });
+  });
+
   it('are replaced under their id, listed, deleted, and need exactly one time', async () => {
     const plan = { id: 'p1', name: 'Report', instruction: 'Write it' };
     const { t } = await roomOf(
