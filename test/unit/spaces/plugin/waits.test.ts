@@ -70,6 +70,24 @@ it('a call of another backend that is late is an error, which stays', promise('S
   expect(statuses(await messages())).toEqual(['error']);
 });
 
+it('a call with a default for the end of its wait is complete with that', async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+    timeout: 10_000,
+  });
+  const { t, messages, store } = await storedRoom(
+    tools,
+    callsAll([ENTER, { name: 'confirm', input: {} }]),
+    says('late'),
+  );
+  await t.send('Go');
+  await t.advance('11 seconds');
+  await store();
+  expect(await messages()).toMatchObject([
+    { status: 'complete', metadata: { output: { error: 'Tool timed out after 10000ms' } } },
+  ]);
+});
+
 it(
   'an internal call is complete at once, with its arguments',
   promise('H14', 'H30', 'H31'),
