@@ -106,7 +106,7 @@ const FLOORS = {
   browser: [['forms', 'net'], ['operations', 'spaces', 'studio', 'view', 'worklist'], ['tools']],
   cli: [
     ['process', 'temporal'],
-    ['data'],
+    ['data', 'terminal'],
     ['check', 'init', 'operate', 'serve'],
     ['conversations', 'webhooks'],
     ['chat', 'keys'],

@@ -8,6 +8,7 @@ import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
 import type { InitFlags } from './init/init-command.js';
 import { addKeyCommands } from './keys/register.js';
+import type { DeleteFlags } from './operate/delete-command.js';
 import type { ReplayFlags } from './operate/replay-command.js';
 import { retry, seconds } from './process/options.js';
 import { failWith } from './process/process-life.js';
@@ -132,18 +133,17 @@ program
   )
   .option('--tenant <tenant>', 'whose conversations; without --conversation all of them')
   .option('--conversation <id>', 'only this one; of the tenant, or of "default"')
+  .option('-y, --yes', 'do not ask at a terminal')
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
   .option(...retry(60))
   .addHelpText(
     'after',
     '\nIt cannot be undone. A repeat, or a worker, finishes a deletion that was interrupted.\nExample: npx colloquy delete --tenant acme',
   )
-  .action(
-    async (flags: { tenant?: string; conversation?: string; data?: string; retry: number }) => {
-      const { runDelete } = await import('./operate/delete-command.js');
-      await runDelete(flags);
-    },
-  );
+  .action(async (flags: DeleteFlags) => {
+    const { runDelete } = await import('./operate/delete-command.js');
+    await runDelete(flags);
+  });
 
 program
   .command('check')

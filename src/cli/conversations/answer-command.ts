@@ -1,9 +1,16 @@
 /** `colloquy resolve`, `send`, `cancel` and `close`: what a person says to a conversation. */
+import type { ConversationClient } from '../../client/conversation-client.js';
 import { VERDICT_HTTP_STATUS, type Verdict } from '../../protocol/calls/resolutions.js';
+import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
-import { type AnswerFlags, resolutionOf } from './answer-flags.js';
+import { askCall, askResolution } from '../terminal/answer-prompt.js';
+import { isAsking, systemTerminal, type Terminal } from '../terminal/prompts.js';
+import { type AnswerFlags, isAnswered, resolutionOf } from './answer-flags.js';
 import { type ActorFlags, asJson, optionsAgain, withClient } from './opened.js';
 import { commandOf, lines, oneLine } from './text.js';
+
+/** Conversations whose calls are offered at most. */
+const MAX_LISTED = 100;
 
 export interface ResolveFlags extends ActorFlags, AnswerFlags {
   readonly digest?: string;
@@ -12,10 +19,20 @@ export interface ResolveFlags extends ActorFlags, AnswerFlags {
 }
 
 /** Prints the verdict. 1 when the answer was refused, at once or by the worker that checked it. */
-export async function runResolve(ref: string, flags: ResolveFlags): Promise<never> {
-  const resolution = resolutionOf(flags);
+export async function runResolve(
+  given: string | undefined,
+  flags: ResolveFlags,
+  terminal: Terminal = systemTerminal(),
+): Promise<never> {
+  const said = isAnswered(flags) || !isAsking(terminal) ? resolutionOf(flags) : undefined;
   return await withClient(flags, async ({ client, print }) => {
     const { digest, claim, requestId } = flags;
+    const call =
+      given === undefined || said === undefined
+        ? await askedCall(client, given, { terminal, tenant: flags.tenant })
+        : undefined;
+    const ref = given ?? call?.ref ?? '';
+    const resolution = said ?? (await askResolution(terminal, call));
     const outcome = await client.resolve(ref, resolution, {
       argsDigest: digest,
       claimId: claim,
@@ -30,6 +47,22 @@ export async function runResolve(ref: string, flags: ResolveFlags): Promise<neve
     else print(verdictText(verdict));
     return httpStatus < 400 ? 0 : 1;
   });
+}
+
+/** The named call, as it waits now, else the one that a person chooses. Undefined where the named one does not wait. */
+async function askedCall(
+  client: ConversationClient,
+  ref: string | undefined,
+  { terminal, tenant }: { readonly terminal: Terminal; readonly tenant: string | undefined },
+): Promise<PendingCall | undefined> {
+  const { conversations } = await client.list({
+    ...(tenant === undefined ? {} : { tenant }),
+    ...{ status: 'awaiting_input', limit: MAX_LISTED },
+  });
+  const calls = conversations.flatMap(({ pending }) => pending);
+  return ref === undefined
+    ? await askCall(terminal, calls)
+    : calls.find((call) => call.ref === ref);
 }
 
 /** The word of the verdict, with the reasons behind it. */

@@ -42,6 +42,11 @@ const READERS: Readonly<Record<Exclude<keyof AnswerFlags, 'input'>, Reader>> = {
     resolution === undefined ? undefined : (jsonOf('resolution', resolution) as never),
 };
 
+/** Whether an option says how to answer. */
+export function isAnswered(flags: AnswerFlags): boolean {
+  return ['input', ...Object.keys(READERS)].some((name) => Reflect.get(flags, name) !== undefined);
+}
+
 /** @throws {ConfigError} */
 export function resolutionOf(flags: AnswerFlags): Resolution {
   const given = Object.values(READERS).flatMap((read) => {

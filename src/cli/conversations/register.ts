@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { STATUS_FILTERS, type StatusFilter } from '../../protocol/conversation/statuses.js';
 import { retry, seconds } from '../process/options.js';
+import { givenOrAsked, isAsking, systemTerminal } from '../terminal/prompts.js';
 import type { CancelFlags, ResolveFlags, SendFlags } from './answer-command.js';
 import type { ForkFlags } from './fork-command.js';
 import type { ListFlags } from './list-command.js';
@@ -101,18 +102,46 @@ function addPending(asPerson: Add): void {
     });
 }
 
+/** The parameters of an action: the arguments, the options, the command. */
+type One<Flags> = [given: string | undefined, flags: Flags, command: Command];
+type Two<Flags> = [
+  id: string | undefined,
+  text: string | undefined,
+  flags: Flags,
+  command: Command,
+];
+
+async function idOrAsked(id: string | undefined, command: Command): Promise<string> {
+  return await givenOrAsked(id, {
+    question: 'Conversation: ',
+    refuse: () => missing(command, 'id'),
+  });
+}
+
+/** The error of the parser for a required argument. */
+function missing(command: Command, name: string): never {
+  command.error(`error: missing required argument '${name}'`, {
+    code: 'commander.missingArgument',
+  });
+}
+
 function addWriting(asPerson: Add): void {
-  asPerson('send <id> <text>', 'Send a message, and print the answer')
+  asPerson('send [id] [text]', 'Send a message, and print the answer')
     .option('--agent <name>', 'starts the conversation with this agent')
     .option('--wait <seconds>', 'how long to wait for the answer; 0 = not at all', seconds, 60)
     .option('--request-id <id>', 'names the message: repeated under its name, it is one message')
     .option('--reopen', 'opens the conversation again where it is closed')
     .addHelpText('after', '\nExample: npx colloquy send order-42 "Where is it?" --agent support')
-    .action(async (id: string, text: string, flags: SendFlags) => {
+    .action(async (...[id, text, flags, command]: Two<SendFlags>) => {
+      const named = await idOrAsked(id, command);
+      const said = await givenOrAsked(text, {
+        question: 'Message: ',
+        refuse: () => missing(command, 'text'),
+      });
       const { runSend } = await import('./answer-command.js');
-      await runSend(id, text, flags);
+      await runSend(named, said, flags);
     });
-  asPerson('resolve <ref>', 'Answer a call that waits; the ref is in "colloquy pending"')
+  asPerson('resolve [ref]', 'Answer a call that waits; the ref is in "colloquy pending"')
     .option('--approve', 'let it run')
     .option('--input <json>', 'with --approve: the input to run instead')
     .option('--deny [reason]', 'do not let it run')
@@ -126,23 +155,28 @@ function addWriting(asPerson: Add): void {
     .option('--request-id <id>', 'names the answer: repeated under its name, it is one answer')
     .addHelpText(
       'after',
-      '\nPrints the verdict. Exits with 1 when the answer was refused.\nExample: npx colloquy resolve default~order-42~call_1 --approve --as ada',
+      '\nPrints the verdict. Asks for what is missing when both ends are a terminal. Exits with 1 when the answer was refused.\nExample: npx colloquy resolve default~order-42~call_1 --approve --as ada',
     )
-    .action(async (ref: string, flags: ResolveFlags) => {
+    .action(async (...[ref, flags, command]: One<ResolveFlags>) => {
+      if (ref === undefined && !isAsking(systemTerminal())) missing(command, 'ref');
       const { runResolve } = await import('./answer-command.js');
       await runResolve(ref, flags);
     });
-  asPerson('cancel <id>', 'Stop the running turn')
+  asPerson('cancel [id]', 'Stop the running turn')
     .option('--turn <turnId>', 'only this turn')
     .option('--reason <text>', 'why')
-    .action(async (id: string, flags: CancelFlags) => {
+    .action(async (...[id, flags, command]: One<CancelFlags>) => {
+      const named = await idOrAsked(id, command);
       const { runCancel } = await import('./answer-command.js');
-      await runCancel(id, flags);
+      await runCancel(named, flags);
     });
-  asPerson('close <id>', 'Close a conversation').action(async (id: string, flags: ActorFlags) => {
-    const { runClose } = await import('./answer-command.js');
-    await runClose(id, flags);
-  });
+  asPerson('close [id]', 'Close a conversation').action(
+    async (...[id, flags, command]: One<ActorFlags>) => {
+      const named = await idOrAsked(id, command);
+      const { runClose } = await import('./answer-command.js');
+      await runClose(named, flags);
+    },
+  );
 }
 
 function addPlaying(asPerson: Add): void {
