@@ -282,13 +282,16 @@ export class ConversationClient {
   }
 
   /**
-   * Deletes every conversation of a tenant; resolves to their number. Safe to repeat: a repeat finishes. @throws
-   * {ConversationError} as above
+   * Deletes every conversation of a tenant; resolves to their number, and calls `onDeleted` with the number so far. Safe
+   * to repeat: a repeat finishes. @throws {ConversationError} as above
    */
-  async deleteTenant(tenant: string): Promise<{ readonly deleted: number }> {
+  async deleteTenant(
+    tenant: string,
+    options: { readonly onDeleted?: (deleted: number) => void } = {},
+  ): Promise<{ readonly deleted: number }> {
     const problem = idProblem('tenant', tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
-    return await deleteTenant(this.#deleteParts(), tenant);
+    return await deleteTenant(this.#deleteParts(), tenant, options);
   }
 
   /** The agents that accept conversations now. */

@@ -11,6 +11,7 @@ import { type Forecast, forecast } from '../../tools/definition/forecast.js';
 import { withSubAgents } from '../../tools/registry.js';
 import { loadAgents } from '../process/agents-module.js';
 import { ConfigError, readConfig } from '../process/config.js';
+import { Progress } from '../terminal/progress.js';
 import { waitingCalls } from './waiting-calls.js';
 
 export interface CheckFlags {
@@ -41,7 +42,9 @@ export interface CheckReport {
 export async function runCheck(flags: CheckFlags): Promise<void> {
   const { agents } = await loadAgents(flags.agents, { services: false });
   const opened = await openEventLog(logAt(flags.against));
-  const report = await checkAgents(agents, opened.log).finally(() => opened.close());
+  const progress = new Progress('waiting calls', process.stderr);
+  const report = await checkAgents(agents, opened.log, progress).finally(() => opened.close());
+  progress.end();
   const text = flags.json === true ? JSON.stringify(report, undefined, 2) : tableOf(report);
   process.stdout.write(`${text}\n`);
   // The agents module may have left something open.
@@ -51,6 +54,7 @@ export async function runCheck(flags: CheckFlags): Promise<void> {
 export async function checkAgents(
   agents: readonly AnyAgent[],
   log: Pick<EventLog, 'list' | 'readTurn'>,
+  progress?: Progress,
 ): Promise<CheckReport> {
   const byName = new Map(withSubAgents(agents).map((agent) => [agent.name, agent]));
   const calls: CheckedCall[] = [];
@@ -58,6 +62,7 @@ export async function checkAgents(
   for await (const found of waitingCalls(log)) {
     const { tenant, conversationId, agent, plan, waits } = found;
     checked += 1;
+    progress?.step();
     const said = await forecast(byName.get(agent), agent, found);
     if (said.outcome === 'continues') continue;
     const { toolCallId, name: tool, executor } = plan;

@@ -3,6 +3,7 @@ import { invalidField } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
 import { testFileOf } from '../../projection/exports/test-file.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { Progress } from '../terminal/progress.js';
 import { eventLine } from './event-line.js';
 import { type CommonFlags, withClient } from './opened.js';
 
@@ -70,7 +71,9 @@ export async function runExport(id: string, flags: ExportFlags): Promise<never> 
     throw invalidField('--format', 'must be events or test');
   return await withClient(flags, async ({ client, print }) => {
     const events: CanonicalEvent[] = [];
-    for await (const event of logOf(client.conversation(id)))
+    // Events on the same terminal are the progress.
+    const progress = new Progress('events', process.stdout.isTTY ? undefined : process.stderr);
+    for await (const event of logOf(client.conversation(id), progress))
       if (format === 'test') events.push(event);
       else print(JSON.stringify(event));
     if (format === 'test') print(testFileOf(events, from === undefined ? {} : { from }));
@@ -78,10 +81,23 @@ export async function runExport(id: string, flags: ExportFlags): Promise<never> 
   });
 }
 
-async function* logOf(conversation: Conversation): AsyncGenerator<CanonicalEvent> {
+/** The whole log of its newest generation. */
+export async function* logOf(
+  conversation: Pick<Conversation, 'events'>,
+  progress: Progress,
+): AsyncGenerator<CanonicalEvent> {
+  const [last] = progress.isShown
+    ? (await conversation.events({ before: 'end', limit: 1 })).events
+    : [];
+  let done = 0;
   for (let page = await conversation.events(); ; ) {
     yield* page.events;
-    if (!page.more) return;
+    done += page.events.length;
+    progress.at(done, last?.seq);
+    if (!page.more) {
+      progress.end();
+      return;
+    }
     page = await conversation.events({ after: page.cursor });
   }
 }

@@ -3,6 +3,7 @@ import { ConversationClient } from '../../client/conversation-client.js';
 import { createDeletions } from '../../projection/duties/deletions.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { exitNow } from '../process/process-life.js';
+import { Progress } from '../terminal/progress.js';
 import { isConfirmed, systemTerminal, type Terminal } from '../terminal/prompts.js';
 import { openExistingLog, openTemporal } from './open.js';
 
@@ -43,7 +44,16 @@ export async function runDelete(
     actor: { id: 'operator' },
   });
   if (conversation === undefined) {
-    const { deleted } = await client.deleteTenant(tenant ?? '');
+    const progress = new Progress('conversations deleted', terminal.output);
+    const { deleted } = await client
+      .deleteTenant(tenant ?? '', {
+        onDeleted: (count) => {
+          progress.at(count);
+        },
+      })
+      .finally(() => {
+        progress.end();
+      });
     process.stdout.write(`deleted ${deleted} conversations of tenant ${tenant ?? ''}\n`);
   } else {
     const options = tenant === undefined ? {} : { tenant };

@@ -3,7 +3,8 @@
 import { temporalSettings } from '../../client/temporal/connection.js';
 import { createWorkflowSource } from '../../projection/source/workflow-source.js';
 import { readConfig } from '../process/config.js';
-import { type Diagnosis, diagnose, type Finding } from './doctor.js';
+import { Progress } from '../terminal/progress.js';
+import { CHECKS, type Diagnosis, diagnose, type Finding } from './doctor.js';
 import { openExistingLog, openTemporal } from './open.js';
 
 export interface DoctorFlags {
@@ -17,7 +18,7 @@ export async function runDoctor(flags: DoctorFlags): Promise<void> {
   const config = readConfig(process.env, { data: flags.data });
   const { address, namespace } = temporalSettings();
   const { taskQueue } = config;
-  const diagnosis = await diagnose({
+  const installation = {
     ...{ address, namespace },
     taskQueue,
     searchAttributes: config.searchAttributes,
@@ -26,7 +27,13 @@ export async function runDoctor(flags: DoctorFlags): Promise<void> {
       return { client, source: createWorkflowSource(client, { taskQueue }) };
     },
     openStore: async () => (await openExistingLog(config, flags.retry)).log,
+  };
+  const progress = new Progress('checks', process.stderr);
+  progress.at(0, CHECKS);
+  const diagnosis = await diagnose(installation, () => {
+    progress.step();
   });
+  progress.end();
   const text =
     flags.json === true ? JSON.stringify(diagnosis, undefined, 2) : diagnosisText(diagnosis);
   process.stdout.write(`${text}\n`);

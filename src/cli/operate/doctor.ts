@@ -57,20 +57,30 @@ const DEADLINE_MS = 5_000;
 /** Most conversations that are named; a bad deployment may have thousands fail. */
 const MAX_NAMED = 100;
 
-/** Never throws: failures are findings. */
-export async function diagnose(installation: Installation): Promise<Diagnosis> {
+/** The checks of an installation where none fails. */
+export const CHECKS = 6;
+
+/** Never throws: failures are findings. `onFinding` gets each as it is found. */
+export async function diagnose(
+  installation: Installation,
+  onFinding?: (finding: Finding) => void,
+): Promise<Diagnosis> {
   const { address, namespace } = installation;
   const findings: Finding[] = [];
+  const note = (finding: Finding): void => {
+    findings.push(finding);
+    onFinding?.(finding);
+  };
   const check = async <Found>(
     name: CheckName,
     run: () => Promise<{ readonly said: Omit<Finding, 'check'>; readonly found?: Found }>,
   ): Promise<Found | undefined> => {
     try {
       const { said, found } = await run();
-      findings.push({ check: name, ...said });
+      note({ check: name, ...said });
       return found;
     } catch (error) {
-      findings.push({ check: name, status: 'failed', text: messageOf(error) });
+      note({ check: name, status: 'failed', text: messageOf(error) });
       return undefined;
     }
   };

@@ -9,6 +9,7 @@ import { applyRepair, planRepair, type RepairPlan } from '../../worker/repair/in
 import { readConfig } from '../process/config.js';
 import { createPino, installRuntime } from '../process/logging.js';
 import { exitNow } from '../process/process-life.js';
+import { Progress } from '../terminal/progress.js';
 import { openExistingLog, openTemporal } from './open.js';
 
 export interface RepairFlags {
@@ -31,9 +32,14 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   installRuntime(createPino({ ...config, logLevel }, 'colloquy-operate'));
   const opened = await openExistingLog(config, flags.retry);
   const temporal = await openTemporal(config, flags.retry);
-  const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };
-  const outcome: Shown =
-    flags.apply === true ? await applyRepair(deps, key) : await planRepair(deps, key);
+  const progress = new Progress('replays', process.stderr);
+  const onReplayed = progress.at.bind(progress);
+  const replay = { codecs: [new CompressionCodec()], onReplayed };
+  const deps = { temporal, log: opened.log, replay };
+  const planned = flags.apply === true ? applyRepair(deps, key) : planRepair(deps, key);
+  const outcome: Shown = await planned.finally(() => {
+    progress.end();
+  });
   if (flags.json === true)
     process.stdout.write(`${JSON.stringify(jsonOf(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${repairText(conversationId, outcome)}\n`);

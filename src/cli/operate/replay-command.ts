@@ -13,6 +13,7 @@ import { type ReplayedRun, replayRun, runsOf } from '../../worker/repair/index.j
 import { ConfigError, readConfig } from '../process/config.js';
 import { createPino, installRuntime } from '../process/logging.js';
 import { exitNow } from '../process/process-life.js';
+import { Progress } from '../terminal/progress.js';
 import { openTemporal } from './open.js';
 
 export interface ReplayFlags {
@@ -44,11 +45,16 @@ export async function runReplay(what: string | undefined, flags: ReplayFlags): P
       ? ofConversation(what ?? '', flags)
       : files.map((file) => ({ name: file, events: historyIn(file) }));
   const shown: Shown[] = [];
+  const progress = new Progress('histories', process.stderr);
+  progress.at(0, files?.length);
   for await (const { name, events } of sources) {
     const run = { name, ...(await replayRun(events, { codecs: [new CompressionCodec()] })) };
     shown.push(run);
+    progress.end();
     if (flags.json !== true) process.stdout.write(`${replayText(run)}\n`);
+    progress.step();
   }
+  progress.end();
   if (shown.length === 0)
     throw new ConfigError(
       `The server has no history of conversation "${what ?? ''}"; other tenants: --tenant`,

@@ -172,11 +172,12 @@ const AT_ONCE = 8;
 
 /**
  * Deletes all data of a tenant in the store and in Temporal; resolves to the number of conversations. A repeat
- * finishes. @throws {ConversationError}
+ * finishes. `onDeleted` gets the number so far. @throws {ConversationError}
  */
 export async function deleteTenant(
   parts: DeleteParts,
   tenant: string,
+  { onDeleted }: { readonly onDeleted?: ((deleted: number) => void) | undefined } = {},
 ): Promise<{ readonly deleted: number }> {
   const { deletions } = parts;
   let deleted = 0;
@@ -184,7 +185,9 @@ export async function deleteTenant(
   const work = async (key: ConversationKey, isCounted: () => Promise<boolean>): Promise<void> => {
     const counts = await isCounted();
     const outcome = await deleteConversation(parts, key).catch(unlessUnknown);
-    if (outcome !== undefined && counts) deleted += 1;
+    if (outcome === undefined || !counts) return;
+    deleted += 1;
+    onDeleted?.(deleted);
   };
   const all = async (
     keys: AsyncIterable<ConversationKey>,

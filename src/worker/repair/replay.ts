@@ -16,6 +16,8 @@ export interface ReplayOptions {
   /** @defaultValue the one of this package */
   readonly payloadConverterPath?: string;
   readonly logger?: Pick<Logger, 'warn' | 'error'>;
+  /** Called behind each replay of a search, with the number of replays that it may take. */
+  readonly onReplayed?: (done: number, total: number) => void;
 }
 
 const IGNORED = { fn: () => undefined, callDuringReplay: false };
@@ -50,7 +52,15 @@ export async function firstRefused(
 ): Promise<{ readonly place: number; readonly error: string } | undefined> {
   const last = tasks.at(-1);
   if (last === undefined) return undefined;
-  let error = await replayError(through(events, last), options);
+  const total = 1 + Math.ceil(Math.log2(tasks.length));
+  let done = 0;
+  const replayed = async (task: DoneTask): Promise<string | undefined> => {
+    const refused = await replayError(through(events, task), options);
+    done += 1;
+    options.onReplayed?.(done, total);
+    return refused;
+  };
+  let error = await replayed(last);
   if (error === undefined) return undefined;
   // A history that replays through one task replays through all before it.
   let [good, bad] = [-1, tasks.length - 1];
@@ -58,7 +68,7 @@ export async function firstRefused(
     const middle = Math.floor((good + bad) / 2);
     const task = tasks[middle];
     if (task === undefined) break;
-    const refused = await replayError(through(events, task), options);
+    const refused = await replayed(task);
     if (refused === undefined) good = middle;
     else {
       bad = middle;
