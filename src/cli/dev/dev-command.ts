@@ -1,4 +1,7 @@
-/** `colloquy dev`: the whole stack in one terminal, with every waiting call and the command that resolves it. */
+/**
+ * `colloquy dev`: the whole stack in one terminal, with what agents say, and every waiting call with the command that
+ * resolves it.
+ */
 import { dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
@@ -10,6 +13,7 @@ import { type Config, readConfig } from '../process/config.js';
 import { DEVELOPMENT_NOTICE, secretText } from '../process/development.js';
 import { stderrStyle } from '../process/logging.js';
 import { onStop } from '../process/process-life.js';
+import { AnswerLines } from './answer-lines.js';
 import { type KillNews, type Stack, startStack } from './stack.js';
 import { curl, WaitingLines } from './waiting-lines.js';
 import { watchSources } from './watch.js';
@@ -165,6 +169,7 @@ async function showWaiting(
   { signal, config, flags }: ShowWaitingOptions,
 ): Promise<void> {
   const { apiUrl } = stack;
+  const answers = new AnswerLines(stack);
   const waiting = new WaitingLines(stack);
   const shown = new Set<string>();
   const once = (id: string, lines: () => readonly string[]): void => {
@@ -178,6 +183,7 @@ async function showWaiting(
     const wasAway: boolean = isAway;
     isAway = await isTemporalAway(apiUrl, signal);
     if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
+    for (const line of await answers.news(signal)) print(line);
     for (const line of await waiting.news(signal)) print(line);
     const worker = stack.worker();
     if (!worker.alive() && !stack.isReplacing() && !isAborted(signal))

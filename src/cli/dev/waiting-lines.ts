@@ -9,6 +9,7 @@ import { safeJson, shellQuote } from '../../protocol/workflow/shown-text.js';
 import { requestersInLog } from '../../store/plans/pending.js';
 import { type ByHand, waitingLines } from '../conversations/waiting-lines.js';
 import { curlOption } from '../process/development.js';
+import { readApi } from './api-read.js';
 import type { Stack } from './stack.js';
 
 type Api = Pick<Stack, 'apiUrl' | 'apiHeaders' | 'secret'>;
@@ -40,7 +41,8 @@ export class WaitingLines {
   async news(signal: AbortSignal): Promise<readonly string[]> {
     const news: string[] = [];
     for (let from = ''; ; ) {
-      const page = await this.#get<Page>(
+      const page = await readApi<Page>(
+        this.#api,
         `/v1/conversations?status=awaiting_input&limit=${LISTED}${from}`,
         signal,
       );
@@ -75,7 +77,8 @@ export class WaitingLines {
     if (audience === undefined || !excludesRequester(audience)) return [];
     const events: CanonicalEvent[] = [];
     for (let after = ''; ; ) {
-      const page = await this.#get<{ events: CanonicalEvent[]; cursor: string; more: boolean }>(
+      const page = await readApi<{ events: CanonicalEvent[]; cursor: string; more: boolean }>(
+        this.#api,
         `/v1/conversations/${conversationId}/events?limit=${PAGE}${after}`,
         signal,
       );
@@ -85,16 +88,6 @@ export class WaitingLines {
       after = `&after=${page.cursor}`;
     }
     return requestersInLog(events, turnId);
-  }
-
-  async #get<Body>(path: string, signal: AbortSignal): Promise<Body | undefined> {
-    const { apiUrl, apiHeaders } = this.#api;
-    try {
-      const response = await fetch(`${apiUrl}${path}`, { signal, headers: apiHeaders });
-      return response.ok ? ((await response.json()) as Body) : undefined;
-    } catch {
-      return undefined;
-    }
   }
 }
 
