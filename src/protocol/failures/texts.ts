@@ -4,21 +4,6 @@
  * `Tool "x" not found…` and the rounds limit (agentic-core), "Tool timed out after Nms" (Hsafa), "tool crashed: …" and
  * "[result expired]" (Agentix).
  */
-
-/** Functions of plugins with the consequence of their failure. `prepare` also runs to make the tool of a call again. */
-const AFTER_PLUGIN_FAILED = {
-  setup: 'so the worker does not start',
-  ready: 'so the worker does not start',
-  prepare: 'so the turn fails after the last attempt of its model call',
-  'prepare for a call': 'so the call does not run in this attempt',
-  dispose: 'and the worker ends all the same',
-  'calls.refuse': 'so the call does not run',
-  'calls.begins': 'so the call does not run in this attempt',
-  'calls.ends': 'and the result of the call stays',
-} as const;
-
-export type PluginHook = keyof typeof AFTER_PLUGIN_FAILED;
-
 export const TEXTS = {
   expired: 'user did not respond',
   expiredApproval: 'user did not respond: the approval expired, the tool did not run',
@@ -78,9 +63,6 @@ export const TEXTS = {
     `The services that tool "${name}" needs cannot be made now; the tool did not run`,
   notMade: (name: string, problem: string): string =>
     `Tool "${name}" cannot be made again now, and did not run: ${problem}`,
-  /** The consequence stands before the problem, which may be long and is cut at its end. */
-  pluginFailed: (id: string, hook: PluginHook, problem: string): string =>
-    `Plugin "${id}" failed in ${hook}, ${AFTER_PLUGIN_FAILED[hook]}: ${problem}`,
   pluginContext: (text: string): string => `[Context, not said by the user]\n${text}`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
   faultyEnd: (name: string): string =>

@@ -12,7 +12,6 @@ import type { CallContext } from '../../define/tool/context.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { PluginStates } from '../../protocol/calls/plugin-state.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
-import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { CALL_HOOK_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import type { Json } from '../../protocol/values/json.js';
@@ -21,6 +20,7 @@ import { timed } from '../run/timed.js';
 import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
 import { withFields } from '../shared/tool-logger.js';
+import { pluginFailedText } from './failed-text.js';
 import { PluginFailed } from './lifecycle.js';
 
 const END_ATTEMPTS = 3;
@@ -40,7 +40,7 @@ export function refusalOf(
       const refusal = calls.refuse(calledTool(tool), { getState });
       if (typeof refusal === 'string') return bounded(refusal);
     } catch (error) {
-      return TEXTS.pluginFailed(id, 'calls.refuse', messageOf(error));
+      return pluginFailedText(id, 'calls.refuse', messageOf(error));
     }
   }
   return undefined;
@@ -145,6 +145,6 @@ export class SeenRun {
     if (end.end === 'returned') return end.value;
     const problem =
       end.end === 'timeout' ? `no end within ${Math.round(timeoutMs)} ms` : messageOf(end.error);
-    throw new PluginFailed(TEXTS.pluginFailed(id, `calls.${hook}`, problem));
+    throw new PluginFailed(pluginFailedText(id, `calls.${hook}`, problem));
   }
 }

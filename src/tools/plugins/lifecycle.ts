@@ -5,9 +5,9 @@ import type { AnyPlugin } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
 import { type PortValues, portAccess } from '../../define/tool/ports.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
-import { TEXTS } from '../../protocol/failures/texts.js';
 import { messageOf } from '../shared/message-of.js';
 import { withFields } from '../shared/tool-logger.js';
+import { pluginFailedText } from './failed-text.js';
 
 /** A plugin's function failed. `message` names plugin and function, and the error that it threw. */
 export class PluginFailed extends Error {
@@ -62,7 +62,7 @@ async function run(
   try {
     await plugin[hook]?.(contextFor(plugin, deps));
   } catch (error) {
-    throw new PluginFailed(TEXTS.pluginFailed(plugin.id, hook, messageOf(error)));
+    throw new PluginFailed(pluginFailedText(plugin.id, hook, messageOf(error)));
   }
 }
 

@@ -19,6 +19,7 @@ import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import { timed } from '../run/timed.js';
 import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
+import { pluginFailedText } from './failed-text.js';
 import { contextFor, PluginFailed } from './lifecycle.js';
 import { StepTools } from './step-tools.js';
 
@@ -84,7 +85,7 @@ async function preparedBy(
   const { signal, timeoutMs = PREPARE_TIMEOUT_MS } = given;
   const fail = (message: string): never => {
     throw new PluginFailed(
-      TEXTS.pluginFailed(id, given.forCall === true ? 'prepare for a call' : 'prepare', message),
+      pluginFailedText(id, given.forCall === true ? 'prepare for a call' : 'prepare', message),
     );
   };
   const end = await timed({ signal, timeoutMs }, (own) =>

@@ -34,7 +34,7 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual(['search tea']);
   });
 
-  it('is not visible in a space, whatever the server lists beside it (H56)', {
+  it('is not visible in a space, with or without metadata of the server (H56)', {
     ...promise('H56'),
   }, async () => {
     const visible = { visible: true };
