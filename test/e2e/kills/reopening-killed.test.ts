@@ -9,7 +9,14 @@ import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { Reply } from '../support/api.js';
 import type { GatedCall, Held } from '../support/grpc-gate.js';
-import { askAbout, expectWhole, isAbout, untilHeld, wholeLog } from '../support/killed-talks.js';
+import {
+  askAbout,
+  expectWhole,
+  isAbout,
+  untilHeld,
+  warmUp,
+  wholeLog,
+} from '../support/killed-talks.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
@@ -67,6 +74,7 @@ let code: string;
 beforeAll(async () => {
   world = await startWorld({ agents: AGENTS, script: juggle, gated: true });
   code = await bundleFromSource();
+  await warmUp(world);
 });
 afterAll(() => world.stop());
 
@@ -93,7 +101,7 @@ async function statusOf(talk: Talk): Promise<string> {
 
 async function beginReopening({ side, wanted }: Step, id: string): Promise<Wreck> {
   const talk = world.talk(id);
-  await talk.begin('crasher', `do ${id}.1: glance`);
+  await talk.begin('crasher', `do ${id}.1: glance`, { mayWait: true });
   await talk.ended();
   const closed = await talk.call('/close', { body: {} });
   expect(closed.status).toBe(200);

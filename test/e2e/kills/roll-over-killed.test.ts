@@ -11,7 +11,14 @@ import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { Reply } from '../support/api.js';
 import type { GatedCall, Held } from '../support/grpc-gate.js';
-import { askAbout, expectWhole, isAbout, untilHeld, wholeLog } from '../support/killed-talks.js';
+import {
+  askAbout,
+  expectWhole,
+  isAbout,
+  untilHeld,
+  warmUp,
+  wholeLog,
+} from '../support/killed-talks.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
@@ -101,6 +108,7 @@ let code: string;
 beforeAll(async () => {
   world = await startWorld({ agents: AGENTS, script: juggle, gated: true });
   code = await bundleFromSource();
+  await warmUp(world);
 });
 afterAll(() => world.stop());
 
@@ -124,7 +132,7 @@ async function currentRun(talk: Talk): Promise<string> {
 
 async function beginRollOver({ side, wanted, isOver }: Step, id: string): Promise<Wreck> {
   const talk = world.talk(id);
-  await talk.begin('crasher', `do ${id}.1: ask ask soon pay`);
+  await talk.begin('crasher', `do ${id}.1: ask ask soon pay`, { mayWait: true });
   const calls = await talk.waitingCalls(4);
   const given = await talk.resolve(idOf(calls, 0), YES, { headers: key('r1') });
   expect(given).toMatchObject({ status: 200, body: { verdict: 'accepted' } });

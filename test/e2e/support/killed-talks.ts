@@ -43,6 +43,13 @@ export async function untilHeld(world: World, talk: Talk, held: Held): Promise<v
   }
 }
 
+/** Ends one turn of another conversation: the first task of a worker takes seconds on a slow machine. */
+export async function warmUp({ talk }: World): Promise<void> {
+  const first = talk('first');
+  await first.begin('crasher', 'do first.1: glance', { mayWait: true });
+  await first.ended();
+}
+
 /**
  * Queries these conversations from outside until the returned function is called, which throws if one of them cannot be
  * replayed.

@@ -21,7 +21,10 @@ export class Talk {
     this.#apiUrl = apiUrl;
   }
 
-  /** `mayWait`: true just after a restart of Temporal, when the message may be queued until a worker has reconnected. */
+  /**
+   * `mayWait`: true where the message may be queued: just after a restart of Temporal, until a worker has reconnected, or
+   * among many beginnings at once on a slow machine.
+   */
   async begin(agent: string, message: string, { mayWait = false } = {}): Promise<Reply> {
     const url = `${this.#apiUrl()}/v1/conversations`;
     const reply = await call(url, { body: { agent, id: this.id, message } });
