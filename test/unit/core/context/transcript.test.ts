@@ -188,21 +188,34 @@ describe('a roll-over', () => {
 });
 
 describe('a long conversation', () => {
-  it('costs a turn the same at its end as at its start', () => {
+  it('grows by the same with a turn at its end as at its start', () => {
     const m = aMachine();
-    const turns = 1_000;
-    const spent: number[] = [];
-    for (let index = 0; index < turns; index += 1) {
-      const before = performance.now();
-      m.send(`message ${index}`);
-      m.model(modelCalls([plannedCall(`c${index}`)]))
-        .tool(`c${index}`)
+    const sizes = [sizeOf(m)];
+    for (let turn = 1_000; turn < 2_000; turn += 1) {
+      m.send(`message ${turn}`);
+      m.model(modelCalls([plannedCall(`c${turn}`)]))
+        .tool(`c${turn}`)
         .model(modelSays('ok'));
-      spent.push(performance.now() - before);
+      if (turn < 1_020 || turn >= 1_979) sizes.push(sizeOf(m));
     }
-    const median = (values: number[]): number =>
-      values.toSorted((a, b) => a - b)[values.length >> 1]!;
-    // A turn over a server costs tens of milliseconds; the core's part of it must stay far below.
-    expect(median(spent.slice(-200)) - median(spent.slice(0, 200))).toBeLessThan(2);
+    const [first, second] = [grown(sizes, 1, 20), grown(sizes, -20, -1)];
+    expect(second.events).toBe(first.events);
+    // Numbers have more digits at the end.
+    expect(second.bytes / first.bytes).toBeLessThan(1.05);
   });
 });
+
+interface Size {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+function sizeOf({ events, state }: MachineUnderTest): Size {
+  return { events: events.length, bytes: utf8Bytes(JSON.stringify(state)) };
+}
+
+function grown(sizes: readonly Size[], from: number, to: number): Size {
+  const [before, after] = [sizes.at(from), sizes.at(to)];
+  if (before === undefined || after === undefined) throw new Error('unreachable');
+  return { events: after.events - before.events, bytes: after.bytes - before.bytes };
+}
