@@ -28,6 +28,8 @@ export interface ShowingDeps {
 
 /** Conversations whose calls are remembered; of others the log is read again. */
 const MAX_KEPT = 500;
+/** Conversations whose agents are remembered. */
+const MAX_AGENTS = 10_000;
 const AGENTS_FOR_MS = 30_000;
 
 /** The same log with another `append`. */
@@ -52,6 +54,8 @@ interface Kept {
 class ShownCalls {
   readonly #deps: ShowingDeps;
   readonly #kept = new Map<string, Kept>();
+  /** The agents of conversations, by their events, else by their logs. */
+  readonly #agents = new Map<string, string>();
   #visible: { readonly tools: Visible; readonly atMs: number } | undefined;
 
   constructor(deps: ShowingDeps) {
@@ -73,22 +77,40 @@ class ShownCalls {
       if (call !== undefined) await this.#show(batch, call);
     }
     const result = await log.append(batch);
-    if (result.outcome === 'appended') this.#keep(name, kept);
+    if (result.outcome === 'appended') put(this.#kept, MAX_KEPT, [name, kept]);
     return result;
   }
 
   /** Whether events of the batch may change what is shown. */
   async #concerns(batch: AppendBatch): Promise<boolean> {
     const { names, byAgent } = await this.#tools();
+    if (byAgent.size === 0) return false;
+    this.#noteAgent(batch);
     const called = batch.events.map(nameOf).filter((name) => name !== undefined);
     if (called.some((name) => names.has(name)) || batch.events.some(isMadeVisible)) return true;
     const isOther = (own: ReadonlyMap<string, boolean>): boolean =>
       called.some((name) => !own.has(name));
     // The later events of a call name its tool, and no definition has a tool that was made at run time.
     if (![...byAgent.values()].some(isOther)) return false;
-    const agent = (await this.#deps.log.head(batch))?.snapshot.agent;
-    const own = byAgent.get(agent ?? '');
+    const own = byAgent.get((await this.#agentOf(batch)) ?? '');
     return own !== undefined && isOther(own);
+  }
+
+  #noteAgent(batch: AppendBatch): void {
+    const name = conversationKey(batch);
+    const last = batch.events.findLast(isOfAgent);
+    if (last !== undefined) put(this.#agents, MAX_AGENTS, [name, last.agent]);
+    // A reset may have dropped a hand-off.
+    else if (batch.cutsOff !== undefined) this.#agents.delete(name);
+  }
+
+  async #agentOf(batch: AppendBatch): Promise<string | undefined> {
+    const name = conversationKey(batch);
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    const agent = (await this.#deps.log.head(batch))?.snapshot.agent;
+    if (agent !== undefined) put(this.#agents, MAX_AGENTS, [name, agent]);
+    return agent;
   }
 
   /**
@@ -132,12 +154,6 @@ class ShownCalls {
     }
   }
 
-  #keep(name: string, kept: Kept): void {
-    this.#kept.set(name, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-  }
-
   readonly #isVisible: IsVisible = (agent, { name, made, metadata }) =>
     made === undefined
       ? this.#visible?.tools.byAgent.get(agent)?.get(name) === true
@@ -169,6 +185,25 @@ function visibleIn(agents: readonly AgentManifest[]): Visible {
     else byAgent.delete(agent);
   const all = [...byAgent.values()].flatMap((tools) => [...tools]);
   return { byAgent, names: new Set(all.flatMap(([name, isShown]) => (isShown ? [name] : []))) };
+}
+
+/** Puts a value as the newest; the oldest leaves where there are too many. */
+function put<Value>(
+  all: Map<string, Value>,
+  max: number,
+  [name, value]: readonly [string, Value],
+): void {
+  all.delete(name);
+  all.set(name, value);
+  const [oldest] = all.keys();
+  if (all.size > max && oldest !== undefined) all.delete(oldest);
+}
+
+/** An event that says whose conversation it is from there on. */
+function isOfAgent(
+  event: CanonicalEvent,
+): event is Extract<CanonicalEvent, { type: 'conversation_started' | 'agent_changed' }> {
+  return event.type === 'conversation_started' || event.type === 'agent_changed';
 }
 
 /** A call of a visible tool that was made at run time. */

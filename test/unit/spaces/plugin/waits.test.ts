@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { hsafaTools } from '../../../../src/compat/hsafa/index.js';
-import { defineTool } from '../../../../src/index.js';
+import { defineAgent, defineTool } from '../../../../src/index.js';
 import type { SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
 import { showingLog } from '../../../../src/spaces/calls/showing-log.js';
-import { calls, callsAll, says } from '../../../../src/testing/index.js';
+import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
 import { promise } from '../../../support/promise.js';
 import { DESK } from '../../../support/spaces/room-of-agent.js';
 import { storedRoom } from '../../../support/spaces/stored-room.js';
@@ -206,4 +206,32 @@ it('a worker that begins in the middle reads the log up to there, and shows noth
   expect(await messages()).toMatchObject([
     { status: 'complete', metadata: { output: { ok: true } } },
   ]);
+});
+
+it('conversations of other agents cost the store no reads', async () => {
+  const noted = defineTool({ ...{ name: 'note', description: 'Note', input }, run: () => 1 });
+  const { deps } = await storedRoom([], says('done'));
+  let reads = 0;
+  const showing = showingLog({
+    ...deps,
+    log: new Proxy(deps.log, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name === 'head' || name === 'read') reads += 1;
+        return value.bind(target) as unknown;
+      },
+    }),
+  });
+  const model = script(calls('note', {}), calls('note', {}), says('done'));
+  const t = testConversation(
+    defineAgent({ name: 'plain', model, instructions: 'Note.', tools: [noted] }),
+  );
+  await t.send('Go');
+  const key = { tenant: 'default', conversationId: 'plain', runId: 'run' };
+  for (const event of t.events)
+    expect(await showing.append({ ...key, events: [event] })).toMatchObject({
+      outcome: 'appended',
+    });
+  expect(reads).toBe(0);
 });
