@@ -14,7 +14,14 @@ export function withoutOwnDuplicate<Verdict extends { readonly verdict: string }
   verdict: Verdict,
   given: string | undefined,
 ): Verdict | Repeated<Verdict>['first'] {
-  return given === undefined && isRepeated(verdict) ? verdict.first : verdict;
+  return given === undefined ? firstOf(verdict) : verdict;
+}
+
+/** The verdict that was given under the request id first. */
+export function firstOf<Verdict extends { readonly verdict: string }>(
+  verdict: Verdict,
+): Verdict | Repeated<Verdict>['first'] {
+  return isRepeated(verdict) ? verdict.first : verdict;
 }
 
 function isRepeated<Verdict extends { readonly verdict: string }>(

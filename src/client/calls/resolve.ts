@@ -3,8 +3,8 @@
  *
  * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it arrived.
  * I2 The workflow judges; this file refuses only answers that cannot be sent.
- * I3 An answer is durable within three seconds: where no verdict came until then, it is left as a signal, and the verdict
- * is still waited for. The workflow judges it once, by its request id.
+ * I3 An answer is durable within three seconds, times the client's `patience`: where no verdict came until then, it is
+ * left as a signal, and the verdict is still waited for. The workflow judges it once, by its request id.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -32,7 +32,7 @@ import { SignalTrace } from '../reading/signal-outcome.js';
 import { verdictOfFailure } from '../temporal/confirmed-update.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
-import { withoutOwnDuplicate } from './duplicates.js';
+import { firstOf, withoutOwnDuplicate } from './duplicates.js';
 
 export interface ResolveParts {
   readonly gateway: TemporalGateway;
@@ -105,7 +105,7 @@ export async function resolveCall(
   };
   const answered = (verdict: Verdict): ResolveOutcome => {
     const outcome = said(noted(parts, ref, verdict));
-    const accepted = verdict.verdict === 'duplicate' ? verdict.first : verdict;
+    const accepted = firstOf(verdict);
     return isUnchecked(accepted)
       ? { ...outcome, final: (given) => finalVerdict(parts, attempt, { ...given, accepted }) }
       : outcome;
@@ -130,16 +130,11 @@ async function askOrLeave(parts: ResolveParts, attempt: Attempt): Promise<Verdic
   try {
     const verdict = await ask(parts, attempt);
     // The request that was accepted under the id may be the signal.
-    if (verdict !== undefined)
-      return left === undefined ? verdict : withoutOwnDuplicate(verdict, undefined);
+    if (verdict !== undefined) return left === undefined ? verdict : firstOf(verdict);
   } finally {
     clearTimeout(timer);
   }
-  const isLeft = await left?.then(
-    () => true,
-    () => false,
-  );
-  return await (isLeft === true ? left : leave(parts, attempt));
+  return await (left?.catch(() => leave(parts, attempt)) ?? leave(parts, attempt));
 }
 
 /** The verdict, or undefined when no worker returned one within the budget. */
@@ -199,12 +194,11 @@ async function finalVerdict(
     if (accepted !== undefined) return undefined;
     // Only a few refusals of a call are recorded; if the call has ended, an update would add nothing.
     const ended = await endedVerdict(parts.reader, ref, input);
-    if (ended !== undefined)
-      return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
+    if (ended !== undefined) return noted(parts, ref, firstOf(ended));
     if (away) return undefined;
     const answer = await ask(parts, attempt, remainingMs);
     if (answer === undefined) return undefined;
-    const first = noted(parts, ref, answer.verdict === 'duplicate' ? answer.first : answer);
+    const first = noted(parts, ref, firstOf(answer));
     if (!isUnchecked(first)) return first;
     accepted = first;
     return undefined;
