@@ -12,8 +12,9 @@
  * A4  A request that gets no place in time is not sent. Its caller leaves it as a signal, or refuses it.
  * A5  Messages have a part of the places only, since each makes work for longer than its answer takes. That part falls
  *     as soon as new conversations, which need no replay, are answered late. A tenant that has none of it does not wait
- *     behind one that begins thousands: it gets its first place from as many more. A message that waits long for its
- *     answer leaves that part: a few conversations that do not answer hold up no others.
+ *     behind one that begins thousands: it gets its first place from as many more. A message that waits for its answer
+ *     for a second, while later ones are answered or none is, leaves that part: a few conversations that do not answer
+ *     hold up no others.
  * A6  While requests are answered, a message may wait longer, and one that would get no place in time is refused at
  *     once, with the time at which to return.
  */
@@ -24,7 +25,7 @@ import { Lines } from './lines.js';
 
 const PLACES = { atStart: 64, min: 8, max: 512, slowMs: 1_500, quickMs: 750 };
 const MESSAGES = { atStart: 16, min: 2, max: 512, slowMs: 120, quickMs: 60, slowFactor: 3 };
-/** Milliseconds; many times the answer of a conversation that answers, even of one that is replayed first. */
+/** Milliseconds after which a message without an answer is compared with others. */
 const MUTE_MS = 1_000;
 /** Milliseconds for which one answer proves that there is a worker. */
 const ALIVE_MS = 5_000;
@@ -61,6 +62,7 @@ export interface EnterOptions {
 interface Place {
   readonly name: string;
   readonly tenant: string;
+  readonly enteredAtMs: number;
   /** Whether it is one of those of messages. */
   isMessage: boolean;
   /** Ends the count among those of messages. */
@@ -88,6 +90,9 @@ export class Admission {
   readonly #messageLines = new Lines<Waiting>();
   readonly #backlog = new Backlog();
   #answeredAt = Number.NEGATIVE_INFINITY;
+  /** The same of messages, and when the newest of those that were answered had entered. */
+  #messageAnsweredAt = Number.NEGATIVE_INFINITY;
+  #newestAnsweredAt = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
@@ -176,7 +181,7 @@ export class Admission {
       const { tenant } = key;
       const isMessage = kind !== 'resolution';
       if (this.#arePlacesTaken() || (isMessage && !this.#hasMessagePlace(tenant))) return undefined;
-      place = { name, tenant, isMessage, holders: 0 };
+      place = { name, tenant, enteredAtMs: this.#now(), isMessage, holders: 0 };
       this.#taken.set(name, place);
       if (isMessage) this.#countMessage(place);
     }
@@ -199,12 +204,23 @@ export class Admission {
 
   #countMessage(place: Place): void {
     this.#addMessages(place.tenant, 1);
+    this.#watch(place);
+  }
+
+  #watch(place: Place): void {
     const timer = setTimeout(() => {
-      this.#uncount(place);
-      this.#admitWaiting();
+      if (this.#isMute(place)) {
+        this.#uncount(place);
+        this.#admitWaiting();
+      } else this.#watch(place);
     }, MUTE_MS);
     timer.unref();
     place.timer = timer;
+  }
+
+  /** Where others that came with it or before are answered, it is slow for the same reason as all. */
+  #isMute({ enteredAtMs }: Place): boolean {
+    return this.#newestAnsweredAt > enteredAtMs || this.#messageAnsweredAt < enteredAtMs;
   }
 
   #uncount(place: Place): void {
@@ -242,14 +258,25 @@ export class Admission {
   ): void {
     const nowMs = this.#now();
     if (answered) this.#answeredAt = nowMs;
-    if (answered && kind !== 'resolution')
+    if (answered && kind !== 'resolution') {
+      this.#messageAnsweredAt = nowMs;
+      this.#newestAnsweredAt = Math.max(this.#newestAnsweredAt, enteredAtMs);
       this.#backlog.answered(tenant, this.#messageLines.lengthOf(tenant) > 0, nowMs);
-    const ended = { enteredAtMs, nowMs, answered, isAlive: this.#isAlive() };
-    this.#places.learn({ ...ended, isReached: this.isFull && this.#arePlacesTaken() });
-    // Another message may have to wait until its conversation is replayed, which says nothing of the load.
-    const isReached = !this.#messageLines.isEmpty && this.#areMessagePlacesTaken();
-    if (kind === 'beginning') this.#messages.learn({ ...ended, isReached });
-    else if (kind === 'message') this.#messages.learn({ ...ended, isAlive: false, isReached });
+    }
+    const ended = { enteredAtMs, nowMs, answered };
+    const mayBeSlow = this.#isAlive();
+    this.#places.learn({
+      ...ended,
+      mayBeSlow,
+      isReached: this.isFull && this.#arePlacesTaken(),
+    });
+    if (kind === 'resolution') return;
+    this.#messages.learn({
+      ...ended,
+      // Another message may have to wait until its conversation is replayed, which says nothing of the load.
+      mayBeSlow: mayBeSlow && kind === 'beginning',
+      isReached: !this.#messageLines.isEmpty && this.#areMessagePlacesTaken(),
+    });
   }
 
   #free(place: Place): void {
@@ -257,14 +284,19 @@ export class Admission {
     this.#uncount(place);
   }
 
+  /** A request that gets no place yet holds up those of its own tenant only. */
   #admitWaiting(): void {
     for (const lines of [this.#resolutionLines, this.#messageLines])
-      for (let waiting = lines.head(); waiting !== undefined; waiting = lines.head()) {
-        const admitted = this.#take(waiting.key, waiting.kind);
-        if (admitted === undefined) return;
-        lines.remove(waiting);
-        waiting.enter(admitted);
-      }
+      for (let isAny = true; isAny; )
+        isAny = lines.heads().some((head) => this.#admit(lines, head));
+  }
+
+  #admit(lines: Lines<Waiting>, waiting: Waiting): boolean {
+    const admitted = this.#take(waiting.key, waiting.kind);
+    if (admitted === undefined) return false;
+    lines.remove(waiting);
+    waiting.enter(admitted);
+    return true;
   }
 }
 

@@ -28,8 +28,8 @@ export interface Ended {
   readonly enteredAtMs: number;
   readonly nowMs: number;
   readonly answered: boolean;
-  /** Whether others are answered: one without an answer is a slow one then. */
-  readonly isAlive: boolean;
+  /** Whether a long time, with an answer or without one, means that too many are under way. */
+  readonly mayBeSlow: boolean;
   /** Whether the limit holds requests back. */
   readonly isReached: boolean;
 }
@@ -51,12 +51,12 @@ export class Limit {
   }
 
   /** Answers to requests of before the last change say nothing of it: all of them were slow together. */
-  learn({ enteredAtMs, nowMs, answered, isAlive, isReached }: Ended): void {
+  learn({ enteredAtMs, nowMs, answered, mayBeSlow, isReached }: Ended): void {
     const { min, max, slowMs, quickMs } = this.#options;
     const tookMs = nowMs - enteredAtMs;
     if (answered) this.#notice(tookMs, nowMs);
     const factor = this.#factor();
-    if (isAlive && tookMs > slowMs * factor && enteredAtMs >= this.#changedAtMs) {
+    if (mayBeSlow && tookMs > slowMs * factor && enteredAtMs >= this.#changedAtMs) {
       this.#size = Math.max(min, Math.floor(this.#size * BACK_OFF));
       this.#changedAtMs = nowMs;
     } else if (answered && isReached && tookMs < quickMs * factor)

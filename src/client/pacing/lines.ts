@@ -21,10 +21,9 @@ export class Lines<Waiting extends InLine> {
     return this.#byTenant.get(waiting.tenant)?.indexOf(waiting) ?? 0;
   }
 
-  /** The request whose turn it is. */
-  head(): Waiting | undefined {
-    const [line] = this.#byTenant.values();
-    return line?.[0];
+  /** The first request of each tenant, in the order of their turns. */
+  heads(): readonly Waiting[] {
+    return [...this.#byTenant.values()].flatMap(([first]) => (first === undefined ? [] : [first]));
   }
 
   add(waiting: Waiting): void {

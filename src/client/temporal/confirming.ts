@@ -77,9 +77,9 @@ export class Confirming {
       endsAt ?? Date.now() + this.#pace.budgetMs(Date.now()) * patience;
     if (key === undefined) return await this.#tryUntil(deadline(), call);
     const waitMs = budgetMs ?? ADMISSION_WAIT_MS * patience;
-    const admitted = await this.#admission.enter(key, { kind, waitMs, busyMs });
-    if (!admitted.entered) {
-      const { retryAfterMs } = admitted;
+    const place = await this.#admission.enter(key, { kind, waitMs, busyMs });
+    if (!place.entered) {
+      const { retryAfterMs } = place;
       const cause = new ConversationError('workers_busy', BUSY_TEXT, { retryAfterMs });
       return { confirmed: false, cause };
     }
@@ -92,7 +92,7 @@ export class Confirming {
       answered = refusalOf(error) !== undefined;
       throw error;
     } finally {
-      admitted.leave({ answered });
+      place.leave({ answered });
     }
   }
 

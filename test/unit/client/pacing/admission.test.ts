@@ -1,19 +1,15 @@
 /** How many conversations a client asks for an answer at once, by the time that answers take. */
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Admission } from '../../../../src/client/pacing/admission.js';
 import {
-  Admission,
-  type Admitted,
-  type EnterOptions,
-} from '../../../../src/client/pacing/admission.js';
+  entered,
+  fill,
+  keyOf,
+  MESSAGE,
+  orderOf,
+  RESOLUTION,
+} from '../../../support/pacing/places.js';
 import { promise } from '../../../support/promise.js';
-
-const RESOLUTION = { kind: 'resolution', waitMs: 2_500 } as const;
-const MESSAGE = { kind: 'message', waitMs: 2_500, busyMs: 2_500 } as const;
-/** Its sender does not repeat it. */
-const EVENT = { kind: 'message', waitMs: 2_500 } as const;
-/** For less time than a conversation that does not answer holds up others. */
-const SHORT = { kind: 'beginning', waitMs: 500, busyMs: 500 } as const;
-const BEGINNING = { kind: 'beginning', waitMs: 2_500, busyMs: 2_500 } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,46 +17,6 @@ beforeEach(() => {
     vi.useRealTimers();
   });
 });
-
-function keyOf(nth: number | string, tenant = 'acme') {
-  return { tenant, conversationId: `c-${nth}` };
-}
-
-async function entered(
-  admission: Admission,
-  key: ReturnType<typeof keyOf>,
-  options: EnterOptions = RESOLUTION,
-): Promise<Admitted> {
-  const place = await admission.enter(key, options);
-  if (!place.entered) throw new Error('no place is free');
-  return place;
-}
-
-/** Takes every place of resolutions, or of messages, each for a conversation of its own. */
-async function fill(
-  admission: Admission,
-  options: EnterOptions = RESOLUTION,
-  tenant?: string,
-): Promise<readonly Admitted[]> {
-  const taken: Admitted[] = [];
-  const count = options.kind === 'resolution' ? admission.places : admission.messagePlaces;
-  for (let nth = 0; nth < count; nth += 1)
-    taken.push(await entered(admission, keyOf(`taken-${nth}`, tenant), options));
-  return taken;
-}
-
-/** Names of requests in the order in which they get places. */
-function orderOf(admission: Admission) {
-  const order: string[] = [];
-  const enter = (name: string, tenant: string, options: EnterOptions = MESSAGE): void => {
-    void admission.enter(keyOf(name, tenant), options).then((place) => {
-      if (!place.entered) return;
-      order.push(name);
-      place.leave({ answered: true });
-    });
-  };
-  return { order, enter };
-}
 
 describe('the places of a client', () => {
   it('are not waited for while few conversations are asked', async () => {
@@ -231,153 +187,5 @@ describe('requests without an answer', () => {
     await vi.advanceTimersByTimeAsync(1_600);
     for (const place of taken) place.leave({ answered: false });
     expect(admission.places).toBe(Math.floor(places * 0.7));
-  });
-});
-
-describe('messages', () => {
-  it('leave places to resolutions', async () => {
-    const admission = new Admission();
-    await fill(admission, MESSAGE);
-    const late = admission.enter(keyOf('late'), SHORT);
-    await entered(admission, keyOf('call'), RESOLUTION);
-    await vi.advanceTimersByTimeAsync(500);
-    expect((await late).entered).toBe(false);
-  });
-
-  it('of a tenant that has no place do not wait behind those of another', {
-    ...promise('G399'),
-  }, async () => {
-    const admission = new Admission();
-    await fill(admission, MESSAGE, 'loud');
-    void admission.enter(keyOf('loud', 'loud'), MESSAGE);
-    await entered(admission, keyOf('quiet-1', 'quiet'), MESSAGE);
-    const second = admission.enter(keyOf('quiet-2', 'quiet'), SHORT);
-    await vi.advanceTimersByTimeAsync(500);
-    expect((await second).entered).toBe(false);
-  });
-
-  it('of ever more tenants without a place are bounded', async () => {
-    const admission = new Admission();
-    const bound = admission.messagePlaces * 2;
-    for (let nth = 0; nth < bound; nth += 1)
-      await entered(admission, keyOf('c', `tenant-${nth}`), MESSAGE);
-    const late = admission.enter(keyOf('c', 'late'), SHORT);
-    await vi.advanceTimersByTimeAsync(500);
-    expect((await late).entered).toBe(false);
-  });
-
-  it('to conversations that do not answer hold up others for a second at most', {
-    ...promise('G399'),
-  }, async () => {
-    const admission = new Admission();
-    await fill(admission, MESSAGE, 'acme');
-    const next = admission.enter(keyOf('next'), MESSAGE);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect((await next).entered).toBe(true);
-  });
-
-  /** Ends as many of them one after the other, each answered after this time. */
-  async function answered(admission: Admission, options: EnterOptions, count: number, ms: number) {
-    for (let nth = 0; nth < count; nth += 1) {
-      const place = await entered(admission, keyOf(`answered-${nth}`), options);
-      await vi.advanceTimersByTimeAsync(ms);
-      place.leave({ answered: true });
-    }
-  }
-
-  it('have fewer places where new conversations are answered late', promise('G399'), async () => {
-    const admission = new Admission();
-    await answered(admission, BEGINNING, 1, 40);
-    await answered(admission, BEGINNING, 10, 300);
-    expect(admission.messagePlaces).toBe(2);
-    expect(admission.places).toBe(64);
-  });
-
-  it('keep their places where conversations are replayed first, or the server is far away', {
-    ...promise('G399'),
-  }, async () => {
-    const replayed = new Admission();
-    await answered(replayed, BEGINNING, 1, 40);
-    await answered(replayed, MESSAGE, 10, 1_200);
-    expect(replayed.messagePlaces).toBe(16);
-    const far = new Admission();
-    await answered(far, BEGINNING, 10, 400);
-    expect(far.messagePlaces).toBe(16);
-  });
-
-  /** Messages of one tenant, of which one is answered each 100 ms. */
-  function loudTenant() {
-    const admission = new Admission();
-    const taken: Admitted[] = [];
-    const refused: (number | undefined)[] = [];
-    let sent = 0;
-    const send = async (count: number): Promise<void> => {
-      for (let nth = 0; nth < count; nth += 1) {
-        sent += 1;
-        void admission.enter(keyOf(sent, 'loud'), BEGINNING).then((place) => {
-          if (place.entered) taken.push(place);
-          else refused.push(place.retryAfterMs);
-        });
-      }
-      await vi.advanceTimersByTimeAsync(0);
-    };
-    const answer = async (count: number): Promise<void> => {
-      for (let nth = 0; nth < count; nth += 1) {
-        await vi.advanceTimersByTimeAsync(100);
-        taken.shift()?.leave({ answered: true });
-      }
-    };
-    return { admission, send, answer, refused };
-  }
-
-  it('are refused at once where a place would come too late, each with a later time to return', {
-    ...promise('G399'),
-  }, async () => {
-    const { send, answer, refused } = loudTenant();
-    await send(200);
-    await answer(12);
-    expect(refused).toEqual([]);
-    await send(100);
-    expect(refused).toHaveLength(100);
-    const times = refused.map((ms) => ms ?? 0);
-    expect(times[0]).toBeGreaterThanOrEqual(2_500);
-    expect(times.at(-1)).toBeGreaterThanOrEqual(100 * 75);
-    expect(times).toEqual([...times].sort((one, other) => one - other));
-  });
-
-  it('of senders that do not repeat them take no time to return from others', async () => {
-    const { admission, send, answer, refused } = loudTenant();
-    await send(200);
-    await answer(12);
-    for (let nth = 0; nth < 100; nth += 1)
-      expect(await admission.enter(keyOf(`event-${nth}`, 'loud'), EVENT)).toEqual({
-        entered: false,
-      });
-    await send(1);
-    expect(refused[0]).toBeLessThan(3_000);
-  });
-
-  it('are taken after hours without any, however slow the last ones were', async () => {
-    const { send, answer, refused } = loudTenant();
-    await send(22);
-    await answer(22);
-    await vi.advanceTimersByTimeAsync(4 * 60 * 60 * 1_000);
-    await send(1);
-    await answer(1);
-    await send(22);
-    await answer(22);
-    expect(refused).toEqual([]);
-  });
-
-  it('wait, and get no time to return, where nothing is answered', promise('G399'), async () => {
-    const admission = new Admission();
-    await answered(admission, BEGINNING, 10, 50);
-    await vi.advanceTimersByTimeAsync(5_000);
-    await fill(admission, BEGINNING);
-    const late = Array.from({ length: 100 }, (_, nth) => admission.enter(keyOf(nth), SHORT));
-    await vi.advanceTimersByTimeAsync(499);
-    expect(admission.isFull).toBe(true);
-    await vi.advanceTimersByTimeAsync(1);
-    for (const place of await Promise.all(late)) expect(place).toEqual({ entered: false });
   });
 });
