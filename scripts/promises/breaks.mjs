@@ -286,7 +286,7 @@ export const BREAKS = [
   },
   {
     promise: 'G340',
-    file: 'src/http/openapi/service-operations.ts',
+    file: 'src/http/openapi/rows/service-operations.ts',
     line: "...{ method: 'get', path: '/readyz', id: 'isReady' },",
     to: "...{ method: 'get', path: '/ready', id: 'isReady' },",
     test: 'test/http/requests/description.test.ts',

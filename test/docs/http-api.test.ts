@@ -8,7 +8,7 @@ import {
   DEFAULT_STREAMS,
   WINDOW_SECONDS,
 } from '../../src/http/limits/options.js';
-import { OPERATIONS, type Operation } from '../../src/http/openapi/operations.js';
+import { OPERATIONS, type Operation } from '../../src/http/openapi/rows/operations.js';
 import { HEARTBEAT_MS, RETRY_MS } from '../../src/http/request/sse.js';
 import { CONVERSATIONS_A_PAGE } from '../../src/http/routes/conversations.js';
 import { EVENTS_A_PAGE } from '../../src/http/routes/events.js';

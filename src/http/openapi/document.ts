@@ -1,8 +1,8 @@
 /** The description of the API in OpenAPI 3.1, made of the schemas by which requests are parsed. */
 import { z } from 'zod';
 import { MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
-import { OPERATIONS, type Operation } from './operations.js';
-import { Problem } from './shapes.js';
+import { OPERATIONS, type Operation } from './rows/operations.js';
+import { Problem } from './rows/shapes.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** Finds out which operation a request is for before it is routed. */
-import type { Operation } from './operation.js';
+import type { Operation } from './rows/operation.js';
 
 /** Whether a request is for one of these operations, by the rules of the router: any case, and `/` at the end or not. */
 export function isAnyOf(

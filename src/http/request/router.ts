@@ -2,7 +2,7 @@
 import type { NextFunction, Request, Response, Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import { identityOf, requireRight } from '../identity/callers.js';
-import { OPERATIONS, type Operation } from '../openapi/operations.js';
+import { OPERATIONS, type Operation } from '../openapi/rows/operations.js';
 import { sendProblem } from './problem.js';
 
 export type Method = 'get' | 'post' | 'delete';

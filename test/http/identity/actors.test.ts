@@ -1,7 +1,7 @@
 /** The actor of what a request sends: the caller, or another one by a right of its own. */
 import { describe, expect, it } from 'vitest';
 import type { Identity } from '../../../src/http/identity/identity.js';
-import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { CALL, sampleLog, TURN } from '../../support/samples/sample-log.js';

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Identity, Right } from '../../../src/http/identity/identity.js';
 import { RIGHTS } from '../../../src/http/identity/identity.js';
 import { tokenSigner } from '../../../src/http/identity/tokens.js';
-import { OPERATIONS, type Operation } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS, type Operation } from '../../../src/http/openapi/rows/operations.js';
 import { Spaces } from '../../../src/spaces/service.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { TESTING } from '../../support/networks/test-identity.js';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { CallerLimits } from '../../../src/http/limits/options.js';
 import { serve } from '../../../src/http/listen.js';
-import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';

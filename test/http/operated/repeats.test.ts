@@ -1,6 +1,6 @@
 /** Repeats: keys of requests on every route that changes something, and answers that a caller has already. */
 import { expect, it } from 'vitest';
-import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';

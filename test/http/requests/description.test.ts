@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../src/http/app.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
-import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { requireDescribed } from '../../support/networks/described.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';

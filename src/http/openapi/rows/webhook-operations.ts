@@ -1,7 +1,7 @@
 /** The operations of webhooks. */
-import { NoBodySchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
-import * as webhooks from '../schemas/webhooks.js';
+import { NoBodySchema } from '../../schemas/bodies.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
+import * as webhooks from '../../schemas/webhooks.js';
 import type { Operation } from './operation.js';
 
 const LIST = '/v1/webhooks';

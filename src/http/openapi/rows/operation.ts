@@ -1,6 +1,6 @@
 /** The row of an operation in the description of the API. */
 import type { z } from 'zod';
-import type { RouteRight } from '../identity/identity.js';
+import type { RouteRight } from '../../identity/identity.js';
 import { Verdict } from './shapes.js';
 
 export interface Operation {

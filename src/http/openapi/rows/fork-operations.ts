@@ -1,6 +1,6 @@
 /** Operations that make something of the log of a conversation: a fork, a test, or a turn that is played again. */
-import { ExportQuerySchema, ForkSchema, WhatIfSchema } from '../schemas/forks.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
+import { ExportQuerySchema, ForkSchema, WhatIfSchema } from '../../schemas/forks.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
 import type { Operation } from './operation.js';
 import { Forked, WhatIfBegun, WhatIfReport } from './shapes.js';
 

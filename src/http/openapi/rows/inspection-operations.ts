@@ -1,7 +1,7 @@
 /** Operations that look into a conversation: the requests of its model calls, and its run in Temporal. */
 import { z } from 'zod';
-import { ModelCallQuerySchema } from '../schemas/inspection.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
+import { ModelCallQuerySchema } from '../../schemas/inspection.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
 import type { Operation } from './operation.js';
 
 const ModelCall = z.looseObject({

@@ -1,6 +1,6 @@
 /** Every operation of the API: its place, what it takes, and what it answers. The description is made of these rows. */
-import * as bodies from '../schemas/bodies.js';
-import * as queries from '../schemas/queries.js';
+import * as bodies from '../../schemas/bodies.js';
+import * as queries from '../../schemas/queries.js';
 import { FORK_OPERATIONS } from './fork-operations.js';
 import { INSPECTION_OPERATIONS } from './inspection-operations.js';
 import { type Operation, VERDICTS } from './operation.js';

@@ -3,14 +3,14 @@
  * clients ignore those that they do not know.
  */
 import { z } from 'zod';
-import { EXECUTORS, RISKS } from '../../protocol/calls/executors.js';
-import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
-import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
-import { CONVERSATION_STATUSES } from '../../protocol/conversation/statuses.js';
-import { FAILURES } from '../../protocol/failures/failures.js';
-import { TRIGGER_TYPES } from '../../protocol/triggers/triggers.js';
-import { RIGHTS } from '../identity/identity.js';
-import { ActorSchema } from '../schemas/bodies.js';
+import { EXECUTORS, RISKS } from '../../../protocol/calls/executors.js';
+import { VERDICT_HTTP_STATUS } from '../../../protocol/calls/resolutions.js';
+import { SUSPENSION_KINDS } from '../../../protocol/calls/suspensions.js';
+import { CONVERSATION_STATUSES } from '../../../protocol/conversation/statuses.js';
+import { FAILURES } from '../../../protocol/failures/failures.js';
+import { TRIGGER_TYPES } from '../../../protocol/triggers/triggers.js';
+import { RIGHTS } from '../../identity/identity.js';
+import { ActorSchema } from '../../schemas/bodies.js';
 
 const object = z.looseObject;
 const text = z.string();

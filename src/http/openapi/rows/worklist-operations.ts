@@ -1,10 +1,10 @@
 /** Operations on the calls that wait, across conversations. */
-import { ResolveManySchema } from '../schemas/bodies.js';
+import { ResolveManySchema } from '../../schemas/bodies.js';
 import {
   ConversationQuerySchema,
   WorklistQuerySchema,
   WorklistStreamQuerySchema,
-} from '../schemas/queries.js';
+} from '../../schemas/queries.js';
 import type { Operation } from './operation.js';
 import { BulkResults, WorklistPage } from './shapes.js';
 

@@ -1,7 +1,7 @@
 /** Operations for those who operate the installation. */
-import { NoBodySchema } from '../schemas/bodies.js';
-import { OperationsSeen, WorkerKilled } from '../schemas/operations.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
+import { NoBodySchema } from '../../schemas/bodies.js';
+import { OperationsSeen, WorkerKilled } from '../../schemas/operations.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
 import type { Operation } from './operation.js';
 
 export const OPERATOR_OPERATIONS: readonly Operation[] = [

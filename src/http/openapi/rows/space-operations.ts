@@ -1,7 +1,7 @@
 /** The operations of spaces. */
-import { NoBodySchema, ResolutionSchema, ResolveSchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
-import * as spaces from '../schemas/spaces.js';
+import { NoBodySchema, ResolutionSchema, ResolveSchema } from '../../schemas/bodies.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
+import * as spaces from '../../schemas/spaces.js';
 import { type Operation, VERDICTS } from './operation.js';
 
 const LIST = '/v1/spaces';
