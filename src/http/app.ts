@@ -10,7 +10,7 @@ import { limitCallers } from './limits/middleware.js';
 import { type CallerLimits, DEFAULT_STREAMS } from './limits/options.js';
 import { refuseRunning } from './limits/running.js';
 import { isAnyOf } from './openapi/places.js';
-import { isAnswer } from './openapi/rows/operation.js';
+import { isLimited, refusesRepeats } from './openapi/rows/operation.js';
 import { OPERATIONS } from './openapi/rows/operations.js';
 import { addOperationRoutes } from './operations/routes.js';
 import { allowCors, allowOrigins } from './request/cors.js';
@@ -143,12 +143,9 @@ function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
 
 const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };
 
-/** An answer to a call is never refused because it is sent twice: its repeat waits for the same verdict. */
-const isRefusable = isAnyOf(OPERATIONS.filter((row) => row.idempotent === true && !isAnswer(row)));
+const isRefusable = isAnyOf(OPERATIONS.filter(refusesRepeats));
 
-const isUnlimitedPlace = isAnyOf(
-  OPERATIONS.filter((row) => ['isAlive', 'isReady'].includes(row.id) || isAnswer(row)),
-);
+const isUnlimitedPlace = isAnyOf(OPERATIONS.filter((row) => !isLimited(row)));
 
 /** Answers to calls, and probes. */
 function isUnlimited(request: Request): boolean {

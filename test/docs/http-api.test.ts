@@ -8,6 +8,7 @@ import {
   DEFAULT_STREAMS,
   WINDOW_SECONDS,
 } from '../../src/http/limits/options.js';
+import { refusalsOf } from '../../src/http/openapi/refusals.js';
 import { OPERATIONS, type Operation } from '../../src/http/openapi/rows/operations.js';
 import { HEARTBEAT_MS, RETRY_MS } from '../../src/http/request/sse.js';
 import { CONVERSATIONS_A_PAGE } from '../../src/http/routes/conversations.js';
@@ -71,6 +72,20 @@ function row(operation: Operation): string {
   const key = { itself: 'by itself', true: 'by key', undefined: '' }[String(idempotent)];
   const repeats = method === 'post' ? (key ?? '') : 'by itself';
   return `| ${place} | \`${id}\` | ${summary} | ${right} | ${repeats} | ${names.map((name) => `\`${name}\``).join(', ')} | ${statuses}${stream} |`;
+}
+
+function codesOf(operation: Operation): readonly string[] {
+  return [...refusalsOf(operation).values()].flat();
+}
+
+/** Codes that every operation can answer. */
+const COMMON = OPERATIONS.map(codesOf).reduce((common, codes) =>
+  common.filter((code) => codes.includes(code)),
+);
+
+function refusalRow(operation: Operation): string {
+  const own = codesOf(operation).filter((code) => !COMMON.includes(code));
+  return `| \`${operation.id}\` | ${own.map((code) => `\`${code}\``).join(', ')} |`;
 }
 
 function page(): string {
@@ -139,12 +154,20 @@ ${wrapped(`Lines that begin with a colon are comments: one at the start, and one
 
 ## Problems
 
-${wrapped(`Every other answer is a problem (RFC 9457, \`application/problem+json\`) with \`code\`, \`detail\`, and in \`errors\` the fields
+${wrapped(`Every refusal is a problem (RFC 9457, \`application/problem+json\`) with \`code\`, \`detail\`, and in \`errors\` the fields
 that break a rule. [Errors](../errors.md) says for each code what to do.`)}
 
 | code | status | title |
 |---|---|---|
 ${problems.join('\n')}
+
+## Problems of each operation
+
+${wrapped(`Every operation can answer ${COMMON.map((code) => `\`${code}\``).join(', ')}. Those of a conversation's calls answer with a verdict in place of a problem once the request reaches the call.`)}
+
+| name | codes, besides those of every operation |
+|---|---|
+${OPERATIONS.map(refusalRow).join('\n')}
 `;
 }
 

@@ -1,6 +1,15 @@
 /** The description of the API in OpenAPI 3.1, made of the schemas by which requests are parsed. */
 import { z } from 'zod';
+import type { FailureCode } from '../../protocol/failures/failures.js';
 import { MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
+import {
+  problemContent,
+  problemHeaders,
+  problemText,
+  SharedProblems,
+  unlessEmpty,
+} from './problems.js';
+import { refusalsOf } from './refusals.js';
 import { OPERATIONS, type Operation } from './rows/operations.js';
 import { Problem } from './rows/shapes.js';
 
@@ -20,9 +29,10 @@ export interface OpenApiDocument extends JsonObject {
  */
 export function openApiDocument(version: string): OpenApiDocument {
   const paths: Record<string, Record<string, JsonObject>> = {};
+  const problems = new SharedProblems();
   for (const operation of OPERATIONS) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
+    paths[path] = { ...paths[path], [operation.method]: describe(operation, problems) };
   }
   return {
     openapi: '3.1.0',
@@ -46,19 +56,12 @@ export function openApiDocument(version: string): OpenApiDocument {
         },
       },
       schemas: { Problem: schemaOf(Problem, 'output') },
-      responses: {
-        Problem: {
-          description: 'A problem (RFC 9457); `code` is stable',
-          content: { 'application/problem+json': PROBLEM },
-        },
-      },
+      responses: problems.responses,
     },
   };
 }
 
-const PROBLEM = { schema: { $ref: '#/components/schemas/Problem' } };
-
-function describe(operation: Operation): JsonObject {
+function describe(operation: Operation, problems: SharedProblems): JsonObject {
   const { id, summary, right, bodies, takesFile } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   if (operation.idempotent !== undefined) parameters.push(keyOf(operation.idempotent));
@@ -70,7 +73,7 @@ function describe(operation: Operation): JsonObject {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takesFile === true ? { requestBody: { required: true, content: { '*/*': {} } } } : {}),
     ...(bodies === undefined ? {} : { requestBody: bodyOf(bodies) }),
-    responses: { ...answersOf(operation), default: { $ref: '#/components/responses/Problem' } },
+    responses: responsesOf(operation, problems),
   };
 }
 
@@ -127,19 +130,48 @@ function bodyOf(bodies: readonly z.ZodType[]): JsonObject {
   return { required: isRequired, content: { 'application/json': { schema } } };
 }
 
-function answersOf({ answers, streams }: Operation): JsonObject {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]) => [
-      status,
-      { description: DESCRIPTIONS[status] ?? 'Done', ...contentOf(status, answer, streams) },
-    ]),
-  );
+/** Every status that the operation can answer; there is no `default`, behind which others could hide. */
+function responsesOf(operation: Operation, problems: SharedProblems): JsonObject {
+  const refusals = refusalsOf(operation);
+  const responses: Record<string, JsonObject> = {};
+  for (const [status, codes] of refusals) responses[status] = problems.of(status, codes);
+  for (const status of Object.keys(operation.answers).map(Number))
+    responses[status] = answerOf(operation, status, refusals.get(status) ?? []);
+  return responses;
 }
+
+/** An answer of the operation's own form; a problem with the same status stands beside it. */
+function answerOf(operation: Operation, status: number, codes: readonly FailureCode[]): JsonObject {
+  const own = DESCRIPTIONS[status] ?? 'Done';
+  const problem = codes.length === 0 ? {} : problemContent(codes);
+  return {
+    description: codes.length === 0 ? own : `${own}; or ${problemText(codes)}`,
+    ...unlessEmpty('headers', { ...headersOf(operation, status), ...problemHeaders(codes) }),
+    ...unlessEmpty('content', { ...contentOf(operation, status), ...problem }),
+  };
+}
+
+function headersOf({ tagged, located }: Operation, status: number): JsonObject {
+  return {
+    ...(tagged === true && (status === 200 || status === 304) ? { ETag: ETAG } : {}),
+    ...(located === true && status < 300 ? { Location: LOCATION } : {}),
+  };
+}
+
+const ETAG: JsonObject = {
+  ...{ required: true, schema: { type: 'string' } },
+  description: 'Names the content, for `If-None-Match`',
+};
+
+const LOCATION: JsonObject = {
+  ...{ required: true, schema: { type: 'string' } },
+  description: 'The address of the thing that the request has made',
+};
 
 /** Without a schema: readers of the description differ on whether it is one of the whole stream or of an event. */
 const EVENTS: JsonObject = { 'text/event-stream': {} };
 
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
   '201': 'Made',
   '202': 'Taken; the rest follows',
   '206': 'A part',
@@ -153,21 +185,13 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '503': 'Not available now',
 };
 
-function contentOf(
-  status: string,
-  answer: Operation['answers'][number],
-  streams: true | undefined,
-): JsonObject {
-  if (answer === 'none') return {};
-  if (answer === 'file') return { content: { '*/*': {} } };
-  if (answer === 'stream') return { content: EVENTS };
-  const content: Record<string, unknown> = {
-    'application/json': { schema: schemaOf(answer, 'output') },
-  };
-  if (streams === true) Object.assign(content, EVENTS);
-  // The request itself may be invalid, or its target unknown, before a verdict is reached.
-  if (Number(status) >= 400 && status !== '503') content['application/problem+json'] = PROBLEM;
-  return { content };
+function contentOf({ answers, streams }: Operation, status: number): JsonObject {
+  const answer = answers[status];
+  if (answer === undefined || answer === 'none') return {};
+  if (answer === 'file') return { '*/*': {} };
+  if (answer === 'stream') return EVENTS;
+  const json = { 'application/json': { schema: schemaOf(answer, 'output') } };
+  return streams === true ? { ...json, ...EVENTS } : json;
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {

@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../src/http/app.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
+import { NAMED_OPERATIONS } from '../../../src/http/openapi/refusals.js';
 import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { requireDescribed } from '../../support/networks/described.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
@@ -47,6 +48,7 @@ describe('the description of the API', promise('G340'), () => {
     expect([...described, ...files].toSorted()).toEqual(routesIn(app.router.stack).toSorted());
     const ids = OPERATIONS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+    expect(NAMED_OPERATIONS.filter((name) => !ids.includes(name))).toEqual([]);
   });
 
   it('names the parameters, the body and the key of a request, and the refusals', () => {
@@ -61,10 +63,12 @@ describe('the description of the API', promise('G340'), () => {
         { name: 'Idempotency-Key', in: 'header' },
       ],
       requestBody: { required: true },
-      responses: { 200: {}, 409: {}, default: { $ref: '#/components/responses/Problem' } },
+      responses: { 200: {}, 409: {}, 422: {}, 503: {} },
     });
     const close = document.paths['/v1/conversations/{id}/close']?.['post'];
     expect(close).toMatchObject({ requestBody: { required: false } });
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    for (const { responses } of operations) expect(responses).not.toHaveProperty('default');
   });
 
   it('is served, with the version of the package', async () => {
@@ -76,14 +80,51 @@ describe('the description of the API', promise('G340'), () => {
     });
   });
 
-  const json = (body: object, status = 200, type = 'application/json'): Response =>
-    new Response(JSON.stringify(body), { status, headers: { 'content-type': type } });
+  it.each([
+    ['getConversation', [400, 401, 403, 404, 408, 413, 415, 421, 422, 429, 431, 500, 503]],
+    // A message may find its conversation busy, closed, or still closing.
+    [
+      'sendMessage',
+      [400, 401, 403, 404, 408, 409, 410, 413, 415, 421, 422, 429, 431, 500, 503, 504],
+    ],
+    // Answers to calls are never limited.
+    ['resolveToolCall', [400, 401, 403, 404, 408, 409, 410, 413, 415, 421, 422, 431, 500, 503]],
+    ['listAgents', [400, 401, 403, 408, 413, 415, 421, 422, 429, 431, 500, 503]],
+    ['isAlive', [400, 403, 408, 413, 415, 421, 422, 431, 500]],
+  ])('gives %s the refusals that it can answer, and no other', (id, refused) => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const named = operations.find(({ operationId }) => operationId === id) ?? {};
+    const statuses = Object.keys(named['responses'] as object).map(Number);
+    expect(statuses.filter((status) => status >= 400)).toEqual(refused);
+  });
+
+  const json = (
+    body: object,
+    status = 200,
+    type = 'application/json',
+    headers: Record<string, string> = {},
+  ): Response =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': type, ...headers } });
+  const problem = (status: number, code: string, headers: Record<string, string> = {}): Response =>
+    json(
+      { type: 'x', title: 'x', status, detail: 'x', code },
+      status,
+      'application/problem+json',
+      headers,
+    );
 
   it.each([
     ['a status', '/v1/agents', json({}, 203), 'get /v1/agents: 203 is not described'],
     ['a type', '/v1/agents', json({ agents: [] }, 200, 'text/plain'), '"text/plain" is not'],
     ['a form', '/v1/agents', json({ agents: [{ title: 'x' }] }), "required property 'name'"],
     ['a problem', '/v1/agents', json({ oops: 1 }, 500, 'application/problem+json'), 'required'],
+    ['a refusal', '/v1/agents', problem(409, 'busy'), 'get /v1/agents: 409 is not described'],
+    ['a failure', '/v1/agents', problem(502, 'model_not_found'), '502 is not described'],
+    ['a code', '/v1/agents', problem(403, 'not_a_member'), 'must be equal to one of the allowed'],
+    ['a body', '/v1/conversations/c-1/blobs/b', json({}, 416), 'a body is not described'],
+    ['a header', '/v1/agents', problem(403, 'forbidden', { etag: 'x' }), 'ETag is not described'],
+    ['no Retry-After', '/v1/agents', problem(429, 'rate_limited'), 'Retry-After is described, and'],
+    ['no ETag', '/openapi.json', json(document), 'ETag is described, and not sent'],
   ])('refuses an answer of a test with %s that it does not have', async (_, path, answer, why) => {
     await expect(requireDescribed('GET', path, answer)).rejects.toThrow(why);
   });

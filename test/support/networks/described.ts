@@ -9,8 +9,12 @@ const validators = new Map<string, ValidateFunction>();
 
 interface Described {
   readonly content?: Readonly<Record<string, object>>;
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
   readonly $ref?: string;
 }
+
+/** Headers that an answer has only where the description says so. */
+const HEADERS = ['Retry-After', 'Location', 'ETag', 'WWW-Authenticate'];
 
 const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
   path,
@@ -19,8 +23,9 @@ const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
 }));
 
 /**
- * @throws Error when the status, the type or the form of the answer is not described. Paths without a route, and methods
- * that a route does not have, are answered by problems, which no description has.
+ * @throws Error when the status, a header, the type or the form of the answer is not described; the form of a problem
+ * includes its code. Paths without a route, and methods that a route does not have, are answered by problems, which no
+ * description has.
  */
 export async function requireDescribed(
   method: string,
@@ -34,25 +39,53 @@ export async function requireDescribed(
   if (found === undefined || operation === undefined) return;
   const place = `${verb} ${found.path}: ${response.status}`;
   const answers = operation['responses'] as Readonly<Record<string, Described>>;
-  const key = answers[response.status] === undefined ? 'default' : String(response.status);
-  if (key === 'default' && response.status < 400) throw new Error(`${place} is not described`);
-  const answer = answers[key];
-  const content =
-    answer?.$ref === undefined
-      ? answer?.content
-      : (DOCUMENT.components['responses'] as Record<string, Described>)['Problem']?.content;
+  const named = answers[response.status];
+  if (named === undefined) throw new Error(`${place} is not described`);
+  const { answer, base } = resolved(
+    named,
+    `#/paths/${pointer(found.path)}/${verb}/responses/${response.status}`,
+  );
+  requireHeaders(place, answer, response);
+  const { content } = answer;
   const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
-  // HEAD has no body, and of a stream there is no end to wait for.
-  if (method === 'HEAD' || content === undefined || content['*/*'] !== undefined) return;
-  if (content[type] === undefined) throw new Error(`${place}: "${type}" is not described`);
+  if (method === 'HEAD') return;
+  if (content === undefined) {
+    if ((await response.clone().text()) !== '')
+      throw new Error(`${place}: a body is not described`);
+    return;
+  }
+  if (content[type] === undefined) {
+    if (content['*/*'] !== undefined) return;
+    throw new Error(`${place}: "${type}" is not described`);
+  }
+  // A stream has no end to wait for.
   if (type === 'text/event-stream') return;
-  const base = answer?.$ref ?? `#/paths/${pointer(found.path)}/${verb}/responses/${key}`;
   const schema = `openapi${base}/content/${pointer(type)}/schema`;
   const validate = validators.get(schema) ?? ajv.compile({ $ref: schema });
   validators.set(schema, validate);
   const body: unknown = await response.clone().json();
   if (!validate(body))
     throw new Error(`${place}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`);
+}
+
+/** The answer itself, where operations share it, and its place in the document. */
+function resolved(named: Described, base: string): { answer: Described; base: string } {
+  const { $ref } = named;
+  if ($ref === undefined) return { answer: named, base };
+  const shared = DOCUMENT.components['responses'] as Readonly<Record<string, Described>>;
+  const answer = shared[$ref.slice('#/components/responses/'.length)];
+  if (answer === undefined) throw new Error(`${$ref} is not in the document`);
+  return { answer, base: $ref };
+}
+
+function requireHeaders(place: string, { headers = {} }: Described, response: Response): void {
+  for (const name of HEADERS) {
+    const isSent = response.headers.has(name);
+    if (isSent && headers[name] === undefined)
+      throw new Error(`${place}: ${name} is not described`);
+    if (!isSent && headers[name]?.required === true)
+      throw new Error(`${place}: ${name} is described, and not sent`);
+  }
 }
 
 function pointer(part: string): string {

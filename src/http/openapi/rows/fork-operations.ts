@@ -7,7 +7,7 @@ import { Forked, WhatIfBegun, WhatIfReport } from './shapes.js';
 export const FORK_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/v1/conversations/:id/fork', id: 'forkConversation' },
-    idempotent: true,
+    ...{ idempotent: true, located: true },
     right: 'send',
     summary:
       'Begins a new conversation with the state at a finished step; needs the right `read`, too, and no bound caller',
@@ -24,7 +24,7 @@ export const FORK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/v1/conversations/:id/what-if', id: 'startWhatIf' },
-    idempotent: true,
+    ...{ idempotent: true, located: true },
     right: 'send',
     summary:
       'Plays a turn again with another prompt or model, without running a tool; needs the right `read`, too',

@@ -18,6 +18,8 @@ export interface Operation {
   readonly bound?: true;
   /** Answers a call under another right than `answer`: never limited, and a repeat waits for the same verdict. */
   readonly answersCall?: true;
+  /** For programs that ask every few seconds whether the process serves: never limited. */
+  readonly probe?: true;
   readonly summary: string;
   readonly query?: z.ZodObject;
   /** Several: one of them. */
@@ -31,18 +33,33 @@ export interface Operation {
   readonly idempotent?: true | 'itself';
   /** Answers with an `ETag`, and takes `If-None-Match`. */
   readonly tagged?: true;
+  /** Answers with a `Location`. */
+  readonly located?: true;
   /** Shapes of the answers by status. `'file'`: bytes; `'none'`: no body; `'stream'`: server-sent events. */
   readonly answers: Readonly<Record<number, z.ZodType | 'file' | 'none' | 'stream'>>;
   /** The other form of the answer, for `Accept: text/event-stream`. */
   readonly streams?: true;
 }
 
-/** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is invalid. */
+/** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is refused. */
 export const VERDICTS: Operation['answers'] = Object.fromEntries(
   [200, 202, 403, 404, 409, 410, 422].map((status) => [status, Verdict]),
 );
 
 /** Whether a request is the answer to a call, or moves its deadline. */
-export function isAnswer({ method, right, answersCall }: Operation): boolean {
+function isAnswer({ method, right, answersCall }: Operation): boolean {
   return method === 'post' && (right === 'answer' || right === 'extend' || answersCall === true);
+}
+
+/** Whether the requests of one caller are counted, and refused when they are too many. */
+export function isLimited(operation: Operation): boolean {
+  return operation.probe !== true && !isAnswer(operation);
+}
+
+/**
+ * Whether a repeat under the same key is refused while the first request is open. The repeat of an answer to a call waits
+ * for the same verdict.
+ */
+export function refusesRepeats(operation: Operation): boolean {
+  return operation.idempotent === true && !isAnswer(operation);
 }

@@ -42,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/v1/conversations', id: 'createConversation', idempotent: true },
+    located: true,
     right: 'send',
     bound: true,
     summary: 'Begins a conversation with its first message',
@@ -128,6 +129,7 @@ export const OPERATIONS: readonly Operation[] = [
       ...OF_ONE,
     },
     right: 'send',
+    located: true,
     summary: 'Stores a file, for a later message',
     answers: { 201: shapes.Uploaded },
   },

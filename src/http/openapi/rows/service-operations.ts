@@ -5,13 +5,13 @@ import * as shapes from './shapes.js';
 export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/healthz', id: 'isAlive' },
-    right: 'open',
+    ...{ right: 'open', probe: true },
     summary: 'Whether the process is up',
     answers: { 200: shapes.Health },
   },
   {
     ...{ method: 'get', path: '/readyz', id: 'isReady' },
-    right: 'open',
+    ...{ right: 'open', probe: true },
     summary: 'Whether everything that the API depends on is available',
     answers: { 200: shapes.Ready, 503: shapes.Ready },
   },

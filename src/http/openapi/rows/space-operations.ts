@@ -17,7 +17,7 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: LIST, id: 'createSpace', right: 'send', ...OF_TENANT },
-    idempotent: true,
+    ...{ idempotent: true, located: true },
     summary: 'Creates a space with the caller as its first member',
     bodies: [spaces.CreateSpaceSchema],
     answers: { 201: spaces.Space },
