@@ -43,7 +43,7 @@ const LIMITS: readonly (readonly [string, string])[] = [
   ['bytes of a file', `${MAX_BLOB_BYTES}`],
   ['conversations of a page', `${CONVERSATIONS_A_PAGE}, at most 100`],
   ['events of a page', `${EVENTS_A_PAGE}, at most 1000`],
-  ['wait for a result (`timeout`)', `${MAX_WAIT_RESULT_MS / 1_000} s`],
+  ['wait for a result (`timeout`; of a turn `wait`)', `${MAX_WAIT_RESULT_MS / 1_000} s`],
   ['characters of a key', `${MAX_REQUEST_ID_CHARS}`],
   [
     `requests of a caller in ${WINDOW_SECONDS} s`,

@@ -83,19 +83,23 @@ export function requestIdOf(request: Request, inBody: string | undefined): { req
 }
 
 /**
- * Milliseconds of `?timeout=20s`, at most 30 s: clients that wait longer use the event stream. @throws {ConversationError}
- * invalid_request
+ * Milliseconds of `?timeout=20s`, or of a parameter with another name, at most 30 s: clients that wait longer use the
+ * event stream. @throws {ConversationError} invalid_request naming the parameter
  */
-export function timeoutOf(text: string | undefined, otherwiseMs: number): number {
+export function timeoutOf(
+  text: string | undefined,
+  otherwiseMs: number,
+  name: 'timeout' | 'wait' = 'timeout',
+): number {
   if (text === undefined) return otherwiseMs;
   let milliseconds: number;
   try {
-    milliseconds = checkedMs('timeout', text as Duration);
+    milliseconds = checkedMs(name, text as Duration);
   } catch {
-    throw invalidField('?timeout', 'must be a duration such as "20s"');
+    throw invalidField(`?${name}`, 'must be a duration such as "20s"');
   }
   if (milliseconds > MAX_WAIT_RESULT_MS)
-    throw invalidField('?timeout', `must be at most ${MAX_WAIT_RESULT_MS / 1000}s`);
+    throw invalidField(`?${name}`, `must be at most ${MAX_WAIT_RESULT_MS / 1000}s`);
   return milliseconds;
 }
 

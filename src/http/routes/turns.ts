@@ -1,7 +1,7 @@
 /** Turns by their id alone: ids are unique over all conversations, so a job can come back for its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
-import { ConversationError } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../request/parse.js';
@@ -18,8 +18,10 @@ const POLL_PAUSE_MS = 150;
 export function addTurnRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/turns/:turnId', {
     get: async (request, response) => {
-      const { timeout, atLeastSeq } = parseQuery(TurnQuerySchema, request);
-      const timeoutMs = timeoutOf(timeout, 0);
+      const { wait, timeout, atLeastSeq } = parseQuery(TurnQuerySchema, request);
+      if (wait !== undefined && timeout !== undefined)
+        throw invalidField('?timeout', 'must not be given together with wait, its new name');
+      const timeoutMs = wait === undefined ? timeoutOf(timeout, 0) : timeoutOf(wait, 0, 'wait');
       const turnId = pathParameter(request, 'turnId');
       const key = await find(deps, turnId, request);
       if (key === undefined)

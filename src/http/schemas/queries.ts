@@ -63,9 +63,13 @@ export const WaitQuerySchema = z.strictObject({
 
 const SeqSchema = wholeNumber(0, 999_999_999);
 
-/** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; another process may have received the seq. */
+/** `GET /v1/turns/{turnId}?wait=20s&atLeastSeq=42`; another process may have received the seq. */
 export const TurnQuerySchema = z.strictObject({
-  timeout: TimeoutSchema.exactOptional(),
+  wait: TimeoutSchema.exactOptional(),
+  timeout: TimeoutSchema.exactOptional().meta({
+    deprecated: true,
+    description: 'The earlier name of `wait`; the request has one of them at most',
+  }),
   atLeastSeq: SeqSchema.exactOptional(),
 });
 

@@ -47,6 +47,9 @@ describe('addresses', () => {
     ['/v1/turns/t?timeout=soon', '?timeout'],
     ['/v1/turns/t?timeout=31s', '?timeout'],
     ['/v1/turns/t?timeout=20', '?timeout'],
+    ['/v1/turns/t?wait=soon', '?wait'],
+    ['/v1/turns/t?wait=31s', '?wait'],
+    ['/v1/turns/t?wait=1s&timeout=1s', '?timeout'],
   ])('the query of %s is refused, naming %s', async (path, parameter) => {
     const app = await startHttpApp();
     app.reader.add('c-1', sampleLog('c-1'));

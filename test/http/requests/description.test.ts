@@ -65,6 +65,15 @@ describe('the description of the API', promise('G340'), () => {
       requestBody: { required: true },
       responses: { 200: {}, 409: {}, 422: {}, 503: {} },
     });
+    const turn = document.paths['/v1/turns/{turnId}']?.['get'];
+    expect(turn).toMatchObject({
+      parameters: [
+        { name: 'turnId' },
+        { name: 'wait', in: 'query', schema: { examples: ['20s'] } },
+        { name: 'timeout', in: 'query', schema: { deprecated: true, examples: ['20s'] } },
+        { name: 'atLeastSeq' },
+      ],
+    });
     const close = document.paths['/v1/conversations/{id}/close']?.['post'];
     expect(close).toMatchObject({ requestBody: { required: false } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

@@ -29,21 +29,24 @@ describe('conversations', () => {
     });
   });
 
-  it('never list a call as pending after this process has seen its answer', async () => {
-    const app = await startHttpApp({
-      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
-    });
-    app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
-    const turn = async (query = ''): Promise<unknown> =>
-      await (await app.request(`/v1/turns/${TURN}${query}`)).json();
-    expect(await turn()).toMatchObject({ status: 'waiting', seq: 5 });
-    expect(await turn('?atLeastSeq=6')).toMatchObject({ status: 'timeout' });
-    await app.post(RESOLUTION, { type: 'answer', value: 'the first' });
-    expect(await turn()).toMatchObject({ conversationId: 'c-1', status: 'timeout' });
-    const later = turn('?timeout=20s');
-    app.reader.add('c-1', sampleLog('c-1').slice(5));
-    expect(await later).toMatchObject({ conversationId: 'c-1', status: 'completed' });
-  });
+  it.each(['wait', 'timeout'])(
+    'never list a call as pending after this process has seen its answer; ?%s= waits for the end',
+    async (name) => {
+      const app = await startHttpApp({
+        update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+      });
+      app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+      const turn = async (query = ''): Promise<unknown> =>
+        await (await app.request(`/v1/turns/${TURN}${query}`)).json();
+      expect(await turn()).toMatchObject({ status: 'waiting', seq: 5 });
+      expect(await turn('?atLeastSeq=6')).toMatchObject({ status: 'timeout' });
+      await app.post(RESOLUTION, { type: 'answer', value: 'the first' });
+      expect(await turn()).toMatchObject({ conversationId: 'c-1', status: 'timeout' });
+      const later = turn(`?${name}=20s`);
+      app.reader.add('c-1', sampleLog('c-1').slice(5));
+      expect(await later).toMatchObject({ conversationId: 'c-1', status: 'completed' });
+    },
+  );
 
   it('get an id if they have none; the same Idempotency-Key gets the same id', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY, update: () => REPLY });

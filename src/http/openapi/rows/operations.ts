@@ -295,7 +295,7 @@ export const OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/v1/turns/:turnId', id: 'getTurn', query: queries.TurnQuerySchema },
     right: 'read',
     bound: true,
-    summary: 'The end of a turn, or its present state; waits for it as long as `timeout` says',
+    summary: 'The end of a turn, or its present state; waits for it as long as `wait` says',
     answers: { 200: shapes.ConversationTurn },
   },
   ...SPACE_OPERATIONS,
