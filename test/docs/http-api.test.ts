@@ -18,6 +18,7 @@ import { MAX_REQUEST_ID_CHARS } from '../../src/protocol/limits/limits.js';
 import {
   MAX_BLOB_BYTES,
   MAX_HTTP_BODY_BYTES,
+  MAX_LIST_PAGE,
   MAX_WAIT_RESULT_MS,
 } from '../../src/protocol/limits/service-limits.js';
 import type { LiveEvent } from '../../src/protocol/log/live-events.js';
@@ -41,7 +42,7 @@ const LIVE = Object.keys(LIVE_TYPES);
 const LIMITS: readonly (readonly [string, string])[] = [
   ['bytes of a JSON body', `${MAX_HTTP_BODY_BYTES}`],
   ['bytes of a file', `${MAX_BLOB_BYTES}`],
-  ['conversations of a page', `${CONVERSATIONS_A_PAGE}, at most 100`],
+  ['conversations of a page', `${CONVERSATIONS_A_PAGE}, at most ${MAX_LIST_PAGE}`],
   ['events of a page', `${EVENTS_A_PAGE}, at most 1000`],
   ['wait for a result (`timeout`; of a turn `wait`)', `${MAX_WAIT_RESULT_MS / 1_000} s`],
   ['characters of a key', `${MAX_REQUEST_ID_CHARS}`],

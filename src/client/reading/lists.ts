@@ -2,6 +2,7 @@
 
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
+import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import { type ConversationsFrame, parsePlace } from '../../protocol/log/conversations-stream.js';
 import type { Channel } from '../../protocol/values/actors.js';
 import { idProblem } from '../../protocol/values/ids.js';
@@ -9,8 +10,6 @@ import { stampActor } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import { type ListOptions, nameOfAgent, type WatchListOptions } from '../api/types.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../ports/reader.js';
-
-export const MAX_PAGE = 1_000;
 
 /** @throws {ConversationError} invalid_request naming the option */
 export async function listConversations(
@@ -59,8 +58,8 @@ function listedBy(
     throw invalidField('/status', `must be one of ${STATUS_FILTERS.join(', ')}`);
   if (pendingKind !== undefined && !SUSPENSION_KINDS.includes(pendingKind))
     throw invalidField('/pendingKind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
-    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIST_PAGE))
+    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_LIST_PAGE}`);
   const pendingFor = listedFor(options.pendingFor, own.channel);
   const deadlineBefore = timeOf(options.deadlineBefore);
   return {

@@ -1,6 +1,7 @@
 /** Reads the worklist: checks the bounds of the options, each refusal with its field. */
 import { RISKS } from '../../protocol/calls/executors.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
+import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { idProblem } from '../../protocol/values/ids.js';
@@ -8,7 +9,7 @@ import { wellFormed } from '../../protocol/values/well-formed.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import { nameOfAgent, type WorklistOptions } from '../api/types.js';
 import type { ConversationReader, WorklistBy } from '../ports/reader.js';
-import { MAX_PAGE, timeOf } from './lists.js';
+import { timeOf } from './lists.js';
 
 /** @throws {ConversationError} invalid_request naming the option; store_unavailable without a store */
 export async function readWorklist(
@@ -59,8 +60,8 @@ function worklistBy(
     throw invalidField('/kind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
   if (risk !== undefined && !RISKS.includes(risk))
     throw invalidField('/risk', `must be one of ${RISKS.join(', ')}`);
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
-    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIST_PAGE))
+    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_LIST_PAGE}`);
   const deadlineBefore = timeOf(options.deadlineBefore);
   return {
     ...{ tenant, mine },

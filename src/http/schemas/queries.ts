@@ -5,6 +5,7 @@ import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { ATTENTION_REASONS } from '../../protocol/conversation/conversation.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
 import { MAX_ACTOR_CHARS, MAX_ID_CHARS } from '../../protocol/limits/limits.js';
+import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import { PLACE } from '../../protocol/log/conversations-stream.js';
 import { parseCursor } from '../../protocol/values/cursor.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
@@ -100,7 +101,7 @@ export const ListQuerySchema = z.strictObject({
   pendingForRole: NamesSchema.exactOptional(),
   deadlineBefore: DeadlineSchema.exactOptional(),
   cursor: z.string().min(1).max(1000).exactOptional(),
-  limit: wholeNumber(1, 100).exactOptional(),
+  limit: wholeNumber(1, MAX_LIST_PAGE).exactOptional(),
 });
 
 /** An id that a stream of conversations has sent. */
@@ -134,7 +135,7 @@ const WORKLIST_FILTERS = {
 export const WorklistQuerySchema = z.strictObject({
   ...WORKLIST_FILTERS,
   cursor: z.string().min(1).max(1000).exactOptional(),
-  limit: wholeNumber(1, 100).exactOptional(),
+  limit: wholeNumber(1, MAX_LIST_PAGE).exactOptional(),
 });
 
 /** `GET /v1/conversations/{id}` */

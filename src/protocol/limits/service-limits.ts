@@ -269,6 +269,9 @@ export const STICKY_TIMEOUT_MS = 1_000;
 /** A cancellation reaches an activity through its heartbeats; the default throttle would be 60 s. */
 export const HEARTBEAT_THROTTLE_MS = 3_000;
 
+/** Items of one page of conversations or of the worklist, in the client and in the HTTP API. */
+export const MAX_LIST_PAGE = 1_000;
+
 /** The most answers that one request of the HTTP API carries. */
 export const MAX_BULK_RESOLUTIONS = 100;
 

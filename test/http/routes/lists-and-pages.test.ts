@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import { createStoreReader } from '../../../src/projection/reading/store-reader.js';
-import { AGENT_GONE_MS } from '../../../src/protocol/limits/service-limits.js';
+import { AGENT_GONE_MS, MAX_LIST_PAGE } from '../../../src/protocol/limits/service-limits.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
 import { begins, gated, said } from '../../support/engine/asked-logs.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
@@ -193,6 +193,18 @@ describe('conversations', () => {
     const problem = await problemOf(await app.request(`/v1/conversations?${query}`));
     expect(problem).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(problem.errors?.[0]?.path).toContain(path);
+  });
+
+  it('come in pages of at most the same size from the API and from the client', async () => {
+    const { app, client } = await lists();
+    for (const path of ['/v1/conversations', '/v1/worklist']) {
+      expect((await app.request(`${path}?limit=${MAX_LIST_PAGE}`)).status).toBe(200);
+      expect((await app.request(`${path}?limit=${MAX_LIST_PAGE + 1}`)).status).toBe(422);
+    }
+    for (const list of [client.list.bind(client), client.worklist.bind(client)]) {
+      await expect(list({ limit: MAX_LIST_PAGE })).resolves.toBeDefined();
+      await expect(list({ limit: MAX_LIST_PAGE + 1 })).rejects.toThrow(/limit/);
+    }
   });
 
   it('are listed by the client in the same way, which names a bad option', async () => {
