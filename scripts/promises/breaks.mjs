@@ -164,7 +164,7 @@ export const BREAKS = [
   {
     promise: 'G322',
     file: 'src/define/modes.ts',
-    line: "ctx.patchState(self, { op: 'set', path: '/mode', value: mode });",
+    line: 'set(ctx, mode);',
     test: 'test/unit/kit/skills/modes.test.ts',
   },
   {

@@ -8,7 +8,7 @@ import { type BootstrapTool, bootstrapProblem, runBootstrap } from './plugin/boo
 import type { Plugin, PrepareContext } from './plugin/types.js';
 import { jsonSchema } from './schemas/schema.js';
 import { type ToolContext, toolError, type UntypedServices } from './tool/context.js';
-import type { PluginRef } from './tool/state-access.js';
+import type { PluginRef, StateAccess } from './tool/state-access.js';
 import type { Tool } from './tool/types.js';
 
 export interface ModeSpec<Services> {
@@ -32,8 +32,9 @@ export interface ModesSpec<Services> {
   /** Names the state in the log, and begins the name of the tool. @defaultValue 'mode' */
   readonly id?: string;
   /**
-   * The mode of a new conversation. No call enters it at the begin, so its bootstrap tools do not run then: there is
-   * nothing whose result could have theirs. They run when a call changes back to this mode.
+   * The mode of a new conversation, recorded with its first model call. No call enters it at the begin, so its
+   * bootstrap tools do not run then: there is nothing whose result could have theirs. They run when a call changes back
+   * to this mode.
    */
   readonly initial: string;
   readonly modes: Readonly<Record<string, ModeSpec<Services>>>;
@@ -43,7 +44,7 @@ export interface ModesSpec<Services> {
 
 /** The state of the plugin. */
 export interface ModeState {
-  /** Absent: the initial one. */
+  /** Absent before the first model call. */
   readonly mode?: string;
 }
 
@@ -55,6 +56,15 @@ export interface Modes<Services = UntypedServices> extends Plugin<Services, Mode
    * @throws {ToolError} when one of them fails, or there is no such mode; then nothing is changed
    */
   enter(ctx: ToolContext<Services>, mode: string): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * Changes the mode from `prepare` of another plugin, with `ctx.state`: for this model call where that plugin stands
+   * before this one among those of the agent, else for the next one. No bootstrap tool runs: there is no call whose
+   * result could have theirs.
+   * @throws {TypeError} when there is no such mode; then nothing is changed
+   */
+  set(state: StateAccess, mode: string): void;
+  /** The mode that counts for code with this context (`ctx` of a tool, `ctx.state` of `prepare`). */
+  current(state: Pick<StateAccess, 'getState'>): string;
 }
 
 const FIELDS = ['id', 'initial', 'modes', 'byModel'];
@@ -79,21 +89,32 @@ export function modes<Services = UntypedServices>(spec: ModesSpec<Services>): Mo
   const self: PluginRef<ModeState> = { id };
   const enter = async (ctx: ToolContext<Services>, mode: string) => {
     const results = await bootstrapped(all, mode, ctx);
-    ctx.patchState(self, { op: 'set', path: '/mode', value: mode });
+    set(ctx, mode);
     return results;
+  };
+  const current: Modes['current'] = (state) => {
+    const { mode = initial } = state.getState(self);
+    // One that is no longer defined counts as the initial one.
+    return Object.hasOwn(all, mode) ? mode : initial;
+  };
+  const set: Modes['set'] = (state, mode) => {
+    if (!Object.hasOwn(all, mode)) throw new TypeError(unknownMode(all, mode));
+    state.patchState(self, { op: 'set', path: '/mode', value: mode });
   };
   const plugin = definePlugin<Services, typeof STATE>({
     id,
     state: STATE,
     prepare: (ctx) => {
-      offer(all, ctx, { id, initial });
+      const mode = current(ctx.state);
+      if (ctx.state.getState(self).mode !== mode) set(ctx.state, mode);
+      offer(all, ctx, mode);
     },
     tools: [
       ...new Set(Object.values(all).flatMap(({ tools = [] }) => tools)),
       ...(byModel ? [changeTool(id, all, enter)] : []),
     ],
   });
-  return Object.freeze({ ...plugin, enter });
+  return Object.freeze({ ...plugin, enter, set, current });
 }
 
 type All<Services> = Readonly<Record<string, ModeSpec<Services>>>;
@@ -129,29 +150,30 @@ function readsUntrusted<Services>(all: All<Services>): boolean {
   );
 }
 
+function unknownMode(all: All<never>, mode: string): string {
+  return `there is no mode "${mode}"; known are ${Object.keys(all).join(', ')}`;
+}
+
 async function bootstrapped<Services>(
   all: All<Services>,
   mode: string,
   ctx: ToolContext<Services>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const entered = Object.hasOwn(all, mode) ? all[mode] : undefined;
-  if (entered === undefined)
-    throw toolError(`there is no mode "${mode}"; known are ${Object.keys(all).join(', ')}`);
+  if (entered === undefined) throw toolError(unknownMode(all, mode));
   return await runBootstrap(mode, entered.bootstrap ?? [], ctx);
 }
 
-/** A mode that is no longer defined counts as the initial one. */
+/** Hides the tools of the other modes, and adds the instructions of this one. */
 function offer<Services>(
   all: All<Services>,
-  { state, tools, context }: PrepareContext<Services>,
-  { id, initial }: { readonly id: string; readonly initial: string },
+  { tools, context }: PrepareContext<Services>,
+  mode: string,
 ): void {
-  const { mode = initial } = state.getState(id) as ModeState;
-  const current = Object.hasOwn(all, mode) ? mode : initial;
-  const offered = new Set(all[current]?.tools ?? []);
+  const offered = new Set(all[mode]?.tools ?? []);
   for (const tool of new Set(Object.values(all).flatMap((each) => each.tools ?? [])))
     if (!offered.has(tool)) tools.hide(tool.name);
-  context.add(`Mode "${current}":\n${all[current]?.instructions ?? ''}`);
+  context.add(`Mode "${mode}":\n${all[mode]?.instructions ?? ''}`);
 }
 
 function checkModes(spec: Untyped, problems: ProblemList): void {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   defineAgent,
+  definePlugin,
   defineTool,
   type Json,
   jsonSchema,
@@ -107,10 +108,10 @@ describe('a mode', () => {
       t.rollOver();
       await t.send('more');
       expect(seen.at(-1)?.tools).toEqual(['docs.write', 'mode.change']);
-      expect(t.eventsOf('state_patch')[0]).toMatchObject({
-        plugin: 'mode',
-        changes: [{ op: 'set', path: '/mode', value: 'edit' }],
-      });
+      expect(t.eventsOf('state_patch')).toMatchObject([
+        { plugin: 'mode', changes: [{ op: 'set', path: '/mode', value: 'ask' }] },
+        { plugin: 'mode', changes: [{ op: 'set', path: '/mode', value: 'edit' }] },
+      ]);
     },
   );
 
@@ -146,6 +147,75 @@ describe('a mode', () => {
     await t.send('go');
     expect(seen[1]?.tools).toEqual(['work.start', 'docs.write', 'mode.change']);
     expect(t.calls('work.start')[1]?.result).toMatchObject({ ok: false });
+  });
+
+  it('is in the log from the first model call on', promise('G322'), async () => {
+    const { agent } = agentBy([says('hello')]);
+    const t = testConversation(agent);
+    await t.send('hi');
+    await t.send('again');
+    expect(t.eventsOf('state_patch')).toMatchObject([
+      { plugin: 'mode', changes: [{ op: 'set', path: '/mode', value: 'ask' }] },
+    ]);
+  });
+
+  it.each([
+    ['before the modes, for this model call', true, ['docs.write', 'docs.write']],
+    ['behind the modes, for the next model call', false, ['docs.find', 'docs.write']],
+  ])('is changed by `prepare` of a plugin %s', promise('G322'), async (_, isBefore, offered) => {
+    order.length = 0;
+    const read: string[] = [];
+    const chooses = definePlugin({
+      id: 'chooses',
+      prepare: ({ state }) => {
+        expect(() => {
+          working.set(state, 'none');
+        }).toThrow(new TypeError('there is no mode "none"; known are ask, edit, broken'));
+        if (working.current(state) === 'ask') working.set(state, 'edit');
+      },
+    });
+    const tells = defineTool({
+      name: 'mode.tell',
+      description: 'Returns the mode.',
+      input: z.object({}),
+      run: (_input, ctx) => read.push(working.current(ctx)),
+    });
+    const seen: string[][] = [];
+    const model = scriptedBy(({ tools }) => {
+      seen.push(tools.map(({ name }) => name).filter((name) => name.startsWith('docs')));
+      return seen.length === 1 ? calls('mode.tell', {}) : says('done');
+    });
+    const plugins = isBefore ? [chooses, working] : [working, chooses];
+    const t = testConversation(
+      defineAgent({ name: 'writer', model, instructions: 'Write.', tools: [tells], plugins }),
+    );
+    await t.send('go');
+    expect(seen).toEqual(offered.map((name) => [name]));
+    expect(read).toEqual(['edit']);
+    // No bootstrap tool has run.
+    expect(order).toEqual([]);
+  });
+
+  it('that is no longer defined counts as the initial one, and the log has it', async () => {
+    const before = modes({
+      initial: 'old',
+      modes: { old: { description: 'Old.', instructions: 'Old.' } },
+    });
+    const { agent } = agentBy([says('hello')]);
+    const t = testConversation(
+      defineAgent({
+        ...{ name: 'writer', model: script(says('hi'), says('ok')) },
+        instructions: 'Write.',
+        plugins: [before],
+      }),
+    );
+    await t.send('hi');
+    await t.deploy(agent);
+    await t.send('again');
+    expect(t.eventsOf('state_patch').map(({ changes }) => changes)).toMatchObject([
+      [{ value: 'old' }],
+      [{ value: 'ask' }],
+    ]);
   });
 
   it('is defined by rules that name the field', () => {
@@ -275,7 +345,7 @@ describe('a bootstrap tool', () => {
       },
     });
     expect(given).toEqual([]);
-    expect(patches).toEqual([]);
+    expect(patches).toMatchObject([{ changes: [{ value: 'ask' }] }]);
     expect(t.text).toBe('done');
   });
 
