@@ -108,7 +108,7 @@ class Draft {
         this.#userMessage(event);
         break;
       case 'message_refused':
-        this.#of.refused.set(event.requestId, event.code);
+        if (event.request === undefined) this.#of.refused.set(event.requestId, event.code);
         break;
       case 'turn_started':
         this.#place((message) => message.turnId === event.turnId);

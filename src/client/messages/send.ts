@@ -132,7 +132,7 @@ export function asQueued<Request extends { readonly input: SendMessageInput }>(
 export function refusalTrace(requestId: string): Trace<MessageRefused> {
   return (found, event) => {
     if (!('requestId' in event) || event.requestId !== requestId) return found;
-    if (event.type === 'message_refused') return event;
+    if (event.type === 'message_refused') return event.request === undefined ? event : found;
     return event.type === 'user_message' ? undefined : found;
   };
 }

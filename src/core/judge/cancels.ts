@@ -1,4 +1,4 @@
-/** Judges a request to cancel a turn. Never refuses: where nothing is left to cancel, the reply reports it. Pure. */
+/** Reads and judges a request to cancel a turn. Where nothing is left to cancel, the reply reports it. Pure. */
 import type { CancelTurnReply } from '../../protocol/conversation/conversation.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { CancelRequested } from '../../protocol/log/events.js';
@@ -6,19 +6,34 @@ import { actorFrom } from '../../protocol/values/actors.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { cutText } from '../../protocol/values/well-formed.js';
+import type { PlainRecord } from '../input/plain-input.js';
 import { rememberedCancel } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
+import type { Parsed, Refusal } from './judged.js';
 
 export type JudgedCancel =
   | { readonly reply: CancelTurnReply }
   | { readonly cancel: Omit<CancelRequested, 'type'> };
 
-/** The reply when nothing is left to cancel; otherwise the fields of the event to record. */
-export function judgeCancel(state: ConversationState, input: unknown): JudgedCancel {
+/** No input is a request for the running turn. An unreadable request must not cancel that. */
+export function parseCancel(input: unknown): Parsed<PlainRecord, Refusal> {
   const fields = input ?? {};
-  // An unreadable request, or one for an unknown turn, must not cancel the running turn.
-  if (!isRecord(fields)) return { reply: { cancelled: false } };
-  const { turnId, requestId, reason, actor } = fields;
+  if (!isRecord(fields))
+    return unreadable('a cancel must be an object, such as {turnId, reason, actor}');
+  if (fields['turnId'] !== undefined && typeof fields['turnId'] !== 'string')
+    return unreadable('turnId: must be a text');
+  return { request: fields };
+}
+
+function unreadable(message: string): { readonly refusal: Refusal } {
+  return { refusal: { code: 'invalid_request', message } };
+}
+
+/** The reply when nothing is left to cancel; otherwise the fields of the event to record. */
+export function judgeCancel(
+  state: ConversationState,
+  { turnId, requestId, reason, actor }: PlainRecord,
+): JudgedCancel {
   const known = rememberedCancel(state, requestId);
   if (known !== undefined) return { reply: { cancelled: true, ...known } };
   const { turn, queue } = state;

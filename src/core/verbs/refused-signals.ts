@@ -21,6 +21,12 @@ export function refusedInboxEvent(input: unknown, refusal: Refusal): MessageRefu
   return refusedInput({ requestId: eventId, actor }, refusal);
 }
 
+export function refusedCancel(input: unknown, refusal: Refusal): MessageRefused | undefined {
+  const { requestId, actor } = fieldsOf(input);
+  const refused = refusedInput({ requestId, actor }, refusal);
+  return refused === undefined ? undefined : { ...refused, request: 'cancel' };
+}
+
 function refusedInput(
   { requestId, actor }: { readonly requestId: unknown; readonly actor: unknown },
   { code }: Refusal,

@@ -16,17 +16,22 @@ import { cancelEvents, closeEvents } from '../events/turns.js';
 import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { judgeBatch, parseBatch } from '../judge/batches.js';
 import { parseCallRequest } from '../judge/calls.js';
-import { type JudgedCancel, judgeCancel } from '../judge/cancels.js';
+import { type JudgedCancel, judgeCancel, parseCancel } from '../judge/cancels.js';
 import { judgeClaim, judgeLeaseLoss } from '../judge/claims.js';
 import { judgeExtension } from '../judge/extensions.js';
-import type { Judged } from '../judge/judged.js';
+import type { Judged, Refusal } from '../judge/judged.js';
 import { judgeInboxEvent, judgeMessage, parseInboxEvent, parseMessage } from '../judge/messages.js';
 import { judgeOffer } from '../judge/offers.js';
 import { judgeResolution, parseResolution } from '../judge/resolutions.js';
 import { judgeRevocation } from '../judge/rules.js';
 import { judgeReport, parseReport, recordReport } from './child-reports.js';
 import { recordInboxEvent, recordMessage } from './messages.js';
-import { refusedInboxEvent, refusedMessage, refusedResolution } from './refused-signals.js';
+import {
+  refusedCancel,
+  refusedInboxEvent,
+  refusedMessage,
+  refusedResolution,
+} from './refused-signals.js';
 import { recordBatch, recordResolution } from './resolutions.js';
 import { type Outcome, signalVerb, type Verb, verb } from './verb.js';
 
@@ -53,8 +58,10 @@ const ROWS = {
   }),
   cancelTurn: signalVerb({
     description: 'Stop the running turn: {turnId?, reason?, actor}',
-    parse: (input) => ({ request: input }),
-    judge: (state, input): Judged<JudgedCancel, never> => ({ accepted: judgeCancel(state, input) }),
+    parse: parseCancel,
+    judge: (state, request): Judged<JudgedCancel, Refusal> => ({
+      accepted: judgeCancel(state, request),
+    }),
     record: (state, judged) => {
       if ('reply' in judged) return { events: [], reply: (): CancelTurnReply => judged.reply };
       const { turnId } = judged.cancel;
@@ -63,7 +70,7 @@ const ROWS = {
         reply: (_, seq): CancelTurnReply => ({ cancelled: true, turnId, seq }),
       };
     },
-    refusedSignal: () => undefined,
+    refusedSignal: refusedCancel,
   }),
   closeConversation: signalVerb({
     description: 'Close the conversation: {actor}',

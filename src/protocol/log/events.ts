@@ -151,10 +151,12 @@ export interface AssistantMessageEvent {
   readonly output?: Json;
 }
 
-/** A message was refused that came as a signal, to which no reply can be returned. */
+/** A message or another request was refused that came as a signal, to which no reply can be returned. */
 export interface MessageRefused {
   readonly type: 'message_refused';
   readonly requestId: string;
+  /** `cancel`: a cancel that could not be read, which has cancelled nothing. Absent: a message or an inbox event. */
+  readonly request?: 'cancel';
   /** A code of the failure table. */
   readonly code: string;
   readonly actor: StampedActor;

@@ -20,7 +20,7 @@ function outcomes<Name extends VerbName>(name: Name): Take<OutcomeOf<Name>> {
   return (machine, input) => machine.take(name, input);
 }
 
-/** The reply of a verb that never refuses. */
+/** The reply of a request that is not refused. */
 function replies<Name extends VerbName>(name: Name): Take<ReplyOf<Name>> {
   return (machine, input) => {
     const outcome = machine.take(name, input);
@@ -42,6 +42,8 @@ export const sendMessageBySignal = signals('sendMessage');
 export const resolve = verdicts('resolveToolCall');
 export const resolveBySignal = signals('resolveToolCall');
 export const cancelTurn = replies('cancelTurn');
+export const cancelBySignal = signals('cancelTurn');
+export const refuseCancel = refusals('cancelTurn');
 export const extendToolCall = verdicts('extendToolCall');
 export const refuseExtension = refusals('extendToolCall');
 export const claimToolCall = verdicts('claimToolCall');

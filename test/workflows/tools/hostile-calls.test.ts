@@ -259,14 +259,14 @@ test('any malformed update is refused, and a refusal leaves no history and no st
   await engine.idle(talk);
 });
 
-/** The garbage that `judgeCancel` reads as a request without a turn, which cancels the running one. */
+/** The garbage that `parseCancel` reads as a request without a turn, which cancels the running one. */
 const CANCELS = [
   ...['no argument', 'null', 'an empty object', 'wrong types', 'names of the language'],
   ...['a null of its own encoding', 'a megabyte as message and answer'],
   ...['brackets as an answer', 'two arguments'],
 ];
 
-test('a cancel with garbage arguments either cancels for an anonymous actor, or replies that it did not and changes nothing', {
+test('a cancel with garbage arguments either cancels for an anonymous actor, or is refused and changes nothing: as a signal in the log', {
   ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
@@ -278,10 +278,14 @@ test('a cancel with garbage arguments either cancels for an anonymous actor, or 
   const cancels: string[] = [];
   for (const [what, payloads] of GARBAGE) {
     const { length } = await engine.log(talk);
-    const { reply } = await sentUpdate(engine, talk.id, 'cancelTurn', payloads);
+    const { reply, refusal } = await sentUpdate(engine, talk.id, 'cancelTurn', payloads);
     const after = (await engine.log(talk)).slice(length);
     if (after.length === 0) {
-      expect([what, reply]).toEqual([what, { cancelled: false }]);
+      expect([what, refusal]).toEqual([what, 'invalid_request']);
+      await rawSignal(engine, talk.id, 'cancelTurn', payloads);
+      await until('the signal is refused', () => engine.log(talk), {
+        holds: (log) => log.at(-1)?.type === 'message_refused',
+      });
       expect(await engine.snapshot(talk)).toMatchObject({ status: 'awaiting_input' });
       continue;
     }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../../../../src/core/view/snapshot.js';
+import { MAX_RECORDED_REFUSALS } from '../../../../src/protocol/limits/limits.js';
 import { answerChecked } from '../../../support/builders/call-ends.js';
 import {
   actor,
@@ -12,7 +13,13 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
-import { cancelTurn, closeConversation, resolveBySignal } from '../../../support/builders/verbs.js';
+import {
+  cancelBySignal,
+  cancelTurn,
+  closeConversation,
+  refuseCancel,
+  resolveBySignal,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -190,16 +197,38 @@ describe('cancelling (S41)', () => {
 
   it('with an unknown turn stops nothing', () => {
     const m = aMachineWith(modelCalls([plannedCall('s')]));
-    for (const input of [
-      { turnId: 1 },
-      { turnId: '' },
-      { turnId: null },
-      { turnId: 'x' },
-      '__colloquy_undecodable_payload__',
-      7,
-    ])
+    for (const input of [{ turnId: '' }, { turnId: 'x' }])
       expect(cancelTurn(m.machine, input)).toEqual({ cancelled: false });
     expect(cancelTurn(m.machine, undefined)).toMatchObject({ cancelled: true });
+  });
+
+  it.each([
+    ['a number as turn', { turnId: 1 }, 'turnId: must be a text'],
+    ['null as turn', { turnId: null }, 'turnId: must be a text'],
+    [
+      'a payload of another codec',
+      '__colloquy_undecodable_payload__',
+      'a cancel must be an object',
+    ],
+    ['a number', 7, 'a cancel must be an object'],
+  ])('with %s stops nothing, and says so: as a signal in the log', promise('G258'), (...row) => {
+    const [, input, message] = row;
+    const m = aMachineWith(modelCalls([plannedCall('s')]));
+    const refused = {
+      code: 'invalid_request',
+      message: expect.stringContaining(message) as string,
+    };
+    expect(refuseCancel(m.machine, input)).toEqual(refused);
+    m.types();
+    expect(cancelBySignal(m.machine, input)).toEqual(refused);
+    expect(m.types()).toEqual(['message_refused']);
+    expect(m.last('message_refused')).toMatchObject({ request: 'cancel', code: 'invalid_request' });
+  });
+
+  it('as signals that are all unreadable leave a few events', promise('G29'), () => {
+    const m = aMachineWith(modelCalls([plannedCall('s')]));
+    for (let n = 0; n < 100; n += 1) cancelBySignal(m.machine, n);
+    expect(m.all('message_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
   });
 });
 

@@ -10,7 +10,12 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
-import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
+import {
+  cancelBySignal,
+  cancelTurn,
+  closeConversation,
+  refuseCancel,
+} from '../../../support/builders/verbs.js';
 import { promise } from '../../../support/promise.js';
 import {
   aMachine,
@@ -42,7 +47,14 @@ const INPUTS = {
   cancel: cancelling({}),
   cancelByName: cancelling({ turnId: turn(1) }),
   cancelOfNobody: cancelling({ turnId: 'turn_other_1' }),
-  cancelOfGarbage: cancelling(7),
+  cancelOfGarbage: {
+    enter: (m) => refuseCancel(m.machine, { turnId: 7 })?.code ?? 'accepted',
+    refused: 'invalid_request',
+  },
+  cancelOfGarbageBySignal: {
+    enter: (m) => ('code' in cancelBySignal(m.machine, 7) ? 'refused' : 'accepted'),
+    refused: 'refused: message_refused',
+  },
   modelSpeaks: happening((m) => m.modelCompleted(at(m), modelSays('done'))),
   modelCalls: happening((m) =>
     m.modelCompleted(at(m), modelCalls([plannedCall('n'), gatedCall('g')])),
@@ -215,6 +227,7 @@ stateTable<Input>('a turn that', promise('G129', 'S41'), INPUTS, {
       queued: 'conversation_closed',
       interrupting: 'conversation_closed',
       steering: 'conversation_closed',
+      cancelOfGarbageBySignal: 'refused',
     },
   },
 });
