@@ -251,17 +251,7 @@ describe('a sub-agent', () => {
     'three levels deep is answered at the bottom, and each level goes on',
     promise('G316'),
     async () => {
-      const bottom = research(
-        script(calls('files.remove', { path: 'a' }), says('gone')),
-        { name: 'bottom' },
-        { name: 'bottom' },
-      );
-      const middle = research(
-        script(calls('bottom', { task: 'b' }), says('bottom says gone')),
-        { name: 'middle' },
-        { name: 'middle', tools: [bottom] },
-      );
-      const t = lead([middle], script(calls('middle', { task: 'm' }), says('all done')));
+      const t = threeLevels();
       await t.send('go');
       const last = t.child('middle').child('bottom');
       expect(last.eventsOf('conversation_started')[0]?.parent).toMatchObject({
@@ -273,6 +263,46 @@ describe('a sub-agent', () => {
       expect(t.result('middle')).toMatchObject({ result: 'bottom says gone' });
     },
   );
+
+  it.each([
+    ['cancel of the turn', (t: Lead) => t.cancel()],
+    [
+      'close',
+      async (t: Lead) => {
+        t.close();
+        await t.settle();
+      },
+    ],
+  ])('three levels deep is stopped by a %s at the top', promise('G312'), async (_, stop) => {
+    const t = threeLevels();
+    await t.send('go');
+    const middle = t.child('middle');
+    const bottom = middle.child('bottom');
+    expect(bottom.pending).toHaveLength(1);
+    await stop(t);
+    for (const each of [middle, bottom]) {
+      expect(each.snapshot.status).toBe('closed');
+      expect(each.pending).toEqual([]);
+    }
+    expect(bottom.result('files.remove')).toMatchObject({
+      ok: false,
+      error: { code: 'cancelled' },
+    });
+  });
+
+  it('outlives the close of the conversation above its parent only where both tools say so', async () => {
+    for (const [above, isOpen] of [
+      ['continue', true],
+      ['close', false],
+    ] as const) {
+      const t = threeLevels({ mode: 'detach', whenParentCloses: above });
+      await t.send('go');
+      const bottom = t.child('middle').child('bottom');
+      t.close();
+      await t.settle();
+      expect([above, bottom.pending.length]).toEqual([above, isOpen ? 1 : 0]);
+    }
+  });
 
   it('answers in the form of its tool, to a message that the tool makes', async () => {
     const t = lead(
@@ -305,3 +335,20 @@ describe('a sub-agent', () => {
     expect(t.children).toEqual([]);
   });
 });
+
+/** A conversation whose sub-agent has a sub-agent that waits for an approval. `more`: of both tools. */
+function threeLevels(more: object = {}) {
+  const bottom = research(
+    script(calls('files.remove', { path: 'a' }), says('gone')),
+    { name: 'bottom', ...more },
+    { name: 'bottom' },
+  );
+  const middle = research(
+    script(calls('bottom', { task: 'b' }), says('bottom says gone')),
+    { name: 'middle', ...more },
+    { name: 'middle', tools: [bottom] },
+  );
+  return lead([middle], script(calls('middle', { task: 'm' }), says('all done')));
+}
+
+type Lead = ReturnType<typeof threeLevels>;
