@@ -1,18 +1,15 @@
 // npm run break:promises [-- G310 C16 ...]: changes one line that keeps a promise or a requirement, in a copy of the
-// project, and runs the tests of it, which must fail. Without ids: all of breaks.mjs and requirement-breaks.mjs in
-// scripts/promises, which takes some minutes.
+// project, and runs the tests of it, which must fail. Without ids: all of scripts/promises/breaks, which takes some minutes.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BREAKS } from './promises/breaks.mjs';
-import { REQUIREMENT_BREAKS } from './promises/requirement-breaks.mjs';
+import { BREAKS } from './promises/breaks/index.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const all = [...BREAKS, ...REQUIREMENT_BREAKS];
 const ids = process.argv.slice(2);
-const unknown = ids.filter((id) => !all.some(({ promise }) => promise === id));
+const unknown = ids.filter((id) => !BREAKS.some(({ promise }) => promise === id));
 if (unknown.length > 0) {
   console.error(`no line is known for ${unknown.join(', ')}`);
   process.exit(2);
@@ -29,7 +26,7 @@ cpSync(root, copy, {
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
 const wrong = [];
-for (const broken of all) {
+for (const broken of BREAKS) {
   if (ids.length > 0 && !ids.includes(broken.promise)) continue;
   const said = verdictOn(broken);
   console.log(`${broken.promise}  ${said}`);

@@ -1,4 +1,4 @@
-/** Types of breaks.mjs, for tests. */
+/** Types of index.mjs, for tests. */
 export interface Break {
   readonly promise: string;
   readonly file: string;

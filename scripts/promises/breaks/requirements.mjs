@@ -1,4 +1,4 @@
-// Lines that keep requirements, in the form of breaks.mjs: of agents made of parts, and of adapters to other protocols.
+// Lines that keep requirements, in the form of promises.mjs: of agents made of parts, and of adapters to other protocols.
 const SUB_AGENTS = 'test/unit/sub-agents/sub-agents.test.ts';
 const STATES = 'test/unit/kit/plugins/states.test.ts';
 const MADE_TOOLS = 'test/unit/kit/plugins/made-tools.test.ts';
@@ -10,7 +10,7 @@ const DOCUMENTS = 'test/unit/compat/hsafa/tool-documents.test.ts';
 const OUTSIDE_WORK = 'test/unit/scenarios/outside-work.test.ts';
 const ASSEMBLE = 'test/unit/core/context/assemble.test.ts';
 
-export const REQUIREMENT_BREAKS = [
+export const OF_REQUIREMENTS = [
   {
     promise: 'A9',
     file: 'src/core/events/children.ts',

@@ -9,7 +9,7 @@ const RULES = 'test/unit/protocol/triggers/rules.test.ts';
 const SCOPES = 'test/unit/tools/scope/scopes.test.ts';
 const STATES = 'test/workflows/plugins/plugin-states.test.ts';
 
-export const BREAKS = [
+export const OF_PROMISES = [
   {
     promise: 'G300',
     file: 'src/core/events/tool-runs.ts',

@@ -1,0 +1,6 @@
+// The lines that keep promises and requirements; `npm run break:promises` changes them.
+import { OF_PROMISES } from './promises.mjs';
+import { OF_REQUIREMENTS } from './requirements.mjs';
+import { OF_SPACES } from './spaces.mjs';
+
+export const BREAKS = [...OF_PROMISES, ...OF_REQUIREMENTS, ...OF_SPACES];
