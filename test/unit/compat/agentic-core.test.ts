@@ -1,50 +1,13 @@
-/** Every snippet of agentic-core's documentation of tools, written anew with `colloquy/compat`, by its heading. */
+/**
+ * The snippets of agentic-core's documentation of tools, written anew with `colloquy/compat`, by their headings; those of
+ * approvals are in `agentic-core-approval.test.ts`.
+ */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import {
-  type CompletionEvent,
-  completionEvents,
-  completionOf,
-  createPlugin,
-  createTool,
-  type ToolInput,
-} from '../../../src/compat/index.js';
-import { createServices, defineAgent, provide, type Services } from '../../../src/index.js';
-import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
-import { calls, callsAll, says, script, testConversation } from '../../../src/testing/index.js';
-
-class NoteService {
-  search(query: string, limit: number) {
-    return Promise.resolve([{ id: 'n1', title: query, snippet: `first of ${limit}` }]);
-  }
-}
-class DomainService {
-  readonly known = new Set(['example.org']);
-  isAllowed(domain: string): Promise<boolean> {
-    return Promise.resolve(this.known.has(domain));
-  }
-  addDomain(domain: string): Promise<boolean> {
-    this.known.add(domain);
-    return Promise.resolve(true);
-  }
-}
-
-async function services(): Promise<Services> {
-  return await createServices([
-    provide(NoteService, () => new NoteService()),
-    provide(DomainService, () => new DomainService()),
-  ]);
-}
-
-type Part = Partial<Pick<Parameters<typeof defineAgent<Services>>[0], 'tools' | 'plugins'>>;
-
-async function conversationWith(parts: Part, ...answers: readonly ScriptedAnswer[]) {
-  const agent = defineAgent<Services>({
-    ...{ name: 'assistant', model: script(...answers), instructions: 'Help.', ...parts },
-    settings: { toolExecution: 'sequential' },
-  });
-  return testConversation(agent, { services: await services() });
-}
+import { createPlugin, createTool, type ToolInput } from '../../../src/compat/index.js';
+import { type Json } from '../../../src/index.js';
+import { calls, callsAll, says } from '../../../src/testing/index.js';
+import { conversationWith, NoteService, TriggerService } from './agentic-core-parts.js';
 
 describe('Defining a Tool', () => {
   const search = createTool({
@@ -83,6 +46,76 @@ describe('Defining a Tool', () => {
     );
     await t.send('Find 7');
     expect(t.result('notes.search')).toMatchObject({ error: { code: 'invalid_input' } });
+  });
+});
+
+describe('Input Schema, Output Schema and Accessing Services: trigger.create', () => {
+  const input = z.object({
+    title: z.string().describe('The name of the trigger'),
+    goal: z.string().describe('The work that it starts'),
+    schedule: z.object({
+      type: z.enum(['once', 'cron']).describe('One time, or a schedule'),
+      value: z.string().describe('An ISO date, or a cron expression'),
+    }),
+  });
+  const output = z.object({ ...input.shape, id: z.string(), createdAt: z.iso.datetime() });
+  const create = (createdAt: () => string) =>
+    createTool({
+      id: 'trigger.create',
+      description: 'Creates a trigger',
+      input,
+      output,
+      invoke: async ({ input: given, services: container }) => {
+        const id = `t-${given.title}`;
+        await container.get(TriggerService).insert({ id, ...given });
+        return { ...given, id, createdAt: createdAt() };
+      },
+    });
+  const given = {
+    title: 'daily',
+    goal: 'Count',
+    schedule: { type: 'cron', value: '0 7 * * *' },
+  } as const;
+  const created = async (createdAt: () => string, args: Json = given) => {
+    const parts = { tools: [create(createdAt)] };
+    const t = await conversationWith(parts, calls('trigger.create', args), says('Done.'));
+    await t.send('Create it');
+    return t.result('trigger.create');
+  };
+
+  it('is sent to the model with the descriptions of all fields, also those of the object within', () => {
+    expect(create(() => '').inputSchema).toMatchObject({
+      properties: {
+        title: { type: 'string', description: 'The name of the trigger' },
+        schedule: {
+          properties: {
+            type: { enum: ['once', 'cron'], description: 'One time, or a schedule' },
+            value: { description: 'An ISO date, or a cron expression' },
+          },
+          required: ['type', 'value'],
+        },
+      },
+      required: ['title', 'goal', 'schedule'],
+    });
+  });
+
+  it('is checked down to its fields before invoke, which writes by a service, and returns what its output says', async () => {
+    const createdAt = '2026-01-02T03:04:05.000Z';
+    expect(await created(() => createdAt)).toEqual({
+      ok: true,
+      result: { ...given, id: 't-daily', createdAt },
+    });
+    const wrong = { ...given, schedule: { type: 'hourly', value: '1' } };
+    expect(await created(() => createdAt, wrong)).toMatchObject({
+      error: { code: 'invalid_input', message: /schedule\/type/ },
+    });
+  });
+
+  it('is an error result where invoke returns something else than its output', async () => {
+    expect(await created(() => 'yesterday')).toMatchObject({
+      ok: false,
+      error: { message: /createdAt/ },
+    });
   });
 });
 
@@ -193,110 +226,6 @@ it('Dynamic Tool Generation: tools that close over an id of the moment', async (
   expect(t.result('trigger.current.update')).toEqual({
     ok: true,
     result: { id: 't-7', goal: 'x' },
-  });
-});
-
-describe('Human Approval', () => {
-  const addDomain = createTool({
-    id: 'web-fetch.add-domain',
-    description: 'Allows a domain',
-    input: z.object({ domain: z.string() }),
-    output: z.object({ domain: z.string(), added: z.boolean() }),
-    requireApproval: { required: true, reason: 'The domain stays allowed.' },
-    invoke: async ({ input, services: container }) => ({
-      domain: input.domain.toLowerCase(),
-      added: await container.get(DomainService).addDomain(input.domain),
-    }),
-  });
-  let asked = 0;
-  const fetchPage = createTool({
-    id: 'web-fetch.fetch',
-    description: 'Fetches a page',
-    input: z.object({ url: z.string() }),
-    output: z.object({ status: z.number() }),
-    requireApproval: async ({ input, services: container }) => {
-      asked += 1;
-      const domain = new URL(input.url).hostname.toLowerCase();
-      const allowed = await container.get(DomainService).isAllowed(domain);
-      return { required: !allowed, reason: `"${domain}" is not allowed yet.` };
-    },
-    invoke: () => ({ status: 200 }),
-  });
-
-  it('Static Approval and Approval Lifecycle: pending, asked for, approved, its result, completed', async () => {
-    const t = await conversationWith(
-      { tools: [addDomain] },
-      calls('web-fetch.add-domain', { domain: 'Example.COM' }),
-      says('Added.'),
-    );
-    await t.send('Add it');
-    const reason = 'The domain stays allowed.';
-    const call = { id: 'call_1', type: 'tool', function: 'web-fetch.add-domain' };
-    const before: readonly CompletionEvent[] = [...completionEvents(t.events)];
-    expect(before).toEqual([
-      { type: 'output', output: { ...call, result: { type: 'pending', reason } } },
-      {
-        ...{ type: 'approval-requested', toolCallId: 'call_1', toolName: 'web-fetch.add-domain' },
-        ...{ input: { domain: 'Example.COM' }, reason },
-      },
-    ]);
-    await completionOf(t).approve('call_1');
-    const output = { domain: 'example.com', added: true };
-    expect([...completionEvents(t.events)].slice(2)).toEqual([
-      { type: 'output', output: { ...call, result: { type: 'success', output } } },
-      { type: 'output', output: { type: 'text', content: 'Added.' } },
-      { type: 'completed', state: 'completed' },
-    ]);
-  });
-
-  it('an error result takes the place of a rejected call, with the reason', async () => {
-    const t = await conversationWith(
-      { tools: [addDomain] },
-      calls('web-fetch.add-domain', { domain: 'x.org' }),
-      says('Not added.'),
-    );
-    await t.send('Add it');
-    await completionOf(t).reject('call_1', 'not this one');
-    expect(t.result('web-fetch.add-domain')).toMatchObject({
-      ok: false,
-      error: { code: 'denied', message: /not this one/ },
-    });
-    expect(t.text).toBe('Not added.');
-  });
-
-  it('Dynamic Approval: the function decides once, and invoke runs without another question', async () => {
-    const t = await conversationWith(
-      { tools: [fetchPage] },
-      calls('web-fetch.fetch', { url: 'https://example.org/a' }),
-      calls('web-fetch.fetch', { url: 'https://other.org/b' }),
-      says('Read.'),
-    );
-    asked = 0;
-    await t.send('Read both');
-    expect(t.result('web-fetch.fetch')).toEqual({ ok: true, result: { status: 200 } });
-    expect(t.pending).toMatchObject([{ reason: '"other.org" is not allowed yet.' }]);
-    await completionOf(t).approve('call_2');
-    expect([asked, t.text]).toEqual([2, 'Read.']);
-  });
-
-  it('several calls of one answer: the rest is processed after the approval, and may pause again', async () => {
-    const t = await conversationWith(
-      { tools: [addDomain, fetchPage] },
-      callsAll([
-        { name: 'web-fetch.add-domain', input: { domain: 'a.org' } },
-        { name: 'web-fetch.fetch', input: { url: 'https://a.org/' } },
-        { name: 'web-fetch.add-domain', input: { domain: 'b.org' } },
-      ]),
-      says('Both.'),
-    );
-    await t.send('Go');
-    expect(t.pending.map(({ toolCallId }) => toolCallId)).toEqual(['call_1']);
-    await completionOf(t).approve('call_1');
-    // The second was allowed by the first.
-    expect(t.result('web-fetch.fetch')).toEqual({ ok: true, result: { status: 200 } });
-    expect(t.pending.map(({ toolCallId }) => toolCallId)).toEqual(['call_3']);
-    await completionOf(t).approve('call_3');
-    expect(t.text).toBe('Both.');
   });
 });
 
