@@ -1,0 +1,42 @@
+/** A valid body of every operation that takes one, by the name of the operation. */
+import { CALL } from './sample-log.js';
+
+const ANSWER = { type: 'answer', value: 'x' };
+
+export const REQUEST_BODIES: Readonly<Record<string, object>> = {
+  createConversation: { agent: 'support', id: 'c-1', message: 'Hi' },
+  sendMessage: { text: 'Hi' },
+  cancelTurn: {},
+  closeConversation: {},
+  sendEvent: { eventId: 'e-1', kind: 'paid', payload: {} },
+  uploadFile: {},
+  revokeRule: {},
+  submitStep: { results: [{ toolCallId: 'x-1', resultJson: '1' }] },
+  resolveToolCall: { resolution: ANSWER },
+  resolveMany: { items: [{ conversationId: 'c-1', toolCallId: CALL, resolution: ANSWER }] },
+  extendToolCall: { by: '5m' },
+  claimToolCall: {},
+  reportProgress: { payload: 1, claimId: 'claim-1' },
+  mintToken: {},
+  forkConversation: { generation: 1, atSeq: 5 },
+  startWhatIf: { agent: 'support' },
+  createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
+  removeTrigger: {},
+  pauseTrigger: {},
+  resumeTrigger: {},
+  setTriggerNote: { note: 'n' },
+  createSpace: { name: 'Room' },
+  joinSpace: {},
+  leaveSpace: {},
+  sendToSpace: { text: 'Hi' },
+  resolveSpaceCall: { resolution: ANSWER },
+  createWebhook: { url: 'https://example.com/hook' },
+  rotateWebhook: {},
+  pauseWebhook: {},
+  resumeWebhook: {},
+  testWebhook: {},
+  resendDelivery: {},
+  killWorker: {},
+  beginSession: {},
+  endSession: {},
+};
