@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { notePlace } from '../net/guarded/own-api.js';
 import { isLoopbackAddress } from '../net/hosts.js';
 import { isIdentified } from './identity/identified.js';
 import { streamsOf } from './request/streams.js';
@@ -58,11 +59,12 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     limitConnections(server, options.connectionsPerAddress);
   await listen(server, options.port, host);
   const { port } = server.address() as AddressInfo;
-  const name = host.includes(':') ? `[${host}]` : host;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  server.once('close', notePlace(url));
   let closing: Promise<void> | undefined;
   return {
     port,
-    url: `http://${name}:${port}`,
+    url,
     close: () => {
       closing ??= drainAndClose(server, app, options);
       return closing;

@@ -19,6 +19,11 @@ export function isLoopbackName(name: string): boolean {
 /** The rule of names that are allowed to be a host, for refusals. */
 export const HOST_NAME_RULE = 'must be a host name or an address, without scheme and port';
 
+/** `http://127.0.0.1:8080`, `https://agents.example.com`. */
+export function isHttpUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
+}
+
 /** `agents.example.com`, `192.168.1.5`, `fd00::5`. */
 export function isHostName(text: string): boolean {
   return /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i.test(text) || isIP(text) !== 0;

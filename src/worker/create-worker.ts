@@ -355,6 +355,7 @@ function activitiesOf<Services>(
         ? await forkState({ log, blobs }, input)
         : await restoreState({ log, live, source }, input),
     recordedTurn: (input) => recordedTurnOf(wholeLog(log, input, input.generation), input),
+    apiUrls: options.apiUrls,
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },

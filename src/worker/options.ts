@@ -37,6 +37,13 @@ export interface ColloquyWorkerOptions<Services> {
   readonly searchAttributes?: boolean | undefined;
   /** The option `pageUrl` of clients, for the conversations that workers begin: those of sub-agents and spaces. */
   readonly pageUrl?: string | undefined;
+  /**
+   * Addresses of the API, such as `http://127.0.0.1:8080`, each as this worker would reach it. Requests of HTTP tools
+   * that lead there are refused, also by a redirect, and where `allowPrivate` allows the address: no tool approves a
+   * call, its own or another.
+   * @defaultValue each API that `serve` of `colloquy/http` runs in this process, which is refused in any case
+   */
+  readonly apiUrls?: readonly string[] | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
   /**

@@ -3,6 +3,7 @@
  * problem.
  */
 import { pageUrlProblem } from '../client/api/checks.js';
+import { isHttpUrl } from '../net/hosts.js';
 import { isRecord } from '../protocol/values/json.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './options.js';
@@ -13,7 +14,7 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
   checkAgents(given['agents']);
-  const { eventLog, audit, sdkGuards, secrets, health, pageUrl } = given;
+  const { eventLog, audit, sdkGuards, secrets, health, pageUrl, apiUrls } = given;
   checkHealth(health);
   if (eventLog === undefined || eventLog === null || eventLog === '')
     throw new TypeError(
@@ -28,6 +29,8 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
     throw new TypeError(`sdkGuards must be true or false, got ${JSON.stringify(sdkGuards)}`);
   const problem = pageUrl === undefined ? undefined : pageUrlProblem(pageUrl);
   if (problem !== undefined) throw new TypeError(`pageUrl ${problem}`);
+  if (apiUrls !== undefined && !(Array.isArray(apiUrls) && apiUrls.every(isHttpUrl)))
+    throw new TypeError('apiUrls must be a list of addresses such as http://127.0.0.1:8080');
   checkWebhooks(given['webhooks']);
 }
 

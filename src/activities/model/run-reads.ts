@@ -163,6 +163,7 @@ async function run(
       }),
       states: view,
       redactor: tools.scope.redactor,
+      apiUrls: tools.apiUrls,
       ...(tools.blobs === undefined ? {} : { large: LEAVES }),
       signal,
       timeoutMs: timeouts.runMs,

@@ -122,6 +122,8 @@ export interface ActivityDeps<Services> {
   readonly audit?: AuditLevel;
   /** Takes the time of each request to a model. Absent: none is measured. */
   readonly measure?: MeasureRequest;
+  /** Addresses of the API of this installation, which HTTP tools never reach. Absent: none is known. */
+  readonly apiUrls?: readonly string[] | undefined;
   readonly logger: Logger;
 }
 

@@ -92,6 +92,7 @@ async function runInScope(tools: ScopedTools, input: RunToolInput): Promise<RunT
         ctx,
         states,
         redactor: tools.scope.redactor,
+        apiUrls: tools.apiUrls,
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: timeLeft(input, startedAt),

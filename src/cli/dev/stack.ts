@@ -69,6 +69,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     TEMPORAL_ADDRESS: temporal.address,
     COLLOQUY_IDENTITY: 'development',
     COLLOQUY_DATA: options.dataDir,
+    // The worker keeps HTTP tools from it.
+    COLLOQUY_PORT: String(options.apiPort),
     ...uiOrigins(temporal.uiUrl),
     ...uiAddress(temporal.uiUrl),
     ...pageAddress(options.apiPort),
@@ -86,7 +88,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   try {
     await workers.start();
-    const api = await start('api', ['serve', '--port', String(options.apiPort)], {
+    const api = await start('api', ['serve'], {
       env: { ...env, ...IN_STACK },
       onRequest: async (message) => {
         if (!isKillRequest(message)) throw new Error('the stack does not know this request');

@@ -38,6 +38,8 @@ export interface Config {
   /** Address of a Temporal UI, in which runs are named. */
   readonly temporalUi: string | undefined;
   readonly pageUrl: string | undefined;
+  /** Addresses of the API, which HTTP tools of a worker never reach. */
+  readonly apiUrls: readonly string[];
   /** Serve the web page for people, under `/ui`. */
   readonly ui: 'on' | 'off';
   /** Origins whose pages may use the API. */
@@ -126,6 +128,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     temporalUi: values.COLLOQUY_TEMPORAL_UI,
     pageUrl: values.COLLOQUY_PAGE_URL,
+    apiUrls: values.COLLOQUY_API_URLS ?? listeningAt(values),
     ui: values.COLLOQUY_UI,
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,
@@ -154,6 +157,15 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     logForm: values.COLLOQUY_LOG,
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
+}
+
+/** The address of an API with the same variables; none where it takes a free port, which only the API knows. */
+function listeningAt({
+  COLLOQUY_HOST: host,
+  COLLOQUY_PORT: port,
+}: Readonly<{ COLLOQUY_HOST: string; COLLOQUY_PORT: number }>): readonly string[] {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return port !== 0 && URL.canParse(url) ? [url] : [];
 }
 
 function placeOf(address: string | undefined): ProbeAddress | undefined {

@@ -1,6 +1,6 @@
 /** Forms of variables of the environment. */
 import { z } from 'zod';
-import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
+import { HOST_NAME_RULE, isHostName, isHttpUrl } from '../../net/hosts.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
 export const port = z
@@ -23,6 +23,10 @@ export const list = z.string().transform((text) => text.split(',').map((part) =>
 export const origins = list.refine(
   (parts) => parts.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
   'must be origins, separated by commas: scheme://host:port, with nothing behind',
+);
+export const httpUrls = list.refine(
+  (parts) => parts.every(isHttpUrl),
+  'must be addresses such as http://127.0.0.1:8080, separated by commas',
 );
 export const hostNames = list.refine(
   (parts) => parts.every(isHostName),

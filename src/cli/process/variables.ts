@@ -11,7 +11,17 @@ import {
 import { durationProblem } from '../../protocol/values/durations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
 import { type ConfiguredEndpoint, configuredProblems } from '../../webhooks/endpoints.js';
-import { address, filled, hostNames, limit, list, oneOf, origins, port } from './forms.js';
+import {
+  address,
+  filled,
+  hostNames,
+  httpUrls,
+  limit,
+  list,
+  oneOf,
+  origins,
+  port,
+} from './forms.js';
 import { IDENTITY_VARIABLES } from './identity-config.js';
 
 const PATIENCE_RULE = `must be a number from 1 to ${MAX_PATIENCE}`;
@@ -118,6 +128,11 @@ export const EnvironmentSchema = z.object({
     .optional()
     .describe(
       'Address of the web page for people: the page of a conversation in the Temporal UI links to it there. For API and workers.',
+    ),
+  COLLOQUY_API_URLS: httpUrls
+    .optional()
+    .describe(
+      'Addresses of the API, separated by commas, each as a worker would reach it: HTTP tools never reach them. By default `COLLOQUY_HOST` with `COLLOQUY_PORT`.',
     ),
   COLLOQUY_UI: oneOf('on', 'off')
     .default('on')

@@ -67,6 +67,7 @@ export function workerOptions(
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
     pageUrl: config.pageUrl,
+    apiUrls: config.apiUrls,
     compression: config.compression,
     audit: config.audit,
     sdkGuards: config.sdkGuards,

@@ -15,6 +15,8 @@ export interface AddressPolicy {
   readonly hosts: ReadonlySet<string>;
   /** Refuses metadata services, and all that is neither public nor private, also where they are listed. @defaultValue false */
   readonly neverSpecial?: boolean;
+  /** Refused even where their addresses are allowed, with each API of this process. @defaultValue none is refused */
+  readonly ownApis?: readonly { readonly host: string; readonly port: number }[];
 }
 
 /** `true` allows private addresses; a list allows those that it names: addresses, ranges and host names, all valid. */
@@ -65,6 +67,18 @@ export function mayReachByName(address: string, policy: AddressPolicy): boolean 
 export function literalOf(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return parse(bare) === undefined ? undefined : bare;
+}
+
+/** One spelling for each address, without the zone; a mapped address is the one that it maps to. Undefined for a name. */
+export function plainAddressOf(text: string): string | undefined {
+  const parsed = parse(text.replace(/%.*$/, ''));
+  return parsed === undefined ? undefined : (embeddedOf(parsed) ?? parsed).toNormalizedString();
+}
+
+/** True for loopback addresses, and for those that stand for every address of a machine. */
+export function isOfThisMachine(address: string): boolean {
+  const range = parse(address)?.range();
+  return range === 'loopback' || range === 'unspecified';
 }
 
 function parse(text: string): Address | undefined {

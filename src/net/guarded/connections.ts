@@ -3,9 +3,17 @@
  * of that very socket, so a name that changes its meaning a moment later gains nothing.
  */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
 import { type AddressPolicy, literalOf, mayReach, mayReachByName } from './addresses.js';
+import {
+  isOwnApi,
+  isOwnApiOfProxy,
+  OwnApiRefused,
+  type Place,
+  placeOf,
+  servedPlaces,
+} from './own-api.js';
 
 /** The host has no address that may be reached. */
 export class AddressRefused extends Error {
@@ -69,8 +77,50 @@ function guardedConnector(policy: AddressPolicy): buildConnector.connector {
       callback(error as Error, null);
       return;
     }
-    connector(options, callback);
+    connector(options, (error, socket) => {
+      if (error !== null) callback(error, null);
+      else passOn(socket, apisOf(policy), callback);
+    });
   };
+}
+
+function apisOf({ ownApis }: AddressPolicy): readonly Place[] {
+  return ownApis === undefined ? [] : [...ownApis, ...servedPlaces()];
+}
+
+/** Passes on a socket that has sent nothing yet, unless it leads to the API of this installation. */
+function passOn(
+  socket: Socket,
+  ownApis: readonly Place[],
+  callback: buildConnector.Callback,
+): void {
+  const { remoteAddress = '', remotePort = 0 } = socket;
+  const place = { host: remoteAddress, port: remotePort };
+  if (!ownApis.some(({ port }) => port === remotePort)) {
+    callback(null, socket);
+    return;
+  }
+  const refuse = (error: Error): void => {
+    socket.destroy();
+    callback(error, null);
+  };
+  isOwnApi(place, ownApis).then((isOwn) => {
+    if (isOwn) refuse(new OwnApiRefused(place));
+    else callback(null, socket);
+  }, refuse);
+}
+
+/**
+ * Throws for a URL that names the API of this installation. A connection is checked again when it is opened, but not
+ * that of a proxy, which resolves names by itself.
+ */
+export async function assertNotOwnApi(
+  url: URL,
+  { policy, proxy }: Pick<ConnectionRules, 'policy' | 'proxy'>,
+): Promise<void> {
+  const place = placeOf(url);
+  const isOwn = proxy === undefined ? isOwnApi : isOwnApiOfProxy;
+  if (await isOwn(place, apisOf(policy))) throw new OwnApiRefused(place);
 }
 
 /** Resolves as Node does, and leaves out addresses that may not be reached. */

@@ -9,6 +9,7 @@ import { ToolRetry } from '../../define/tool/retry.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { type AddressPolicy, addressPolicyOf } from '../../net/guarded/addresses.js';
 import { createDispatcher } from '../../net/guarded/connections.js';
+import { placeOf } from '../../net/guarded/own-api.js';
 import type { Json } from '../../protocol/values/json.js';
 import { mapped, readAnswer } from './answer.js';
 import { HttpProblem, problemOf } from './problem.js';
@@ -17,6 +18,12 @@ import { Secrets } from './secrets.js';
 import { send } from './send.js';
 
 type HttpTool = AnyTool & { readonly http: HttpPlan };
+
+export interface RunsHttp {
+  readonly ctx: CallContext<never>;
+  /** Addresses of the API of this installation, which are never reached. Absent: none is known. */
+  readonly apiUrls: readonly string[] | undefined;
+}
 
 /**
  * | what happens | what the run does |
@@ -31,13 +38,13 @@ type HttpTool = AnyTool & { readonly http: HttpPlan };
 export async function runHttp(
   tool: HttpTool,
   input: Json,
-  ctx: CallContext<never>,
+  { ctx, apiUrls }: RunsHttp,
 ): Promise<unknown> {
   const { http } = tool;
   const secrets = new Secrets(ctx);
   try {
     const request = await requestOf(http, input, { ctx, secrets });
-    const connections = await connectionsOf(tool, secrets);
+    const connections = await connectionsOf(tool, secrets, apiUrls ?? NONE);
     const answer = await answerTo(request, { tool, ctx, secrets, connections });
     return mapped(http, answer);
   } catch (error) {
@@ -82,19 +89,28 @@ interface Connections {
   readonly dispatcher: Dispatcher;
   readonly policy: AddressPolicy;
   readonly proxy: string | undefined;
+  readonly apiUrls: readonly string[];
 }
+
+const NONE: readonly string[] = [];
 
 /** One pool for each tool, kept as long as the tool. */
 const known = new WeakMap<HttpPlan, Connections>();
 
-async function connectionsOf(tool: HttpTool, secrets: Secrets): Promise<Connections> {
+async function connectionsOf(
+  tool: HttpTool,
+  secrets: Secrets,
+  apiUrls: readonly string[],
+): Promise<Connections> {
   const { http, effects } = tool;
   const proxy =
     typeof http.proxy === 'object' ? await secrets.resolve(http.proxy, 'the proxy') : http.proxy;
   const before = known.get(http);
-  if (before !== undefined && before.proxy === proxy) return before;
-  const policy = addressPolicyOf(http.allowPrivate);
-  const made = { dispatcher: dispatcherOf(proxy, policy, effects !== 'once'), policy, proxy };
+  if (before !== undefined && before.proxy === proxy && before.apiUrls === apiUrls) return before;
+  const ownApis = apiUrls.map((url) => placeOf(new URL(url)));
+  const policy = { ...addressPolicyOf(http.allowPrivate), ownApis };
+  const dispatcher = dispatcherOf(proxy, policy, effects !== 'once');
+  const made = { dispatcher, policy, proxy, apiUrls };
   known.set(http, made);
   // The proxy's password has changed: requests in progress on the old connection are finished.
   before?.dispatcher.close().catch(() => undefined);

@@ -1,13 +1,15 @@
 /** Sends a request and follows its redirects. Runs in the worker. */
 import { type Dispatcher, fetch, type Response } from 'undici';
 import type { AddressPolicy } from '../../net/guarded/addresses.js';
-import { assertHostAllowed } from '../../net/guarded/connections.js';
+import { assertHostAllowed, assertNotOwnApi } from '../../net/guarded/connections.js';
 import { HttpProblem } from './problem.js';
 import type { HttpRequest } from './request.js';
 
 export interface SendRules {
   readonly dispatcher: Dispatcher;
   readonly policy: AddressPolicy;
+  /** Undefined for none. */
+  readonly proxy: string | undefined;
   readonly maxRedirects: number;
   readonly signal: AbortSignal;
 }
@@ -25,6 +27,7 @@ export async function send(request: HttpRequest, rules: SendRules): Promise<Resp
   let current = request;
   for (let hop = 0; ; hop += 1) {
     assertHostAllowed(current.url.hostname, rules.policy);
+    await assertNotOwnApi(current.url, rules);
     const response = await fetch(current.url, {
       method: current.method,
       headers: { ...current.headers },

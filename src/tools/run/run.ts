@@ -59,7 +59,7 @@ type Untimed<End> = End extends unknown ? Omit<End, 'executionMs'> : never;
 
 async function endOf(given: ToolRun): Promise<Untimed<ToolRunEnd>> {
   const { tool } = given;
-  const handler = handlerOf(tool);
+  const handler = handlerOf(tool, given.apiUrls);
   if (handler === undefined)
     return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
   const ctx = tool.mcp === undefined ? given.ctx : await wholeContext(given);
@@ -109,13 +109,13 @@ function stateNotRead(): Untimed<ToolRunEnd> {
 }
 
 /** The tool's own code, or the HTTP request that it declares; undefined when neither runs here. */
-export function handlerOf(tool: AnyTool): AnyTool['run'] {
+export function handlerOf(tool: AnyTool, apiUrls?: readonly string[]): AnyTool['run'] {
   const { run, http } = tool;
   if (run !== undefined || http === undefined) return run;
   return async (input, ctx) => {
     // The HTTP client is loaded when the first request is made.
     const { runHttp } = await import('../http/run-http.js');
-    return runHttp({ ...tool, http }, input as Json, ctx);
+    return runHttp({ ...tool, http }, input as Json, { ctx, apiUrls });
   };
 }
 

@@ -25,6 +25,8 @@ export interface ToolRun {
   readonly redactor?: Pick<Redactor, 'text' | 'json'>;
   /** Stores results that are too large. Absent: they are cut. */
   readonly large?: LargeResults;
+  /** Addresses of the API of this installation, which an HTTP tool never reaches. Absent: none is known. */
+  readonly apiUrls?: readonly string[] | undefined;
   /** The timeout pinned in the call's plan, in milliseconds. @defaultValue the tool's own */
   readonly timeoutMs?: number;
 }

@@ -5,13 +5,14 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { defineTool, readResults, ToolRetry, withFiles } from '../../../src/index.js';
+import { defineTool, httpTool, readResults, ToolRetry, withFiles } from '../../../src/index.js';
 import { INLINE_READS_BESIDE_MS } from '../../../src/protocol/limits/limits.js';
 import {
   INLINE_READS_AT_ONCE,
   MAX_MODEL_ANSWER_BYTES,
 } from '../../../src/protocol/limits/service-limits.js';
 import { promise } from '../../support/promise.js';
+import { json, startPeer } from '../../support/servers/http-peer.js';
 import { until } from '../../support/until.js';
 import { environment, modelInput } from '../tools/fixtures.js';
 import { MemoryBlobs } from '../transcripts/memory-blobs.js';
@@ -52,6 +53,20 @@ describe('reads of an answer', () => {
       services: { rate: 7 },
     });
     expect(seen[1]?.idempotencyKey).toMatch(/^default\/c-1\/turn_1\.2\/call_1\/[0-9a-f]+$/);
+  });
+
+  it('of HTTP tools do not reach the API that the worker knows', promise('G140'), async () => {
+    await using api = await startPeer(json('reached'));
+    const tool = httpTool({
+      ...{ name: 'look', description: 'Looks.', input: z.object({ label: z.string() }) },
+      ...{ method: 'GET', url: `${api.url}/{label}`, allowPrivate: true, inline: true },
+    });
+    const apiUrls = [api.url];
+    const [[, envelope] = []] = takenIn(await answered(looks(1), [tool], { apiUrls }));
+    expect(envelope).toMatchObject({
+      error: { message: expect.stringContaining('is the API of this installation') as string },
+    });
+    expect(api.requests).toEqual([]);
   });
 
   it('that fail with a code of their own have it as their result', async () => {

@@ -47,6 +47,7 @@ export function answer(response: Partial<ModelResponse> = {}): ModelResponse {
 }
 
 export interface Setup {
+  readonly apiUrls?: readonly string[];
   readonly model?: Model;
   readonly tools?: readonly Tool<{ readonly rate: number }>[];
   readonly plugins?: readonly Plugin<{ readonly rate: number }>[];
@@ -105,6 +106,7 @@ export function setUp(setup: Setup = {}) {
     ...(setup.chunks === undefined ? {} : { chunks: setup.chunks }),
     ...(setup.fetchTranscript === undefined ? {} : { fetchTranscript: setup.fetchTranscript }),
     ...(setup.watched === undefined ? {} : { watched: () => setup.watched === true }),
+    apiUrls: setup.apiUrls,
     logger,
   });
   return { activities, live };

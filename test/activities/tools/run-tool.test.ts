@@ -7,12 +7,14 @@ import {
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
+import { httpTool } from '../../../src/define/http-tool.js';
 import type { ToolContext } from '../../../src/define/tool/context.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import type { Tool } from '../../../src/define/tool/types.js';
 import type { Effects } from '../../../src/protocol/calls/executors.js';
 import { promise } from '../../support/promise.js';
 import { ended } from '../../support/samples/tool-ends.js';
+import { json, startPeer } from '../../support/servers/http-peer.js';
 import { environment, setUp, toolInput } from './fixtures.js';
 
 interface Services {
@@ -36,6 +38,21 @@ function workTool(
 const never = async (): Promise<unknown> => new Promise(() => undefined);
 
 describe('a tool run', () => {
+  it('of an HTTP tool does not reach the API that the worker knows', promise('G140'), async () => {
+    await using api = await startPeer(json('reached'));
+    const tool = httpTool({
+      ...{ name: 'work', description: 'Works.', input: z.object({ a: z.int() }) },
+      ...{ method: 'POST', url: `${api.url}/v1`, allowPrivate: true },
+    });
+    const { activities } = setUp({ tools: [tool], apiUrls: [api.url] });
+    expect(await environment().run(activities.runTool, toolInput())).toMatchObject({
+      envelope: {
+        error: { message: expect.stringContaining('is the API of this installation') as string },
+      },
+    });
+    expect(api.requests).toEqual([]);
+  });
+
   it('passes the planned input and the facts of the call to the tool', {
     ...promise('A20', 'C9', 'C11', 'C17', 'X26', 'X48'),
   }, async () => {

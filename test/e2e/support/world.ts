@@ -22,6 +22,8 @@ export interface WorldOptions {
   readonly script?: Scenario;
   /** Environment of every process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** @defaultValue 0, any free port */
+  readonly apiPort?: number;
   /** Workers and API reach Temporal through a gate that can hold their calls. */
   readonly gated?: boolean;
   /** Temporal has its UI, and with it the HTTP API of the UI. */
@@ -95,7 +97,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const stack = await startStack({
       agentsModule: agents,
       dataDir: folder,
-      apiPort: 0,
+      apiPort: options.apiPort ?? 0,
       temporalAddress: gate?.address ?? server.address,
       taskQueue: TASK_QUEUE,
       env,

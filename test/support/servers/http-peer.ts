@@ -89,6 +89,8 @@ interface RunOptions {
   /** Every logged line, as one text. */
   readonly log?: string[];
   readonly idempotencyKey?: string;
+  /** Addresses of the API that the worker knows. */
+  readonly apiUrls?: readonly string[];
 }
 
 export async function runHttpTool(tool: AnyTool, options: RunOptions = {}): Promise<ToolRunEnd> {
@@ -99,6 +101,7 @@ export async function runHttpTool(tool: AnyTool, options: RunOptions = {}): Prom
     input,
     signal,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    apiUrls: options.apiUrls,
     ctx: { ...CONTEXT, idempotencyKey, services: services as never, logger: loggerTo(log) },
   });
 }

@@ -14,6 +14,21 @@ it('roles that an empty variable names are none', () => {
   expect(readConfig({ COLLOQUY_DEV_ROLES: 'lead, clerk,' }).devRoles).toEqual(['lead', 'clerk']);
 });
 
+it.each([
+  [{}, ['http://127.0.0.1:8080']],
+  [{ COLLOQUY_PORT: '9000', COLLOQUY_HOST: '0.0.0.0' }, ['http://0.0.0.0:9000']],
+  [{ COLLOQUY_HOST: '::1' }, ['http://[::1]:8080']],
+  [{ COLLOQUY_PORT: '0' }, []],
+])('with %j a worker keeps HTTP tools from the API that has the same variables', (set, apiUrls) => {
+  expect(workerOptions(readConfig(set), { retry: 0, drain: 0 })).toMatchObject({ apiUrls });
+});
+
+it('an address of the API that is none is refused by its variable', () => {
+  expect(() => readConfig({ COLLOQUY_API_URLS: 'http://a.example,10.0.0.1:8080' })).toThrow(
+    'COLLOQUY_API_URLS: must be addresses such as http://127.0.0.1:8080, separated by commas, got "http://a.example,10.0.0.1:8080"',
+  );
+});
+
 it('a worker gets what its variables and flags say', () => {
   const config = readConfig({
     COLLOQUY_DATABASE_URL: 'postgres://db.example/log',
@@ -24,6 +39,7 @@ it('a worker gets what its variables and flags say', () => {
     COLLOQUY_COMPRESSION: 'off',
     COLLOQUY_AUDIT: 'records',
     COLLOQUY_SDK_GUARDS: 'on',
+    COLLOQUY_API_URLS: 'https://agents.example, http://10.0.0.1:8080',
     COLLOQUY_CACHED_RUNS: '77',
     COLLOQUY_HEALTH_PORT: '8081',
     COLLOQUY_HEALTH_HOST: '0.0.0.0',
@@ -39,6 +55,7 @@ it('a worker gets what its variables and flags say', () => {
     compression: false,
     audit: 'records',
     sdkGuards: true,
+    apiUrls: ['https://agents.example', 'http://10.0.0.1:8080'],
     retryForMs: 5_000,
     shutdownGraceMs: 7_000,
     health: { port: 8_081, host: '0.0.0.0' },

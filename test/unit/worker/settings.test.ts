@@ -31,6 +31,14 @@ it.each<[unknown, string]>([
     { ...good, pageUrl: 'agents.example.com' },
     'pageUrl must be an address such as https://agents.example.com/ui, without a slash at its end',
   ],
+  [
+    { ...good, apiUrls: ['http://127.0.0.1:8080', '127.0.0.1:8080'] },
+    'apiUrls must be a list of addresses such as http://127.0.0.1:8080',
+  ],
+  [
+    { ...good, apiUrls: 'http://127.0.0.1:8080' },
+    'apiUrls must be a list of addresses such as http://127.0.0.1:8080',
+  ],
   [{ ...good, sdkGuards: 'on' }, 'sdkGuards must be true or false, got "on"'],
 ])(
   'a worker with the settings %j is refused before anything is opened',
