@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type {
   CancelTurnInput,
+  CancelTurnReply,
   CloseConversationReply,
 } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
+import { type ConversationKey, REUSED } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkCancel, checkKey } from '../api/checks.js';
-import { ConversationError } from '../api/errors.js';
+import { ConversationError, invalidField } from '../api/errors.js';
 import type { CancelOptions, CancelOutcome } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
@@ -23,6 +24,15 @@ export interface ControlParts {
   readonly stamp: (actor: CancelOptions['actor']) => StampedActor;
 }
 
+/**
+ * The reply to a known request id is that of its first request. Another turn in it than the named one would be taken for
+ * a stop of the named one.
+ */
+function refuseReused({ turnId }: CancelOptions, reply: CancelTurnReply): void {
+  if (turnId !== undefined && reply.turnId !== undefined && reply.turnId !== turnId)
+    throw invalidField(REUSED.path, REUSED.message);
+}
+
 export class Control {
   readonly #parts: ControlParts;
 
@@ -34,7 +44,7 @@ export class Control {
    * Stops the running turn, or only the named one. If there is none, the outcome is `cancelled: false`. Without a
    * worker the stop is left as a signal and the outcome is `queued`.
    * @throws {ConversationError} unknown_conversation; invalid_request for options that break a rule, of which nothing is
-   *   sent
+   *   sent, and for a request id that has stopped another turn
    */
   async cancel(key: ConversationKey, options: CancelOptions = {}): Promise<CancelOutcome> {
     checkKey(key);
@@ -61,6 +71,7 @@ export class Control {
       );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);
+        refuseReused(options, tried.value);
         return { status: 'done', ...tried.value };
       }
       await gateway.signal(key, 'cancelTurn', input);

@@ -34,6 +34,23 @@ describe('a stop', () => {
     },
   );
 
+  it(
+    'of a turn, under the id of a stop of another turn, is refused by the id',
+    promise('G37'),
+    async () => {
+      const first = { cancelled: true, turnId: TURN, seq: 7 };
+      const { conversation } = setUp({ update: () => first });
+      const requestId = 'stop-1';
+      expect(await conversation.cancel({ requestId, turnId: TURN })).toMatchObject(first);
+      const error = await failureOf(conversation.cancel({ requestId, turnId: 'turn_abc_2' }));
+      const message = expect.stringContaining('was used before') as string;
+      expect(error).toMatchObject({
+        ...{ code: 'invalid_request', httpStatus: 422 },
+        problems: [{ path: '/requestId', message }],
+      });
+    },
+  );
+
   it('of the running turn needs no options', async () => {
     const { conversation, calls } = setUp({
       update: () => ({ cancelled: true, turnId: TURN, seq: 7 }),
