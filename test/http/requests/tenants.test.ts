@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import { createApp } from '../../../src/http/app.js';
-import { OPERATIONS } from '../../../src/http/openapi/operations.js';
+import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import type { AppDeps } from '../../../src/http/request/deps.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';

@@ -1,6 +1,6 @@
 /** Status and code of each route, by what its caller may name. */
 import { expect } from 'vitest';
-import type { Operation } from '../../../src/http/openapi/operations.js';
+import type { Operation } from '../../../src/http/openapi/rows/operations.js';
 
 const ONE = '/v1/conversations/:id';
 
