@@ -18,8 +18,9 @@ import type { ToolResultError } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { POLICY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
-import { type Audience, joinAudiences } from '../../protocol/values/audience.js';
+import type { Audience } from '../../protocol/values/audience.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
+import { joinAudiences } from './join-audiences.js';
 import { StateView } from './state-view.js';
 import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
 

@@ -10,8 +10,8 @@ import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineTool } from '../../../src/index.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { Audience } from '../../../src/protocol/values/audience.js';
-import { joinAudiences } from '../../../src/protocol/values/audience.js';
 import { planCalls } from '../../../src/tools/plan/plan.js';
+import { joinAudiences } from '../../../src/tools/shared/join-audiences.js';
 import { promise } from '../../support/promise.js';
 import { policyMeans } from '../../support/schedules/policy-deps.js';
 
