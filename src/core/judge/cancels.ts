@@ -4,29 +4,25 @@ import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { CancelRequested } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
-import { isRecord } from '../../protocol/values/json.js';
 import { cutText } from '../../protocol/values/well-formed.js';
-import type { PlainRecord } from '../input/plain-input.js';
+import { aText, optional, recordOf } from '../input/form.js';
+import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { rememberedCancel } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
-import type { Parsed, Refusal } from './judged.js';
+import { invalidRequest, type Parsed, type Refusal } from './judged.js';
 
 export type JudgedCancel =
   | { readonly reply: CancelTurnReply }
   | { readonly cancel: Omit<CancelRequested, 'type'> };
 
-/** No input is a request for the running turn. An unreadable request must not cancel that. */
-export function parseCancel(input: unknown): Parsed<PlainRecord, Refusal> {
-  const fields = input ?? {};
-  if (!isRecord(fields))
-    return unreadable('a cancel must be an object, such as {turnId, reason, actor}');
-  if (fields['turnId'] !== undefined && typeof fields['turnId'] !== 'string')
-    return unreadable('turnId: must be a text');
-  return { request: fields };
-}
+const CANCEL = recordOf({ turnId: optional(aText) });
 
-function unreadable(message: string): { readonly refusal: Refusal } {
-  return { refusal: { code: 'invalid_request', message } };
+/** No input is a request for the running turn. An invalidRequest request must not cancel that. */
+export function parseCancel(input: unknown): Parsed<PlainRecord, Refusal> {
+  const problem = CANCEL(input ?? {});
+  return problem === undefined
+    ? { request: fieldsOf(input) }
+    : invalidRequest(`the cancel is invalid: ${problem}`);
 }
 
 /** The reply when nothing is left to cancel; otherwise the fields of the event to record. */

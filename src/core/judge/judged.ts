@@ -27,3 +27,7 @@ export type InvalidVerdict = Extract<Verdict, { verdict: 'invalid' }>;
 export function invalid(path: string, message: string): InvalidVerdict {
   return { verdict: 'invalid', problems: [{ path, message }] };
 }
+
+export function invalidRequest(message: string): { readonly refusal: Refusal } {
+  return { refusal: { code: 'invalid_request', message } };
+}

@@ -5,7 +5,7 @@ import { childOf } from '../children/children.js';
 import { childEndedEvents } from '../events/children.js';
 import { aNumber, aText, oneOf, optional, recordOf } from '../input/form.js';
 import { fieldsOf } from '../input/plain-input.js';
-import type { Judged, Parsed, Refusal } from '../judge/judged.js';
+import { invalidRequest, type Judged, type Parsed, type Refusal } from '../judge/judged.js';
 import type { ChildRecord } from '../state/children.js';
 import type { ConversationState } from '../state/state.js';
 import type { Recorded } from './verb.js';
@@ -28,7 +28,7 @@ const REPORT = recordOf({
 
 export function parseReport(input: unknown): Parsed<Report, Refusal> {
   const problem = REPORT(input);
-  if (problem !== undefined) return refused(`the report is invalid: ${problem}`);
+  if (problem !== undefined) return invalidRequest(`the report is invalid: ${problem}`);
   const { childId, end } = fieldsOf(input);
   return { request: { childId: String(childId), end: end as ChildEnd } };
 }
@@ -39,7 +39,7 @@ export function judgeReport(
   { childId, end }: Report,
 ): Judged<{ readonly child: ChildRecord; readonly end: ChildEnd }, Refusal> {
   const child = state.closed ? undefined : childOf(state, childId);
-  if (child === undefined) return refused(`no sub-agent runs in conversation "${childId}"`);
+  if (child === undefined) return invalidRequest(`no sub-agent runs in conversation "${childId}"`);
   return { accepted: { child, end: plainEnd(end) } };
 }
 
@@ -59,8 +59,4 @@ function plainEnd({ status, text, output, error, usage, calls }: ChildEnd): Chil
     ...(isRecord(error) ? { error } : {}),
     ...(calls === undefined ? {} : { calls }),
   };
-}
-
-function refused(message: string): { readonly refusal: Refusal } {
-  return { refusal: { code: 'invalid_request', message } };
 }

@@ -22,9 +22,8 @@ export function refusedInboxEvent(input: unknown, refusal: Refusal): MessageRefu
 }
 
 export function refusedCancel(input: unknown, refusal: Refusal): MessageRefused | undefined {
-  const { requestId, actor } = fieldsOf(input);
-  const refused = refusedInput({ requestId, actor }, refusal);
-  return refused === undefined ? undefined : { ...refused, request: 'cancel' };
+  const refused = refusedMessage(input, refusal);
+  return refused && { ...refused, request: 'cancel' };
 }
 
 function refusedInput(

@@ -203,14 +203,14 @@ describe('cancelling (S41)', () => {
   });
 
   it.each([
-    ['a number as turn', { turnId: 1 }, 'turnId: must be a text'],
-    ['null as turn', { turnId: null }, 'turnId: must be a text'],
+    ['a number as turn', { turnId: 1 }, '/turnId must be a text'],
+    ['null as turn', { turnId: null }, '/turnId must be a text'],
     [
       'a payload of another codec',
       '__colloquy_undecodable_payload__',
-      'a cancel must be an object',
+      'the cancel is invalid:  must be an object',
     ],
-    ['a number', 7, 'a cancel must be an object'],
+    ['a number', 7, 'the cancel is invalid:  must be an object'],
   ])('with %s stops nothing, and says so: as a signal in the log', promise('G258'), (...row) => {
     const [, input, message] = row;
     const m = aMachineWith(modelCalls([plannedCall('s')]));
