@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type {
   CancelTurnInput,
-  CancelTurnReply,
   CloseConversationReply,
 } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import { type ConversationKey, REUSED } from '../../protocol/values/ids.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkCancel, checkKey } from '../api/checks.js';
-import { ConversationError, invalidField } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { CancelOptions, CancelOutcome } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
@@ -22,15 +21,6 @@ export interface ControlParts {
   readonly reader: ConversationReader;
   readonly known: ReadYourWrites;
   readonly stamp: (actor: CancelOptions['actor']) => StampedActor;
-}
-
-/**
- * The reply to a known request id is that of its first request. Another turn in it than the named one would be taken for
- * a stop of the named one.
- */
-function refuseReused({ turnId }: CancelOptions, reply: CancelTurnReply): void {
-  if (turnId !== undefined && reply.turnId !== undefined && reply.turnId !== turnId)
-    throw invalidField(REUSED.path, REUSED.message);
 }
 
 export class Control {
@@ -71,7 +61,6 @@ export class Control {
       );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);
-        refuseReused(options, tried.value);
         return { status: 'done', ...tried.value };
       }
       await gateway.signal(key, 'cancelTurn', input);

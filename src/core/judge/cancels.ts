@@ -3,13 +3,13 @@ import type { CancelTurnReply } from '../../protocol/conversation/conversation.j
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { CancelRequested } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
+import { REUSED, requestIdProblem } from '../../protocol/values/ids.js';
 import { cutText } from '../../protocol/values/well-formed.js';
 import { aText, optional, recordOf } from '../input/form.js';
 import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { rememberedCancel } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
-import { invalidRequest, type Parsed, type Refusal } from './judged.js';
+import { invalidRequest, type Judged, type Parsed, type Refusal } from './judged.js';
 
 export type JudgedCancel =
   | { readonly reply: CancelTurnReply }
@@ -17,7 +17,7 @@ export type JudgedCancel =
 
 const CANCEL = recordOf({ turnId: optional(aText) });
 
-/** No input is a request for the running turn. An invalidRequest request must not cancel that. */
+/** No input is a request for the running turn. One that cannot be read must not cancel that. */
 export function parseCancel(input: unknown): Parsed<PlainRecord, Refusal> {
   const problem = CANCEL(input ?? {});
   return problem === undefined
@@ -25,13 +25,26 @@ export function parseCancel(input: unknown): Parsed<PlainRecord, Refusal> {
     : invalidRequest(`the cancel is invalid: ${problem}`);
 }
 
-/** The reply when nothing is left to cancel; otherwise the fields of the event to record. */
+/**
+ * The reply when nothing is left to cancel; otherwise the fields of the event to record. Refused: a request id that has
+ * stopped another turn than the named one.
+ */
 export function judgeCancel(
+  state: ConversationState,
+  request: PlainRecord,
+): Judged<JudgedCancel, Refusal> {
+  const { turnId, requestId } = request;
+  const known = rememberedCancel(state, requestId);
+  if (known === undefined) return { accepted: newCancel(state, request) };
+  return turnId === undefined || turnId === known.turnId
+    ? { accepted: { reply: { cancelled: true, ...known } } }
+    : invalidRequest('The cancel breaks a rule', [REUSED]);
+}
+
+function newCancel(
   state: ConversationState,
   { turnId, requestId, reason, actor }: PlainRecord,
 ): JudgedCancel {
-  const known = rememberedCancel(state, requestId);
-  if (known !== undefined) return { reply: { cancelled: true, ...known } };
   const { turn, queue } = state;
   const wanted = turnId === undefined ? turn?.turnId : turnId;
   const isOurs = turn?.turnId === wanted || queue.some((entry) => entry.turnId === wanted);

@@ -28,6 +28,11 @@ export function invalid(path: string, message: string): InvalidVerdict {
   return { verdict: 'invalid', problems: [{ path, message }] };
 }
 
-export function invalidRequest(message: string): { readonly refusal: Refusal } {
-  return { refusal: { code: 'invalid_request', message } };
+export function invalidRequest(
+  message: string,
+  problems?: readonly FieldProblem[],
+): { readonly refusal: Refusal<never> } {
+  return {
+    refusal: { code: 'invalid_request', message, ...(problems && { problems }) },
+  };
 }

@@ -24,7 +24,7 @@ import { contentDigest } from '../memory/duplicates.js';
 import { rememberedInboxEvent, rememberedMessage } from '../memory/memory.js';
 import { isSameDigest } from '../state/requests.js';
 import type { ConversationState } from '../state/state.js';
-import type { Judged, Parsed, Refusal } from './judged.js';
+import { invalidRequest, type Judged, type Parsed, type Refusal } from './judged.js';
 
 export type MessageRefusal = Refusal<SendMessageReply>;
 export type InboxRefusal = Refusal<InboxEventReply>;
@@ -59,7 +59,7 @@ function messageRefusal(state: ConversationState, input: PlainRecord): MessageRe
     const known = rememberedMessage(state, requestId);
     if (known !== undefined) {
       const digest = messageDigest(messageParts(input), output);
-      return knownRefusal(known, digest, invalidRequest(MESSAGE, [REUSED]));
+      return knownRefusal(known, digest, invalidRequest(MESSAGE, [REUSED]).refusal);
     }
   }
   const misplaced = misplacedRefusal(state, input['agent']);
@@ -108,7 +108,7 @@ function inboxRefusal(state: ConversationState, input: PlainRecord): InboxRefusa
   const known = rememberedInboxEvent(state, String(eventId));
   if (known !== undefined) {
     const message = 'was used before for an event with other content';
-    const reused = invalidRequest(EVENT, [{ path: '/eventId', message }]);
+    const reused = invalidRequest(EVENT, [{ path: '/eventId', message }]).refusal;
     return knownRefusal(known, contentDigest(String(kind), payload), reused);
   }
   const misplaced = misplacedRefusal(state, agent);
@@ -129,12 +129,8 @@ function readable(
   problems: readonly FieldProblem[],
 ): Parsed<PlainRecord, Refusal<never>> {
   return problems.length > 0 || !isRecord(input)
-    ? { refusal: invalidRequest(message, problems) }
+    ? invalidRequest(message, problems)
     : { request: input };
-}
-
-function invalidRequest(message: string, problems: readonly FieldProblem[]): Refusal<never> {
-  return { code: 'invalid_request', message, problems };
 }
 
 /**

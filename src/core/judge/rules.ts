@@ -3,7 +3,7 @@ import type { RuleRevoked } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import type { ConversationState } from '../state/state.js';
-import type { Judged, Refusal } from './judged.js';
+import { invalidRequest, type Judged, type Refusal } from './judged.js';
 import { misplacedRefusal } from './messages.js';
 
 /** Every actor may revoke: the only effect is that calls of the rule need an approval again. */
@@ -13,8 +13,7 @@ export function judgeRevocation(
 ): Judged<RuleRevoked, Refusal<never>> {
   if (typeof ruleId !== 'string' || ruleId === '') {
     const message = 'must be a non-empty string';
-    const problems = [{ path: '/ruleId', message }];
-    return { refusal: { code: 'invalid_request', message, problems } };
+    return invalidRequest(message, [{ path: '/ruleId', message }]);
   }
   if (state.rules?.some((rule) => rule.ruleId === ruleId) !== true)
     return { refusal: { code: 'unknown_rule', message: `No rule "${ruleId.slice(0, 200)}"` } };

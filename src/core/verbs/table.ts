@@ -16,10 +16,10 @@ import { cancelEvents, closeEvents } from '../events/turns.js';
 import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { judgeBatch, parseBatch } from '../judge/batches.js';
 import { parseCallRequest } from '../judge/calls.js';
-import { type JudgedCancel, judgeCancel, parseCancel } from '../judge/cancels.js';
+import { judgeCancel, parseCancel } from '../judge/cancels.js';
 import { judgeClaim, judgeLeaseLoss } from '../judge/claims.js';
 import { judgeExtension } from '../judge/extensions.js';
-import type { Judged, Refusal } from '../judge/judged.js';
+import type { Judged } from '../judge/judged.js';
 import { judgeInboxEvent, judgeMessage, parseInboxEvent, parseMessage } from '../judge/messages.js';
 import { judgeOffer } from '../judge/offers.js';
 import { judgeResolution, parseResolution } from '../judge/resolutions.js';
@@ -59,9 +59,7 @@ const ROWS = {
   cancelTurn: signalVerb({
     description: 'Stop the running turn: {turnId?, reason?, actor}',
     parse: parseCancel,
-    judge: (state, request): Judged<JudgedCancel, Refusal> => ({
-      accepted: judgeCancel(state, request),
-    }),
+    judge: judgeCancel,
     record: (state, judged) => {
       if ('reply' in judged) return { events: [], reply: (): CancelTurnReply => judged.reply };
       const { turnId } = judged.cancel;

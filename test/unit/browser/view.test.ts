@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ViewModel } from '../../../src/browser/view/model.js';
+import { EMPTY, extendTranscript } from '../../../src/browser/view/transcript.js';
 import type { AssistantMessageView, CallView, Me } from '../../../src/browser/view/types.js';
 import type { ToolResult } from '../../../src/protocol/calls/results.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
@@ -42,6 +43,15 @@ class Page {
     return this.answers.at(-1)?.calls[0];
   }
 }
+
+it('the refusal of a cancel is not that of a message with the same request id', () => {
+  const refused = { type: 'message_refused', requestId: 'r', actor: USER } as const;
+  const ofCancel = { ...refused, request: 'cancel', code: 'invalid_request' } as const;
+  const read = (...bodies: readonly EventBody[]) =>
+    extendTranscript(EMPTY, stamped(bodies)).refused;
+  expect(read(ofCancel).get('r')).toBeUndefined();
+  expect(read({ ...refused, code: 'busy' }, ofCancel).get('r')).toBe('busy');
+});
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
 

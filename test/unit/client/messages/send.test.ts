@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { refusalTrace } from '../../../../src/client/messages/send.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import type { Actor } from '../../../../src/protocol/values/actors.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
@@ -208,6 +209,17 @@ describe('sending a message', () => {
     });
     await conversation.send('Hello', { onBusy });
     expect(calls[1]).toMatchObject({ kind: 'signalWithStart', input: { onBusy: sent } });
+  });
+
+  it('does not take the refusal of a cancel under its request id for its own', () => {
+    const at = '2026-01-01T00:00:06.000Z';
+    const actor = { id: 'anonymous', verified: false, channel: 'client' } as const;
+    const refused = { type: 'message_refused', seq: 10, at, requestId: 'r', actor } as const;
+    const own = { ...refused, code: 'busy' } as const;
+    const ofCancel = { ...refused, code: 'invalid_request', request: 'cancel' } as const;
+    const trace = refusalTrace('r');
+    expect(trace(undefined, ofCancel)).toBeUndefined();
+    expect(trace(trace(undefined, own), ofCancel)).toBe(own);
   });
 
   it.each(['the log', 'the workflow, before the log'])(

@@ -20,6 +20,7 @@ import {
 import {
   cancelTurn,
   extendToolCall,
+  refuseCancel,
   resolveBatch,
   resolveBySignal,
   sendMessageBySignal,
@@ -141,23 +142,23 @@ describe('a request id that a conversation has seen', () => {
     expectInvariants(m);
   });
 
-  it(
-    'stops no other turn than the one that it has stopped, which the reply names',
-    promise('G37'),
-    () => {
-      const m = aMachine();
-      const { turnId } = m.send('hello');
-      const next = m.send('and then?', { onBusy: 'queue' });
-      const stop = (input: object) =>
-        cancelTurn(m.machine, { actor: actor('ann'), ...ID, ...input });
-      expect(stop({ turnId })).toMatchObject({ cancelled: true, turnId });
-      for (const input of [{ turnId }, { turnId: next.turnId }, {}])
-        expect(unchanged(m, () => stop(input))).toMatchObject({ cancelled: true, turnId });
-      const other = { turnId: next.turnId, requestId: 'two' };
-      expect(stop(other)).toMatchObject({ cancelled: true, turnId: next.turnId });
-      expectInvariants(m);
-    },
-  );
+  it('stops no other turn than the one that it has stopped', promise('G37'), () => {
+    const m = aMachine();
+    const { turnId } = m.send('hello');
+    const next = m.send('and then?', { onBusy: 'queue' });
+    const stop = (input: object) => cancelTurn(m.machine, { actor: actor('ann'), ...ID, ...input });
+    expect(stop({ turnId })).toMatchObject({ cancelled: true, turnId });
+    for (const input of [{ turnId }, {}])
+      expect(unchanged(m, () => stop(input))).toMatchObject({ cancelled: true, turnId });
+    const reused = { ...ID, turnId: next.turnId };
+    expect(unchanged(m, () => refuseCancel(m.machine, reused))).toMatchObject({
+      code: 'invalid_request',
+      problems: [{ path: '/requestId' }],
+    });
+    const other = { turnId: next.turnId, requestId: 'two' };
+    expect(stop(other)).toMatchObject({ cancelled: true, turnId: next.turnId });
+    expectInvariants(m);
+  });
 
   it('names one move of a deadline', () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
