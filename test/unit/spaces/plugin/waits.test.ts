@@ -234,4 +234,10 @@ it('conversations of other agents cost the store no reads', async () => {
       outcome: 'appended',
     });
   expect(reads).toBe(0);
+  // A reset may have dropped a hand-off, so the log says whose conversation it is.
+  const [called] = t.events.filter(({ type }) => type === 'tool_call');
+  if (called === undefined) throw new Error('unreachable');
+  const head = { generation: 1, runId: key.runId, lastSeq: t.events.length };
+  await showing.append({ ...key, cutsOff: { lastSeq: called.seq - 1, head }, events: [called] });
+  expect(reads).toBeGreaterThan(0);
 });
