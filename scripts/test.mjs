@@ -6,11 +6,11 @@
 // COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. The same report must also contain the tests of every
 // promise.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loopsWanted, startBusyLoops } from './busy-loops.mjs';
+import { temporaryFolder } from './temporary-folder.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const given = process.argv.slice(2);
@@ -26,7 +26,9 @@ const isPartOfFiles = own.some((arg) =>
   /^(-t|--testNamePattern|--tagsFilter|--tags-filter|--shard|--changed|--bail)\b|:\d+$/.test(arg),
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'colloquy-test-'));
+const folder = mkdtempSync(join(temporaryFolder(), 'colloquy-test-'));
+// Postgres runs as a user of its own, where root runs the tests, and has its data below.
+chmodSync(folder, 0o711);
 const report = join(folder, 'report.json');
 let child;
 let interrupted;
@@ -133,12 +135,13 @@ function run(command, commandArgs) {
 
 /**
  * Adds the local binaries to PATH, for a direct start with `node scripts/test.mjs`, and a cache of compiled modules:
- * the tests start the same modules in a thousand processes.
+ * the tests start the same modules in a thousand processes. Temporary files go to the folder that is deleted at the end.
  */
 function withBinaries() {
   return {
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
     ...process.env,
+    TMPDIR: folder,
     PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
   };
 }
