@@ -12,6 +12,7 @@ const SLOW: readonly string[] = [
   'test/workflows/failures/reported-problems.test.ts',
   'test/workflows/failures/lost-task.test.ts',
   'test/e2e/tutorial/tutorial.test.ts',
+  'test/e2e/webhooks/senders-killed.test.ts',
 ];
 
 export class SlowFirst extends BaseSequencer {
