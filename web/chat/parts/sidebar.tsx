@@ -1,7 +1,12 @@
 /** The conversations of the agent, and the way to a new one. */
+import { agoWords } from 'colloquy/react';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Listed } from '../../shared/listed.js';
+import { useCoarseNow } from '../../shared/now.js';
 import { type Address, pathOf } from '../hooks/use-address.js';
+
+/** Older changes are told in minutes. */
+const MINUTE_MS = 60_000;
 
 export interface SidebarProps {
   readonly agent: string;
@@ -14,6 +19,7 @@ export interface SidebarProps {
 export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
   const { view, loadMore } = listed;
   const { conversations, isRead, hasMore, connection } = view;
+  const now = useCoarseNow(MINUTE_MS);
   return (
     <nav className="conversations" aria-label={`Conversations of ${agent}`}>
       <PlaceLink address={{ agent }} onGo={onGo}>
@@ -24,7 +30,7 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
       ) : undefined}
       {isRead && conversations.length === 0 ? <p className="hint">None yet.</p> : undefined}
       <ul>
-        {conversations.map(({ conversationId, status, pending }) => (
+        {conversations.map(({ conversationId, status, pending, updatedAt }) => (
           <li key={conversationId}>
             <PlaceLink
               address={{ agent, id: conversationId }}
@@ -37,6 +43,7 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
               {' '}
               {status.replaceAll('_', ' ')}
               {pending.length === 0 ? '' : `, ${pending.length} waiting`}
+              {`, ${changedWords(updatedAt, now)}`}
             </span>
           </li>
         ))}
@@ -48,6 +55,10 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
       ) : undefined}
     </nav>
   );
+}
+
+function changedWords(at: string, now: number): string {
+  return now - Date.parse(at) < MINUTE_MS ? 'just now' : agoWords(at, now);
 }
 
 /** A link of the page: a plain click stays in the document. */
