@@ -5,7 +5,7 @@ import type { Listed } from '../../shared/listed.js';
 import { useCoarseNow } from '../../shared/now.js';
 import { type Address, pathOf } from '../hooks/use-address.js';
 
-/** Older changes are told in minutes. */
+/** The page shows the age of older changes, to the minute. */
 const MINUTE_MS = 60_000;
 
 export interface SidebarProps {
