@@ -41,6 +41,8 @@ HELP
 # step after the first few by up to 50 ms. By default it also reads its search attributes from the database at every
 # use, some thirty times for a turn with an approval. Other servers cache them, and so does this one, so an attribute
 # that is added later can be used after a minute.
+# Tasks that wait are not forwarded to sticky queues, so that a worker replays only as many conversations at once as it
+# has polls for (docs/decisions/0032-replays-have-adaptive-task-slots.md).
 # WAL with synchronous=1 survives a killed process; a power cut may lose the last commits.
 server_args() {
   printf '%s\n' \
@@ -50,6 +52,7 @@ server_args() {
     --dynamic-config-value history.visibilityProcessorMaxPollRPS=200 \
     --dynamic-config-value system.forceSearchAttributesCacheRefreshOnRead=false \
     --dynamic-config-value matching.enableFairness=true \
+    --dynamic-config-value matching.priorityBacklogForwarding=false \
     --search-attribute ColloquyStatus=Keyword \
     --search-attribute ColloquyAgent=Keyword \
     --search-attribute ColloquyTenant=Keyword \

@@ -112,4 +112,17 @@ describe('the compose file', () => {
     );
     expect(temporal?.command).toEqual(expect.arrayContaining(wanted));
   });
+
+  it('sets up the task queues of its server as the dev server does, and as the guide says', () => {
+    const guide = readFileSync(`${ROOT}docs/deploying.md`, 'utf8');
+    const script = readFileSync(`${ROOT}temporal-dev.sh`, 'utf8');
+    const settings = [...script.matchAll(/--dynamic-config-value (matching\.\w+)=(\w+)/g)];
+    expect(settings.map(([, name]) => name)).toContain('matching.priorityBacklogForwarding');
+    for (const [, name = '', value = ''] of settings) {
+      expect(composeServices()['temporal']?.command).toContain(
+        `--dynamic-config-value=${name}=${value}`,
+      );
+      expect(guide).toContain(`${name}: [{ value: ${value} }]`);
+    }
+  });
 });
