@@ -9,6 +9,7 @@ import {
   type Space,
   type SpaceMessage,
 } from '../protocol/spaces/spaces.js';
+import { eventsOf, type SpaceEvent } from '../protocol/spaces/tool-events.js';
 import type { Actor } from '../protocol/values/actors.js';
 import { DEFAULT_TENANT, idProblem, requestIdProblem } from '../protocol/values/ids.js';
 import { isRecord } from '../protocol/values/json.js';
@@ -30,6 +31,16 @@ export interface ActsAs {
   readonly actor?: Pick<Actor, 'id' | 'name'> | undefined;
   /** @defaultValue the tenant of the application */
   readonly tenant?: string | undefined;
+}
+
+export interface FollowSpace {
+  /**
+   * The place of the reader: `change` of the last message that it has, or `lastChange` of a page of messages.
+   * @defaultValue the newest change
+   */
+  readonly after?: number | undefined;
+  /** Ends the events. @defaultValue they end when the reader stops, or the space is deleted */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -160,6 +171,24 @@ export class SpaceHandle {
       throw invalidField(`/${second[0]}`, 'must be the only one of before, after and offset');
     const page = { limit, before, after, offset };
     return await this.#spaces.messages(this.#caller, this.id, page);
+  }
+
+  /**
+   * Messages and states of calls from now on, or after a place, over outages of the store, and the arguments of visible
+   * calls as models write them. A reader that begins again after the `change` of its last message misses none.
+   * @throws {ConversationError} invalid_request, with the first event as all failures
+   */
+  async *follow({ after, signal }: FollowSpace = {}): AsyncGenerator<SpaceEvent, void, undefined> {
+    if (after !== undefined) checkNumber('after', after, { least: 0, most: MAX_SPACE_POSITION });
+    const left = new AbortController();
+    const signals = [left.signal, ...(signal === undefined ? [] : [signal])];
+    const options = { after, signal: AbortSignal.any(signals) };
+    try {
+      const frames = await this.#spaces.watch(this.#caller, this.id, options);
+      for await (const frame of frames) yield* eventsOf(frame);
+    } finally {
+      left.abort();
+    }
   }
 
   /** Deletes the space with its members and messages. */

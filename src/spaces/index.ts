@@ -12,8 +12,9 @@ export type {
   SpaceMessage,
   SpaceMessageStatus,
 } from '../protocol/spaces/spaces.js';
+export type { SpaceEvent, ToolEvent } from '../protocol/spaces/tool-events.js';
 export type { SpacePage } from '../store/ports/spaces/spaces.js';
-export type { ActsAs, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
+export type { ActsAs, FollowSpace, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
 export type { EntityNotes, EntityPage, MemoriesOf, MemoryClient } from './memories.js';
 export type {
   AgentMemory,

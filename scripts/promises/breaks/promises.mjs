@@ -702,4 +702,10 @@ export const OF_PROMISES = [
     to: '}, 60_000);',
     test: 'test/unit/client/calls/durable.test.ts',
   },
+  {
+    promise: 'G401',
+    file: 'src/browser/spaces/follower.ts',
+    line: 'if (frame.change <= (model.change ?? 0)) return true;',
+    test: 'test/unit/browser/spaces/calls.test.ts',
+  },
 ];

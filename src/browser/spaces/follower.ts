@@ -1,6 +1,13 @@
 /** Keeps the view of a space up to date: its newest messages, and its stream of changes. */
 import { BackOff, isAborted, pause } from '../../net/retries.js';
-import type { Member, Space, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type {
+  Member,
+  Space,
+  SpaceFrame,
+  SpaceMessage,
+  StreamedArguments,
+} from '../../protocol/spaces/spaces.js';
+import { eventsOf, type SpaceEvent } from '../../protocol/spaces/tool-events.js';
 import type { Api } from '../net/api.js';
 import type { Followed } from '../net/following.js';
 import { ApiError } from '../net/problem.js';
@@ -16,11 +23,12 @@ export interface FollowedSpace {
   readonly pageSize: number;
   /** Called after each change of the model. */
   readonly changed: () => void;
+  /** Called with each event of the stream, in order and once, after the model has it. */
+  readonly happened: (event: SpaceEvent) => void;
 }
 
-type Frame =
-  | { readonly type: 'message'; readonly change: number; readonly message: SpaceMessage }
-  | { readonly type: 'members' | 'reset' | 'deleted' };
+/** Between two looks for calls that no model writes any more. */
+const FORGET_EVERY_MS = 5_000;
 
 /** A space as `follow` keeps it up to date. */
 export function followedSpace(space: FollowedSpace): Followed {
@@ -66,34 +74,58 @@ async function stream(
   const members = membersReader(space, ended.signal);
   // Changes of the members have no place in the stream: those of the time without it are read.
   members();
+  const forgetting = setInterval(() => {
+    if (model.forgetWritten(Date.now())) changed();
+  }, FORGET_EVERY_MS);
   try {
     return await readFrames(response, {
       ...{ silenceMs: api.timing.silenceMs, signal, frameOf },
       take: (frames) => {
         heard();
-        const follows = frames.every((frame) => take(model, frame, members));
+        const follows = frames.every((frame) => take(space, frame, members));
         changed();
         return follows;
       },
     });
   } finally {
+    clearInterval(forgetting);
     ended.abort();
   }
 }
 
 /** False when the space has to be read anew. @throws {ApiError} when it is gone */
-function take(model: SpaceModel, frame: Frame, readMembers: () => void): boolean {
+function take(
+  { model, happened }: FollowedSpace,
+  frame: SpaceFrame,
+  readMembers: () => void,
+): boolean {
+  const tell = (told: SpaceFrame = frame): void => {
+    for (const event of eventsOf(told)) happened(event);
+  };
   switch (frame.type) {
     case 'message':
       model.take(frame.message);
+      // A repeat is no event.
+      if (frame.change <= (model.change ?? 0)) return true;
       model.change = frame.change;
+      tell();
       return true;
+    case 'tool.streaming': {
+      const piece = model.write(frame.piece, Date.now());
+      if (piece !== undefined) tell({ ...frame, piece });
+      return true;
+    }
     case 'members':
       readMembers();
+      tell();
+      return true;
+    case 'ready':
       return true;
     case 'reset':
+      tell();
       return false;
     case 'deleted': {
+      tell();
       const detail = 'The space is gone, or the caller is no member of it any more';
       throw new ApiError({ status: 404, code: 'unknown_space', detail });
     }
@@ -137,13 +169,16 @@ function membersReader(
   };
 }
 
-/** Undefined for what is of no use here, and for frames of a later version. */
-function frameOf({ id = '', event = '', data }: StreamMessage): Frame | undefined {
+/** Undefined for states of calls, which their messages have, and for frames of a later version. */
+function frameOf({ id = '', event = '', data }: StreamMessage): SpaceFrame | undefined {
   switch (event) {
     case 'message':
       return { type: event, change: Number(id), message: JSON.parse(data) as SpaceMessage };
-    case 'members':
+    case 'tool.streaming':
+      return { type: event, piece: JSON.parse(data) as StreamedArguments };
     case 'reset':
+      return { type: event, change: Number(id) };
+    case 'members':
     case 'deleted':
       return { type: event };
     default:

@@ -9,6 +9,7 @@ export type {
   SpaceMessage,
   SpaceMessageStatus,
 } from '../../protocol/spaces/spaces.js';
+export type { SpaceEvent, ToolEvent } from '../../protocol/spaces/tool-events.js';
 export {
   type RenderedCall,
   type RendererRegistry,
@@ -24,4 +25,5 @@ export type {
   OutgoingText,
   SpacesPage,
   SpaceView,
+  WrittenCall,
 } from './types.js';

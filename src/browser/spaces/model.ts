@@ -1,7 +1,13 @@
 /** What a page knows of a space. Pure. */
-import type { Member, Space, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type {
+  Member,
+  Space,
+  SpaceMessage,
+  StreamedArguments,
+} from '../../protocol/spaces/spaces.js';
 import type { Connection } from '../net/following.js';
 import type { OutgoingText, SpaceView } from './types.js';
+import { WrittenCalls } from './writing.js';
 
 export interface SpaceMessagesPage {
   readonly messages: readonly SpaceMessage[];
@@ -24,6 +30,7 @@ export class SpaceModel {
   /** Changes of older messages that came while a page of these is read. */
   #changedOlder: SpaceMessage[] | undefined;
   #outgoing: ReadonlyMap<string, OutgoingText> = new Map();
+  readonly #written = new WrittenCalls();
   #view: SpaceView | undefined;
 
   constructor(spaceId: string) {
@@ -39,6 +46,7 @@ export class SpaceModel {
       members: this.#members,
       messages: [...this.#messages.values()].sort((one, other) => one.position - other.position),
       outgoing: [...this.#outgoing.values()],
+      writing: this.#written.all,
       hasOlder: this.#first > 1,
     };
     return this.#view;
@@ -51,6 +59,7 @@ export class SpaceModel {
 
   set connection(connection: Connection) {
     this.#connection = connection;
+    if (connection.state === 'off' || connection.state === 'refused') this.#written.clear();
     this.#view = undefined;
   }
 
@@ -66,6 +75,7 @@ export class SpaceModel {
     this.change = page.lastChange;
     this.#first = page.messages[0]?.position ?? page.lastPosition + 1;
     this.#messages = new Map();
+    this.#written.clear();
     this.#put(page.messages);
   }
 
@@ -73,6 +83,20 @@ export class SpaceModel {
   take(message: SpaceMessage): void {
     if (message.position >= this.#first) this.#put([message]);
     else this.#changedOlder?.push(message);
+  }
+
+  /** Adds a piece of the arguments of a call. Returns the part of it that is new. */
+  write(piece: StreamedArguments, nowMs: number): StreamedArguments | undefined {
+    const news = this.#written.take(piece, nowMs);
+    if (news !== undefined) this.#view = undefined;
+    return news;
+  }
+
+  /** Takes away calls that no model writes any more. Returns whether there were any. */
+  forgetWritten(nowMs: number): boolean {
+    const isChanged = this.#written.forget(nowMs);
+    if (isChanged) this.#view = undefined;
+    return isChanged;
   }
 
   /** Begins, or ends, to keep changes of older messages, which the page that is read may not have. */
@@ -99,8 +123,10 @@ export class SpaceModel {
   #put(messages: readonly SpaceMessage[]): void {
     const known = new Map(this.#messages);
     // A repeat, or an older state that came late, changes nothing.
-    for (const message of messages)
+    for (const message of messages) {
+      if (!known.has(message.id)) this.#written.begins(message);
       if ((known.get(message.id)?.change ?? 0) < message.change) known.set(message.id, message);
+    }
     this.#messages = known;
     this.#view = undefined;
   }

@@ -1,6 +1,7 @@
 /** One space of a page: its view, and what the page does to it. */
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { Member, MemberRef, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { SpaceEvent } from '../../protocol/spaces/tool-events.js';
 import type { Api, WithApi } from '../net/api.js';
 import { follow } from '../net/following.js';
 import { ApiError, type Problem } from '../net/problem.js';
@@ -34,6 +35,7 @@ export class BrowserSpace {
   readonly #path: string;
   readonly #model: SpaceModel;
   readonly #listeners = new Set<() => void>();
+  readonly #hearers = new Set<(event: SpaceEvent) => void>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
 
@@ -51,6 +53,17 @@ export class BrowserSpace {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  };
+
+  /**
+   * Calls the listener with each event of the stream while the space is open: messages, `tool.started`,
+   * `tool.streaming`, `tool.done`, `tool.error`. Each comes once and none is left out, over lost connections, after
+   * those that `open` has read. After `reset` the view is read anew, and what it then has comes as no event. Returns
+   * how to end that. Bound.
+   */
+  readonly listen = (listener: (event: SpaceEvent) => void): (() => void) => {
+    this.#hearers.add(listener);
+    return () => this.#hearers.delete(listener);
   };
 
   /**
@@ -180,6 +193,9 @@ export class BrowserSpace {
     const followed = followedSpace({
       ...{ api: this.#deps.api, path: this.#path, model: this.#model },
       ...{ pageSize: PAGE_MESSAGES, changed },
+      happened: (event) => {
+        for (const listener of this.#hearers) listener(event);
+      },
     });
     const read = new Promise<void>((resolve) => {
       void follow(followed, { signal, onRead: resolve }).then(() => {

@@ -5,6 +5,7 @@ import type {
   Space,
   SpaceAccess,
   SpaceMessage,
+  StreamedArguments,
 } from '../../protocol/spaces/spaces.js';
 import type { Connection } from '../net/following.js';
 import type { Problem } from '../net/problem.js';
@@ -19,6 +20,12 @@ export interface OutgoingText {
   readonly problem?: Problem;
 }
 
+/** A visible call that a model is writing. No call need follow: nothing may depend on it. */
+export interface WrittenCall extends Omit<StreamedArguments, 'attempt' | 'offset'> {
+  /** The JSON text of its arguments, as far as it is written. */
+  readonly text: string;
+}
+
 export interface SpaceView {
   readonly spaceId: string;
   /** `refused` with `unknown_space`: the space is gone, or the caller is no member any more. */
@@ -29,6 +36,8 @@ export interface SpaceView {
   /** Texts and calls in the order of positions, each in its newest state. */
   readonly messages: readonly SpaceMessage[];
   readonly outgoing: readonly OutgoingText[];
+  /** Visible calls that models are writing, oldest first, each until `messages` has it or no more text comes. */
+  readonly writing: readonly WrittenCall[];
   /** Whether there are older messages, which `loadOlder` reads. */
   readonly hasOlder: boolean;
 }

@@ -3,7 +3,13 @@
  * `tool.streaming`, `tool.done`, `tool.error`. Wire format; pure.
  */
 import type { Json } from '../values/json.js';
-import type { SpaceAuthor, SpaceMessage, SpaceMessageStatus } from './spaces.js';
+import type {
+  SpaceAuthor,
+  SpaceFrame,
+  SpaceMessage,
+  SpaceMessageStatus,
+  StreamedArguments,
+} from './spaces.js';
 
 /** A state of a call, for a page that knows these events alone. */
 export interface ToolEvent {
@@ -17,6 +23,22 @@ export interface ToolEvent {
   readonly input: Json;
   readonly output?: Json;
   readonly error?: Json;
+}
+
+/**
+ * An event of a space, as clients deliver it: a frame of its stream, or the state of a call. Only `message`, `ready` and
+ * `reset` have a place, `change`, from which a reader goes on; the event of a call comes before the message that has it.
+ */
+export type SpaceEvent =
+  | Exclude<SpaceFrame, { readonly type: 'tool.streaming' }>
+  | ToolEvent
+  | ({ readonly type: 'tool.streaming' } & StreamedArguments);
+
+/** The events that a frame stands for, in their order. */
+export function eventsOf(frame: SpaceFrame): readonly SpaceEvent[] {
+  if (frame.type === 'tool.streaming') return [{ type: frame.type, ...frame.piece }];
+  const call = frame.type === 'message' ? toolEventOf(frame.message) : undefined;
+  return call === undefined ? [frame] : [call, frame];
 }
 
 const TYPES = {
