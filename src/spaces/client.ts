@@ -14,6 +14,7 @@ import type { Actor } from '../protocol/values/actors.js';
 import { DEFAULT_TENANT, idProblem, requestIdProblem } from '../protocol/values/ids.js';
 import { isRecord } from '../protocol/values/json.js';
 import type { NewMember, SpacePage } from '../store/ports/spaces/spaces.js';
+import type { MadeCall } from './calls/membership.js';
 import type {
   CreateSpace,
   MessagePage,
@@ -95,6 +96,14 @@ export class SpaceClient {
   /** The space with this id. Reads nothing: a space that does not exist fails its methods with `unknown_space`. */
   space(id: string, as: ActsAs = {}): SpaceHandle {
     return new SpaceHandle(this.#spaces, this.#caller(as), id);
+  }
+
+  /**
+   * Whether a person, by the id of its actor, is a member of the space that shows a call of an agent; undefined where no
+   * space shows it. `hsafaRoutes` judges by it whose answers a call takes.
+   */
+  async isMemberFor(call: MadeCall, personId: string): Promise<boolean | undefined> {
+    return await this.#spaces.isMemberFor(call, { kind: 'person', id: personId });
   }
 
   /** @throws {ConversationError} invalid_request */

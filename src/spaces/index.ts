@@ -14,6 +14,7 @@ export type {
 } from '../protocol/spaces/spaces.js';
 export type { SpaceEvent, ToolEvent } from '../protocol/spaces/tool-events.js';
 export type { SpacePage } from '../store/ports/spaces/spaces.js';
+export type { MadeCall } from './calls/membership.js';
 export type { ActsAs, FollowSpace, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
 export type { EntityNotes, EntityPage, MemoriesOf, MemoryClient } from './memories.js';
 export type {

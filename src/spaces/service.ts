@@ -3,7 +3,7 @@
  * to a caller that is no member a space does not exist (`unknown_space`), whether it does or not. An admin sees all
  * spaces of its tenants.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { ConversationError } from '../client/api/errors.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
@@ -33,6 +33,7 @@ import { idProblem, REUSED } from '../protocol/values/ids.js';
 import { type LiveChannel, type SpaceWriting, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
 import { type ShownCall, shownCall } from './calls/answerable.js';
+import { idOf, isMemberFor, type MadeCall, messageIdOf } from './calls/membership.js';
 import { SpaceStreams, type StreamsDeps } from './stream/streams.js';
 
 export interface SpacesDeps extends Omit<StreamsDeps, 'store' | 'live'> {
@@ -114,7 +115,10 @@ export class Spaces {
     refuse([...spaceProblems(given), ...memberProblems(caller.member)]);
     const { tenant, member } = caller;
     const result = await this.#store.create({
-      ...{ tenant, spaceId: `sp_${idOf([tenant, member.kind, member.id], requestId)}` },
+      ...{
+        tenant,
+        spaceId: `sp_${idOf([tenant, member.kind, member.id], requestId ?? randomUUID())}`,
+      },
       ...{ name, access, metadata, creator: member, nowMs: this.#now() },
     });
     if (result.outcome === 'reused') throw invalid(REUSED);
@@ -242,6 +246,11 @@ export class Spaces {
     return message === undefined ? undefined : shownCall(key.tenant, message);
   }
 
+  /** Whether a person is a member of the space that shows a call; undefined where none shows it. */
+  async isMemberFor(call: MadeCall, person: MemberRef): Promise<boolean | undefined> {
+    return await isMemberFor(this.#store, call, person);
+  }
+
   /** @throws {ConversationError} unknown_space */
   async messages(
     caller: SpaceCaller,
@@ -294,7 +303,7 @@ export class Spaces {
   ): Promise<SpaceMessage> {
     const { kind, id: member } = caller.member;
     const author = { kind, id: member };
-    const id = `msg_${idOf([key.tenant, key.spaceId, kind, member], requestId)}`;
+    const id = messageIdOf(key, author, requestId ?? randomUUID());
     refuse([...messageProblems({ ...given, id }), ...memberProblems(author)]);
     const result = await this.#store.putMessage({
       ...key,
@@ -343,12 +352,6 @@ export function spacesFrom(
   options: Pick<SpacesDeps, 'agents' | 'logger'> = {},
 ): Spaces | undefined {
   return store === undefined ? undefined : new Spaces({ store, live, ...options });
-}
-
-/** An id that the same caller gets again for the same request, and no other caller. */
-function idOf(scope: readonly string[], requestId: string = randomUUID()): string {
-  const hash = createHash('sha256').update(JSON.stringify([...scope, requestId]));
-  return hash.digest('hex').slice(0, 24);
 }
 
 /** @throws {ConversationError} unknown_space for a text that is the id of no space */

@@ -708,4 +708,11 @@ export const OF_PROMISES = [
     line: 'if (frame.change <= (model.change ?? 0)) return true;',
     test: 'test/unit/browser/spaces/calls.test.ts',
   },
+  {
+    promise: 'G402',
+    file: 'src/compat/hsafa/routes/results.ts',
+    line: 'return isMember ? undefined : NOT_A_MEMBER;',
+    to: 'return undefined;',
+    test: 'test/unit/compat/hsafa/results-members.test.ts',
+  },
 ];

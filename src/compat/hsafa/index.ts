@@ -31,6 +31,6 @@ export {
   pendingToolCalls,
   runIdOf,
 } from './routes/pending.js';
-export type { ResultsClient, ResultsConversation } from './routes/results.js';
+export type { CallSpaces, ResultsClient, ResultsConversation } from './routes/results.js';
 export { type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
 export type { CallOffers } from './routes/stream.js';

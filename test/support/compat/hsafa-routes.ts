@@ -1,14 +1,18 @@
 /** `hsafaRoutes` on loopback, for one caller. */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { ConversationError } from '../../../src/client/index.js';
 import {
   type CallerIdentity,
   type CallOffers,
+  type CallSpaces,
   type HsafaToolbox,
   hsafaRoutes,
   type ResultsClient,
 } from '../../../src/compat/hsafa/index.js';
+import type { LogCursor } from '../../../src/protocol/values/cursor.js';
+import type { TestConversation } from '../../../src/testing/index.js';
 
 const ANN: CallerIdentity = {
   ...{ tenants: ['acme', 'other'], actor: { id: 'ann' }, verified: true },
@@ -21,16 +25,17 @@ interface Served {
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
   readonly toolbox?: HsafaToolbox;
+  readonly spaces?: CallSpaces;
 }
 
 /** The address of the routes, until the test has ended. */
 export async function servedRoutes(options: Served): Promise<string> {
-  const { client = {} as ResultsClient, offers, toolbox } = options;
+  const { client = {} as ResultsClient, offers, toolbox, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
   app.use(
     hsafaRoutes({
-      client,
+      ...{ client, spaces },
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
       ...(toolbox === undefined ? {} : { toolbox }),
@@ -43,4 +48,46 @@ export async function servedRoutes(options: Served): Promise<string> {
   });
   await new Promise((resolve) => server.once('listening', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A client of one conversation of the test kit. The page size is small, so that reads go on. */
+export function resultsClient(
+  t: TestConversation<unknown>,
+  of: { readonly id: string; readonly tenant: string },
+): ResultsClient {
+  return {
+    conversation: (id, { tenant }) => {
+      const there = <Value>(value: () => Value): Promise<Value> =>
+        id === of.id && tenant === of.tenant
+          ? Promise.resolve(value())
+          : Promise.reject(
+              new ConversationError('unknown_conversation', `No conversation "${id}"`),
+            );
+      return {
+        snapshot: () => there(() => t.snapshot),
+        events: ({ before }) =>
+          there(() => {
+            const end = before === 'end' ? t.events.length : before.seq;
+            const from = Math.max(0, end - 5);
+            const cursor = { generation: 1, seq: from } as LogCursor;
+            return { events: t.events.slice(from, end).reverse(), cursor, more: from > 0 };
+          }),
+        // The test conversation has a clock of its own.
+        resolve: async (callId, resolution, { receivedAt, ...options }) => {
+          expect(Math.abs(Date.parse(receivedAt) - Date.now())).toBeLessThan(60_000);
+          return await there(() => t.resolve(callId, resolution, options));
+        },
+      };
+    },
+  };
+}
+
+/** Status and body of the answer to a submitted result. */
+export async function submitted(base: string, runId: string, body: unknown, headers: object = {}) {
+  const response = await fetch(`${base}/api/runs/${encodeURIComponent(runId)}/tool-results`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return [response.status, await response.json()];
 }

@@ -23,6 +23,7 @@ export interface Caller {
   /** The tenant that the request names (`?tenant`), or the caller's first. */
   readonly tenant: string;
   readonly actor: StampedActor;
+  readonly rights: readonly string[];
   readonly conversation?: string;
   readonly expiresAt?: Date;
 }
@@ -42,18 +43,17 @@ export function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value;
 }
 
-/** The caller, who has the right, or the refusal. */
+/** The caller, who has one of the rights, or the refusal, which names the first. */
 export async function callerOf(
   identify: Identify,
   request: Request,
-  right: 'admin' | 'answer',
+  ...rights: readonly ('admin' | 'answer' | 'read' | 'send')[]
 ): Promise<Caller | Answer> {
   const identity = await identify(request);
   const { expiresAt } = identity ?? {};
   if (identity === undefined || (expiresAt !== undefined && expiresAt.getTime() <= Date.now()))
     return refusal(401, 'The request has no valid credentials');
-  if (!identity.rights.includes(right))
-    return refusal(403, `The caller lacks the right "${right}"`);
+  if (!rights.some((right) => identity.rights.includes(right))) return lacks(rights[0] ?? '');
   const { tenants, actor, verified, conversation } = identity;
   const named = request.query['tenant'];
   const tenant = named === undefined ? tenants[0] : tenants.find((it) => it === named);
@@ -61,6 +61,7 @@ export async function callerOf(
   const { id, name, roles } = actor;
   return {
     tenant,
+    rights: identity.rights,
     actor: {
       id,
       ...(name === undefined ? {} : { name }),
@@ -71,6 +72,10 @@ export async function callerOf(
     ...(conversation === undefined ? {} : { conversation }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+export function lacks(right: string): Answer {
+  return refusal(403, `The caller lacks the right "${right}"`);
 }
 
 /** The answer to an error of the client, by its code; undefined for any other error. */

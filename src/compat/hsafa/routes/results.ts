@@ -1,13 +1,13 @@
 /** A result of a tool: finds the call of the run, and resolves it by the public client. Runs in Node. */
 import type { Request } from 'express';
-import { waitsOutside } from '../../../protocol/calls/executors.js';
+import { type Executor, waitsOutside } from '../../../protocol/calls/executors.js';
 import type { Resolution, Verdict } from '../../../protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../protocol/calls/suspensions.js';
 import type { CanonicalEvent } from '../../../protocol/log/events.js';
 import type { StampedActor } from '../../../protocol/values/actors.js';
 import type { LogCursor } from '../../../protocol/values/cursor.js';
 import { isRecord, type Json } from '../../../protocol/values/json.js';
-import { type Answer, answerToError, type Caller, refusal } from './callers.js';
+import { type Answer, answerToError, type Caller, lacks, refusal } from './callers.js';
 import { parseRunId, pendingToolCallOf } from './pending.js';
 
 interface Page {
@@ -24,7 +24,7 @@ interface ResultOptions {
 
 /** The part of a conversation that the route uses. */
 export interface ResultsConversation {
-  snapshot(): Promise<{ readonly pending: readonly PendingCall[] }>;
+  snapshot(): Promise<{ readonly agent: string; readonly pending: readonly PendingCall[] }>;
   events(options: { readonly before: LogCursor | 'end'; readonly limit: number }): Promise<Page>;
   resolve(toolCallId: string, resolution: Resolution, options: ResultOptions): Promise<Verdict>;
 }
@@ -34,18 +34,44 @@ export interface ResultsClient {
   conversation(id: string, options: { readonly tenant: string }): ResultsConversation;
 }
 
+/** The part of `SpaceClient` that the route uses. */
+export interface CallSpaces {
+  isMemberFor(
+    call: {
+      readonly tenant: string;
+      readonly conversationId: string;
+      readonly agent: string;
+      readonly turnId: string;
+      readonly step: number;
+      readonly toolCallId: string;
+    },
+    personId: string,
+  ): Promise<boolean | undefined>;
+}
+
+export interface ResultsDeps {
+  readonly client: ResultsClient;
+  readonly spaces: CallSpaces | undefined;
+}
+
 export const NOT_FOUND = refusal(404, 'Pending tool call not found');
 const OTHER_RUN = refusal(403, 'Tool call does not belong to this run');
 const RESOLVED = refusal(409, 'Tool call already resolved');
+const NOT_A_MEMBER = refusal(403, 'Only members of the space answer this tool call');
+const NOT_STORED = refusal(503, 'The tool call is not stored yet: try again');
 
 const PAGE_EVENTS = 200;
 /** A call that was made further back than these pages is not found. */
 const MAX_PAGES = 50;
+const TOO_OLD = refusal(
+  403,
+  `The tool call was made more than ${PAGE_EVENTS * MAX_PAGES} events ago: answer it in its space or conversation`,
+);
 const MAX_KEY_CHARS = 200;
 
 /** @throws errors that are not the client's own */
 export async function submitResult(
-  client: ResultsClient,
+  deps: ResultsDeps,
   request: Request,
   { caller, receivedAt }: { readonly caller: Caller; readonly receivedAt: string },
 ): Promise<Answer> {
@@ -58,11 +84,15 @@ export async function submitResult(
   const run = parseRunId(String(request.params['runId']));
   if (run === undefined || (caller.conversation ?? run.conversationId) !== run.conversationId)
     return NOT_FOUND;
-  const conversation = client.conversation(run.conversationId, { tenant: caller.tenant });
+  const conversation = deps.client.conversation(run.conversationId, { tenant: caller.tenant });
   try {
     const call = await findCall(conversation, callId);
     if (call === undefined) return NOT_FOUND;
     if (call.turnId !== run.turnId) return OTHER_RUN;
+    const refused = await refusalOf(deps.spaces, caller, {
+      ...{ ...call, toolCallId: callId, conversationId: run.conversationId, conversation },
+    });
+    if (refused !== undefined) return refused;
     const value = (result ?? null) as Json;
     const verdict = await conversation.resolve(
       callId,
@@ -101,8 +131,13 @@ function answerTo(verdict: Verdict, agentEntityId: string): Answer {
 
 interface FoundCall {
   readonly turnId: string;
+  /** The agent that made the call. */
+  readonly agent: string;
+  readonly executor: Executor;
   /** A person answers the call. */
   readonly isAnswer: boolean;
+  /** Absent for a call that waits: its place in the log has not been looked for. */
+  readonly step?: number;
 }
 
 /** A call that is or was answered from outside; undefined when the conversation has none of this id. */
@@ -110,32 +145,68 @@ async function findCall(
   conversation: ResultsConversation,
   callId: string,
 ): Promise<FoundCall | undefined> {
-  const { pending } = await conversation.snapshot();
+  const { agent, pending } = await conversation.snapshot();
   const open = pending.find(({ toolCallId }) => toolCallId === callId);
-  if (open === undefined) return await endedCall(conversation, callId);
+  if (open === undefined) {
+    const made = await madeCall(conversation, callId, agent);
+    return typeof made === 'object' && waitsOutside(made.executor) ? made : undefined;
+  }
   // An approval is no result of a tool.
   if (pendingToolCallOf(open, '') === undefined) return undefined;
-  return { turnId: open.turnId, isAnswer: open.kind === 'elicitation' };
+  const { turnId, kind, executor } = open;
+  return { turnId, agent: open.agent ?? agent, executor, isAnswer: kind === 'elicitation' };
 }
 
-async function endedCall(
+/**
+ * Why the caller may not answer a call; undefined where it may. Workers of tools need the right `answer`. A call that a
+ * space shows is answered by members of the space, except where another backend executes it; a call that a page runs,
+ * by both.
+ */
+async function refusalOf(
+  spaces: CallSpaces | undefined,
+  { rights, tenant, actor }: Caller,
+  call: FoundCall & {
+    readonly toolCallId: string;
+    readonly conversationId: string;
+    readonly conversation: ResultsConversation;
+  },
+): Promise<Answer | undefined> {
+  const { executor, isAnswer, conversation, conversationId, toolCallId, turnId } = call;
+  const hasRight = rights.includes('answer');
+  if (spaces === undefined || executor === 'external' || (hasRight && !isAnswer))
+    return hasRight ? undefined : lacks('answer');
+  const made =
+    call.step === undefined ? await madeCall(conversation, toolCallId, call.agent) : call;
+  if (made === 'not_stored') return NOT_STORED;
+  if (made === 'too_old') return TOO_OLD;
+  const { agent, step = 0 } = made;
+  const place = { tenant, conversationId, agent, turnId, step, toolCallId };
+  const isMember = await spaces.isMemberFor(place, actor.id);
+  if (isMember === undefined) return hasRight ? undefined : lacks('answer');
+  return isMember ? undefined : NOT_A_MEMBER;
+}
+
+/** Reads the log back to the plan of a call; `now` is the agent of the conversation. */
+async function madeCall(
   conversation: ResultsConversation,
   callId: string,
-): Promise<FoundCall | undefined> {
+  now: string,
+): Promise<FoundCall | 'not_stored' | 'too_old'> {
   let before: LogCursor | 'end' = 'end';
+  let agent = now;
   for (let read = 0; read < MAX_PAGES; read += 1) {
     const page: Page = await conversation.events({ before, limit: PAGE_EVENTS });
     for (const event of page.events) {
+      if (event.type === 'agent_changed') agent = event.previous;
       // Newest first: in a sequential step the plan comes after the call itself.
       if (event.type !== 'tool_call' && event.type !== 'call_planned') continue;
-      const { call, turnId } = event;
+      const { call, turnId, step } = event;
       if (call.toolCallId !== callId) continue;
-      return waitsOutside(call.executor)
-        ? { turnId, isAnswer: call.executor === 'human' }
-        : undefined;
+      const { executor } = call;
+      return { turnId, step, agent, executor, isAnswer: executor === 'human' };
     }
-    if (!page.more) return undefined;
+    if (!page.more) return 'not_stored';
     before = page.cursor;
   }
-  return undefined;
+  return 'too_old';
 }

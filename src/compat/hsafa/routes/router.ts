@@ -19,7 +19,7 @@ import {
   refusal,
 } from './callers.js';
 import { documentsAnswer } from './documents.js';
-import { type ResultsClient, submitResult } from './results.js';
+import { type CallSpaces, type ResultsClient, submitResult } from './results.js';
 import { type CallOffers, streamCalls } from './stream.js';
 
 export interface HsafaRoutesOptions {
@@ -29,6 +29,11 @@ export interface HsafaRoutesOptions {
   readonly identify: Identify;
   /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
   readonly offers?: CallOffers;
+  /**
+   * `colloquy.spaces`, where agents show calls in spaces: members of a space answer its calls. Absent: the application
+   * has no spaces, and no membership is asked for.
+   */
+  readonly spaces?: CallSpaces | undefined;
   /** Tool documents that change at run time. Absent: they have no routes. */
   readonly toolbox?: HsafaToolbox;
   /** Ends all streams, before the server closes. */
@@ -49,11 +54,12 @@ const MAX_STREAMS = 1_000;
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  *
- * The caller needs the right `answer`, or `admin` for the documents. A repeat of a result under the same
+ * The caller needs the right `answer`, or `admin` for the documents. A question that a space shows is answered by members
+ * of the space, with the right `send` or `answer`. A repeat of a result under the same
  * `Idempotency-Key` has the answer of the first; without one it is 409.
  */
 export function hsafaRoutes(options: HsafaRoutesOptions): Router {
-  const { client, identify, offers } = options;
+  const { client, identify, offers, spaces } = options;
   const router = express.Router();
   router.post(
     '/api/runs/:runId/tool-results',
@@ -61,10 +67,12 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     async (request, response) => {
       // Stamped first: lateness is judged by when the result arrived.
       const receivedAt = new Date().toISOString();
-      const caller = await callerOf(identify, request, 'answer');
+      // Members of a space answer its calls with the right to write in it.
+      const asMember = spaces === undefined ? [] : (['send'] as const);
+      const caller = await callerOf(identify, request, 'answer', ...asMember);
       const answer = isAnswer(caller)
         ? caller
-        : await submitResult(client, request, { caller, receivedAt });
+        : await submitResult({ client, spaces }, request, { caller, receivedAt });
       response.status(answer.status).json(answer.body);
     },
   );

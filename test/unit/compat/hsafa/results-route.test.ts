@@ -8,50 +8,13 @@ import {
   type ResultsClient,
   runIdOf,
 } from '../../../../src/compat/hsafa/index.js';
-import type { LogCursor } from '../../../../src/protocol/values/cursor.js';
-import {
-  calls,
-  callsAll,
-  says,
-  script,
-  type TestConversation,
-  testConversation,
-} from '../../../../src/testing/index.js';
-import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
+import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
+import { resultsClient, servedRoutes, submitted } from '../../../support/compat/hsafa-routes.js';
 import { promise } from '../../../support/promise.js';
 
 const WAITS = { name: 'fetchExternalData', executionType: 'external', timeout: 10_000 };
 const ASYNC = { name: 'confirmAction', executionType: 'space', isAsync: true };
 const ECHO = { name: 'displayChart', executionType: 'internal' };
-
-/** A client of one conversation, `talk` of the tenant `acme`. The page size is small, so that reads go on. */
-function clientOf(t: TestConversation<unknown>): ResultsClient {
-  return {
-    conversation: (id, { tenant }) => {
-      const there = <Value>(value: () => Value): Promise<Value> =>
-        id === 'talk' && tenant === 'acme'
-          ? Promise.resolve(value())
-          : Promise.reject(
-              new ConversationError('unknown_conversation', `No conversation "${id}"`),
-            );
-      return {
-        snapshot: () => there(() => t.snapshot),
-        events: ({ before }) =>
-          there(() => {
-            const end = before === 'end' ? t.events.length : before.seq;
-            const from = Math.max(0, end - 5);
-            const cursor = { generation: 1, seq: from } as LogCursor;
-            return { events: t.events.slice(from, end).reverse(), cursor, more: from > 0 };
-          }),
-        // The test conversation has a clock of its own.
-        resolve: async (callId, resolution, { receivedAt, ...options }) => {
-          expect(Math.abs(Date.parse(receivedAt) - Date.now())).toBeLessThan(60_000);
-          return await there(() => t.resolve(callId, resolution, options));
-        },
-      };
-    },
-  };
-}
 
 async function waiting(...names: readonly string[]) {
   const model = script(
@@ -69,16 +32,11 @@ async function waiting(...names: readonly string[]) {
   const t = testConversation(agents[0]!);
   await t.send('go');
   const { turnId } = t.eventsOf('turn_started')[0] ?? { turnId: '' };
-  return { t, runId: runIdOf('talk', turnId), client: clientOf(t) };
-}
-
-async function post(base: string, runId: string, body: unknown, headers: object = {}) {
-  const response = await fetch(`${base}/api/runs/${encodeURIComponent(runId)}/tool-results`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  return [response.status, await response.json()];
+  return {
+    t,
+    runId: runIdOf('talk', turnId),
+    client: resultsClient(t, { id: 'talk', tenant: 'acme' }),
+  };
 }
 
 const OK = [200, { success: true, agentEntityId: 'talk' }];
@@ -92,7 +50,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     const { t, runId, client } = await waiting('fetchExternalData');
     const base = await servedRoutes({ client });
     const body = { callId: 'call_1', result: { found: 3 } };
-    expect(await post(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
+    expect(await submitted(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
     expect(t.result('fetchExternalData')).toEqual({ ok: true, result: { found: 3 } });
     expect(t.text).toBe('So.');
     expect(t.eventTypes).not.toContain('inbox_event');
@@ -100,8 +58,8 @@ describe('POST /api/runs/{runId}/tool-results', () => {
       { actor: { id: 'ann', verified: true, channel: 'api' } },
     ]);
     // The same request again, and another one.
-    expect(await post(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
-    expect(await post(base, runId, body)).toEqual(RESOLVED);
+    expect(await submitted(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
+    expect(await submitted(base, runId, body)).toEqual(RESOLVED);
   });
 
   it('takes the answer to an async call, which wakes the agent', {
@@ -110,19 +68,21 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     const { t, runId, client } = await waiting('confirmAction');
     const base = await servedRoutes({ client });
     expect(t.text).toBe('So.');
-    expect(await post(base, runId, { callId: 'call_1', result: { confirmed: true } })).toEqual(OK);
+    expect(await submitted(base, runId, { callId: 'call_1', result: { confirmed: true } })).toEqual(
+      OK,
+    );
     expect(t.text).toBe('Then.');
     expect(t.eventsOf('inbox_event')).toHaveLength(1);
-    expect(await post(base, runId, { callId: 'call_1', result: {} })).toEqual(RESOLVED);
+    expect(await submitted(base, runId, { callId: 'call_1', result: {} })).toEqual(RESOLVED);
   });
 
   it('takes one late result, which goes to the inbox', promise('S29', 'H42', 'H44'), async () => {
     const { t, runId, client } = await waiting('fetchExternalData');
     const base = await servedRoutes({ client });
     await t.advance('10s');
-    expect(await post(base, runId, { callId: 'call_1', result: 1 })).toEqual(OK);
+    expect(await submitted(base, runId, { callId: 'call_1', result: 1 })).toEqual(OK);
     expect(t.eventsOf('inbox_event')).toHaveLength(1);
-    expect(await post(base, runId, { callId: 'call_1', result: 2 })).toEqual(RESOLVED);
+    expect(await submitted(base, runId, { callId: 'call_1', result: 2 })).toEqual(RESOLVED);
   });
 
   it('answers calls of one step each by its id', async () => {
@@ -132,9 +92,9 @@ describe('POST /api/runs/{runId}/tool-results', () => {
       'fetchExternalData',
     );
     const base = await servedRoutes({ client });
-    expect(await post(base, runId, { callId: 'call_1', result: 1 })).toEqual(NOT_FOUND);
-    expect(await post(base, runId, { callId: 'call_2', result: 2 })).toEqual(OK);
-    expect(await post(base, runId, { callId: 'call_3', result: 3 })).toEqual(OK);
+    expect(await submitted(base, runId, { callId: 'call_1', result: 1 })).toEqual(NOT_FOUND);
+    expect(await submitted(base, runId, { callId: 'call_2', result: 2 })).toEqual(OK);
+    expect(await submitted(base, runId, { callId: 'call_3', result: 3 })).toEqual(OK);
     expect(t.result('fetchExternalData')).toEqual({ ok: true, result: 3 });
   });
 
@@ -165,7 +125,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     async (_title, of, body, answer) => {
       const { t, runId, client } = await waiting('fetchExternalData');
       const base = await servedRoutes({ client });
-      expect(await post(base, of(runId), body)).toEqual(answer);
+      expect(await submitted(base, of(runId), body)).toEqual(answer);
       expect(t.pending).toHaveLength(1);
       expect(t.eventTypes).not.toContain('resolution');
     },
@@ -216,14 +176,14 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     const slow = await servedRoutes({
       client: { conversation: () => ({ ...conversation, resolve }) },
     });
-    expect(await post(slow, runId, { callId: 'call_1' })).toEqual([
+    expect(await submitted(slow, runId, { callId: 'call_1' })).toEqual([
       202,
       { success: true, agentEntityId: 'talk', queued: true },
     ]);
     const down = await servedRoutes({
       client: { conversation: () => ({ ...conversation, snapshot: away }) },
     });
-    expect(await post(down, runId, { callId: 'call_1' })).toEqual([
+    expect(await submitted(down, runId, { callId: 'call_1' })).toEqual([
       503,
       { error: 'The store is away', code: 'store_unavailable' },
     ]);
