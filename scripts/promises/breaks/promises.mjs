@@ -715,4 +715,11 @@ export const OF_PROMISES = [
     to: 'return undefined;',
     test: 'test/unit/compat/hsafa/results-members.test.ts',
   },
+  {
+    promise: 'G403',
+    file: 'src/compat/hsafa/documents/headers.ts',
+    line: '} else if (carriesCredentials(name))',
+    to: "} else if (name.toLowerCase() === 'authorization')",
+    test: 'test/unit/compat/hsafa/tool-documents.test.ts',
+  },
 ];

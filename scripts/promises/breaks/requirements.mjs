@@ -104,7 +104,7 @@ export const OF_REQUIREMENTS = [
   {
     promise: 'H24',
     file: 'src/compat/hsafa/documents/tools.ts',
-    line: 'if (execution?.url !== undefined) return requestOf(parsed, { at, common }, reading);',
+    line: 'if (execution?.url !== undefined) return requestOf(parsed, { at, common, headers }, reading);',
     test: DOCUMENTS,
   },
   {

@@ -9,6 +9,7 @@ import type { Tool } from '../../../define/tool/types.js';
 import type { Model } from '../../../protocol/model/model.js';
 import { below, Findings, type Warning } from './findings.js';
 import { AgentDocumentSchema, type ParsedAgent, unreadFields } from './forms.js';
+import { checkServerHeaders } from './headers.js';
 import {
   checkNames,
   definedIn,
@@ -141,8 +142,9 @@ function serversOf(
   at: string,
   { findings, options }: AgentReading,
 ): readonly McpServer[] {
-  const made = (mcp?.servers ?? []).map(({ name, url, allowedTools }, index) => {
+  const made = (mcp?.servers ?? []).map(({ name, url, allowedTools, ...more }, index) => {
     const place = below(at, `mcp.servers[${index}]`);
+    checkServerHeaders(more['headers'], below(place, 'headers'), findings);
     return findings.defined(
       () =>
         mcpServer({

@@ -17,7 +17,7 @@ import {
   ToolDocumentSchema,
   unreadFields,
 } from './forms.js';
-import { checkAddress, headersOf, type SecretOf } from './headers.js';
+import { checkAddress, type Headers, headersOf, type SecretOf } from './headers.js';
 
 export interface HsafaOptions {
   /** Refuses the documents where they would otherwise be taken with a warning. @defaultValue false */
@@ -110,13 +110,15 @@ function toolFrom(parsed: ParsedTool, at: string, reading: Reading): Tool | unde
     findings.warn(below(at, field), 'is not a field of a tool document: nothing reads it');
   const common = commonOf(parsed, at, findings);
   const { executionType, execution } = parsed;
+  // Also of an execution without effect: a store keeps the document, and other callers read it.
+  const headers = headersIn(parsed, at, reading);
   if (executionType === 'internal') {
     for (const field of ['isAsync', 'timeout', 'execution'] as const)
       if (parsed[field] !== undefined && parsed[field] !== false)
         findings.warn(below(at, field), 'has no effect: an internal tool returns its arguments');
     return made(at, findings, () => defineTool({ ...common, executor: 'internal' }));
   }
-  if (execution?.url !== undefined) return requestOf(parsed, { at, common }, reading);
+  if (execution?.url !== undefined) return requestOf(parsed, { at, common, headers }, reading);
   if (execution !== undefined)
     findings.warn(below(at, 'execution'), 'has no effect without execution.url');
   if (executionType === 'gateway') {
@@ -138,6 +140,12 @@ interface Placement {
   readonly common: Common;
 }
 
+function headersIn({ execution }: ParsedTool, at: string, { findings, options }: Reading): Headers {
+  const secretOf = options.secret ?? ((name) => (ctx) => ctx.secret(name));
+  const place = below(at, 'execution.headers');
+  return headersOf(execution?.headers ?? {}, place, { findings, secretOf });
+}
+
 function commonOf(parsed: ParsedTool, at: string, findings: Findings): Common {
   const { name, description, inputSchema, executionType, visible } = parsed;
   if (description === undefined)
@@ -154,24 +162,23 @@ function commonOf(parsed: ParsedTool, at: string, findings: Findings): Common {
 
 function requestOf(
   { execution, isAsync, timeout = DEFAULT_TIMEOUT_MS }: ParsedTool,
-  { at, common }: Placement,
+  { at, common, headers }: Placement & { readonly headers: Headers },
   { findings, options }: Reading,
 ): Tool | undefined {
-  const { url = '', method = 'POST', headers = {} } = execution ?? {};
+  const { url = '', method = 'POST' } = execution ?? {};
   if (isAsync === true)
     findings.warn(
       below(at, 'isAsync'),
       'has no effect: the tool has a URL, so its result is inline',
     );
   checkAddress(url, below(at, 'execution.url'), findings);
-  const secretOf = options.secret ?? ((name) => (ctx) => ctx.secret(name));
   return made(at, findings, () =>
     httpTool({
       ...common,
       url,
       // Other words are faults of the definition.
       method: method.toUpperCase() as HttpMethod,
-      headers: headersOf(headers, below(at, 'execution.headers'), { findings, secretOf }),
+      headers,
       timeouts: { run: timeout },
       error: statusError,
       ...(options.allowPrivate === undefined ? {} : { allowPrivate: options.allowPrivate }),

@@ -88,6 +88,26 @@ describe('an agent document', () => {
     expect(Object.keys(faultsOf(() => made(document)))).toEqual(paths);
   });
 
+  it('with a credential of an MCP server is refused by its path', promise('G403'), () => {
+    const headers = { 'X-Api-Key': 'abc', 'X-Forward': 'Bearer abc', 'X-Team': 'pm' };
+    const tools = [
+      {
+        ...{ ...whole, executionType: 'gateway' },
+        execution: { url, headers: { Authorization: 'Bearer abc' } },
+      },
+    ];
+    const faults = faultsOf(() => made({ tools, mcp: { servers: [{ name: 'a', url, headers }] } }));
+    expect(Object.keys(faults)).toEqual([
+      'tools[0].execution.headers.Authorization',
+      'mcp.servers[0].headers.X-Api-Key',
+      'mcp.servers[0].headers.X-Forward',
+    ]);
+    expect(faults['mcp.servers[0].headers.X-Api-Key']).toMatch(/left out.*option mcp/);
+    // Nothing reads the others either.
+    const harmless = { mcp: { servers: [{ name: 'a', url, headers: { 'X-Team': 'pm' } }] } };
+    expect(made(harmless).warnings).toMatchObject([{ path: 'mcp.servers[0].headers' }]);
+  });
+
   it('whose model is not found is refused with the reason', () => {
     const model = (): never => {
       throw new Error('no such model');
