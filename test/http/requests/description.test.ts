@@ -112,6 +112,15 @@ describe('the description of the API', promise('G340'), () => {
     expect(statuses.filter((status) => status >= 400)).toEqual(refused);
   });
 
+  it('has a queued verdict for answers to calls alone', () => {
+    const isVerdict = ({ answers }: (typeof OPERATIONS)[number]): boolean =>
+      answers[202] !== undefined && answers[202] === answers[409];
+    expect(OPERATIONS.filter(isVerdict).map(({ id }) => id)).toEqual([
+      'resolveToolCall',
+      'resolveSpaceCall',
+    ]);
+  });
+
   const json = (
     body: object,
     status = 200,

@@ -42,9 +42,17 @@ export interface Operation {
 }
 
 /** Statuses of verdicts. Refusals have a problem in place of a verdict where the request itself is refused. */
-export const VERDICTS: Operation['answers'] = Object.fromEntries(
-  [200, 202, 403, 404, 409, 410, 422].map((status) => [status, Verdict]),
-);
+export const VERDICTS = verdictsWith(200, 403, 404, 409, 410, 422);
+
+/** An answer to a call is sent on where no worker confirms it in time. */
+export const QUEUED_VERDICTS = verdictsWith(200, 202, 403, 404, 409, 410, 422);
+
+/** Progress is judged by the claim alone. */
+export const PROGRESS_VERDICTS = verdictsWith(200, 404, 409, 422);
+
+function verdictsWith(...statuses: readonly number[]): Operation['answers'] {
+  return Object.fromEntries(statuses.map((status) => [status, Verdict]));
+}
 
 /** Whether a request is the answer to a call, or moves its deadline. */
 function isAnswer({ method, right, answersCall }: Operation): boolean {

@@ -3,7 +3,7 @@ import * as bodies from '../../schemas/bodies.js';
 import * as queries from '../../schemas/queries.js';
 import { FORK_OPERATIONS } from './fork-operations.js';
 import { INSPECTION_OPERATIONS } from './inspection-operations.js';
-import { type Operation, VERDICTS } from './operation.js';
+import { type Operation, PROGRESS_VERDICTS, QUEUED_VERDICTS, VERDICTS } from './operation.js';
 import { OPERATOR_OPERATIONS } from './operator-operations.js';
 import { SERVICE_OPERATIONS } from './service-operations.js';
 import * as shapes from './shapes.js';
@@ -173,7 +173,7 @@ export const OPERATIONS: readonly Operation[] = [
     right: 'answer',
     summary: 'Answers a call that waits',
     bodies: [bodies.ResolveSchema, bodies.ResolutionSchema],
-    answers: VERDICTS,
+    answers: QUEUED_VERDICTS,
   },
   {
     ...{ method: 'post', path: `${CALL}/extend`, id: 'extendToolCall', idempotent: true },
@@ -212,7 +212,7 @@ export const OPERATIONS: readonly Operation[] = [
     right: 'answer',
     summary: 'Shows progress of a claimed call, and renews the claim',
     bodies: [bodies.ProgressSchema],
-    answers: VERDICTS,
+    answers: PROGRESS_VERDICTS,
   },
   {
     ...{ method: 'post', path: `${ONE}/tokens`, id: 'mintToken', idempotent: 'itself' },

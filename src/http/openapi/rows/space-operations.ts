@@ -2,7 +2,7 @@
 import { NoBodySchema, ResolutionSchema, ResolveSchema } from '../../schemas/bodies.js';
 import { ConversationQuerySchema } from '../../schemas/queries.js';
 import * as spaces from '../../schemas/spaces.js';
-import { type Operation, VERDICTS } from './operation.js';
+import { type Operation, QUEUED_VERDICTS } from './operation.js';
 
 const LIST = '/v1/spaces';
 const ONE = `${LIST}/:spaceId`;
@@ -69,7 +69,7 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
     ...{ idempotent: true, answersCall: true, right: 'send', ...OF_TENANT },
     summary: 'A member of a space answers the call that a message shows',
     bodies: [ResolveSchema, ResolutionSchema],
-    answers: VERDICTS,
+    answers: QUEUED_VERDICTS,
   },
   {
     ...{ method: 'get', path: `${ONE}/stream`, id: 'watchSpace', right: 'read' },
