@@ -151,6 +151,7 @@ const FLOORS = {
     ['operations', 'spaces', 'ui', 'worklist'],
   ],
   'compat/hsafa': [['documents'], ['routes']],
+  'http/openapi': [['rows'], ['examples']],
   'http/routes': [['service']],
   react: [['words'], ['parts']],
   model: [['shared'], ['ai-sdk', 'openai', 'scripted']],

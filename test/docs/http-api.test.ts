@@ -8,6 +8,7 @@ import {
   DEFAULT_STREAMS,
   WINDOW_SECONDS,
 } from '../../src/http/limits/options.js';
+import { EXAMPLES } from '../../src/http/openapi/examples/examples.js';
 import { refusalsOf } from '../../src/http/openapi/refusals.js';
 import { OPERATIONS, type Operation } from '../../src/http/openapi/rows/operations.js';
 import { HEARTBEAT_MS, RETRY_MS } from '../../src/http/request/sse.js';
@@ -89,6 +90,13 @@ function refusalRow(operation: Operation): string {
   return `| \`${operation.id}\` | ${own.map((code) => `\`${code}\``).join(', ')} |`;
 }
 
+/** Examples of bodies that say something. */
+function bodyRows({ id }: Operation): readonly string[] {
+  return Object.values(EXAMPLES[id]?.bodies ?? {})
+    .filter((body) => Object.keys(body).length > 0)
+    .map((body) => `| \`${id}\` | \`${JSON.stringify(body)}\` |`);
+}
+
 function page(): string {
   const origin = `Generated from \`src/http/openapi\` by \`test/docs/http-api.test.ts\`;
     \`COLLOQUY_WRITE_DOCS=1 npx vitest run --project docs\` writes it. The API serves its whole description, with all
@@ -130,6 +138,14 @@ ${wrapped(origin)}
 ${OPERATIONS.map(row).join('\n')}
 
 ${wrapped('Every place of a conversation takes `tenant` as well, where the application lets a caller name several. [Identity](../identity.md) explains the rights.')}
+
+## Bodies of requests
+
+${wrapped('Examples of one story: Ann wants her money back for order 3, and Bob approves the refund. Bodies that may be empty are left out. The description has them with examples of the answers.')}
+
+| name | example |
+|---|---|
+${OPERATIONS.flatMap(bodyRows).join('\n')}
 
 ## Headers
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
+import { EXAMPLES } from './examples/examples.js';
 import {
   problemContent,
   problemHeaders,
@@ -62,7 +63,7 @@ export function openApiDocument(version: string): OpenApiDocument {
 }
 
 function describe(operation: Operation, problems: SharedProblems): JsonObject {
-  const { id, summary, right, bodies, takesFile } = operation;
+  const { id, summary, right, takesFile } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   if (operation.idempotent !== undefined) parameters.push(keyOf(operation.idempotent));
   if (operation.tagged === true) parameters.push(IF_NONE_MATCH);
@@ -72,7 +73,7 @@ function describe(operation: Operation, problems: SharedProblems): JsonObject {
     security: securityOf(right),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takesFile === true ? { requestBody: { required: true, content: { '*/*': {} } } } : {}),
-    ...(bodies === undefined ? {} : { requestBody: bodyOf(bodies) }),
+    ...bodyOf(operation),
     responses: responsesOf(operation, problems),
   };
 }
@@ -123,11 +124,15 @@ function queryParameters({ query }: Operation): JsonObject[] {
 }
 
 /** An empty body counts as an empty object, so a body is required only where it must have a field. */
-function bodyOf(bodies: readonly z.ZodType[]): JsonObject {
+function bodyOf({ id, bodies }: Operation): JsonObject {
+  if (bodies === undefined) return {};
   const schemas = bodies.map((body) => schemaOf(body, 'input'));
   const isRequired = bodies.every((body) => !body.safeParse({}).success);
   const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
-  return { required: isRequired, content: { 'application/json': { schema } } };
+  const named = Object.entries(EXAMPLES[id]?.bodies ?? {});
+  const examples = Object.fromEntries(named.map(([name, value]) => [name, { value }]));
+  const json = { schema, ...unlessEmpty('examples', examples) };
+  return { requestBody: { required: isRequired, content: { 'application/json': json } } };
 }
 
 /** Every status that the operation can answer; there is no `default`, behind which others could hide. */
@@ -185,12 +190,14 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   '503': 'Not available now',
 };
 
-function contentOf({ answers, streams }: Operation, status: number): JsonObject {
+function contentOf({ id, answers, streams }: Operation, status: number): JsonObject {
   const answer = answers[status];
   if (answer === undefined || answer === 'none') return {};
   if (answer === 'file') return { '*/*': {} };
   if (answer === 'stream') return EVENTS;
-  const json = { 'application/json': { schema: schemaOf(answer, 'output') } };
+  const example = EXAMPLES[id]?.answers?.[status];
+  const shown = example === undefined ? {} : { example };
+  const json = { 'application/json': { schema: schemaOf(answer, 'output'), ...shown } };
   return streams === true ? { ...json, ...EVENTS } : json;
 }
 
