@@ -376,13 +376,13 @@ export class Conversation<Output = Json, Tools = unknown> {
 
   /**
    * The newest run of its workflow in Temporal; `gone` where the server has none any more. Needs no worker.
-   * @throws {ConversationError} as `snapshot`
+   * @throws {ConversationError} unknown_conversation, temporal_unreachable, store_unavailable
    */
   async run(): Promise<ConversationRun> {
     const { gateway, key, reader } = this.#parts;
     const run = await gateway.run(key);
     if (run.runId === undefined && (await this.#mapped(() => reader.snapshot(key))) === undefined)
-      throw await this.#unread();
+      throw this.#unknown();
     return run;
   }
 
@@ -433,10 +433,13 @@ export class Conversation<Output = Json, Tools = unknown> {
    */
   async #unread(): Promise<ConversationError> {
     const { gateway } = this.#parts;
-    if (!(await this.isOpen()))
-      return new ConversationError('unknown_conversation', `No conversation "${this.id}"`);
+    if (!(await this.isOpen())) return this.#unknown();
     const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has returned its state.`;
     const { reason, text } = await gateway.whyUnanswered(this.#parts.key);
     return new ConversationError(reason, `${why} ${text}`);
+  }
+
+  #unknown(): ConversationError {
+    return new ConversationError('unknown_conversation', `No conversation "${this.id}"`);
   }
 }

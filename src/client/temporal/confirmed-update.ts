@@ -18,8 +18,9 @@ export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
 
 /**
  * Sends the update until a worker has confirmed it. Refusals of the workflow are thrown as the SDK throws them.
- * @throws {ConversationError} no_worker or another reason why no worker confirmed: the server may still pass the request
- *   to the next worker, so its caller repeats it under the same request id
+ * @throws {ConversationError} temporal_unreachable when no server took it; no_worker or another reason why no worker
+ *   confirmed. The server may still pass the request to the next worker, so its caller repeats it under the same request
+ *   id
  */
 export async function confirmUpdate<Name extends keyof UpdateTypes>(
   gateway: TemporalGateway,
@@ -28,9 +29,19 @@ export async function confirmUpdate<Name extends keyof UpdateTypes>(
 ): Promise<UpdateTypes[Name]['reply']> {
   const tried = await gateway.confirm(() => gateway.update(key, name, call), { key });
   if (tried.confirmed) return tried.value;
-  const why = await gateway.whyUnanswered(key);
-  const text = `${unconfirmed} when a worker answers. ${why.text}`;
-  throw new ConversationError(why.reason, text, { cause: tried.cause });
+  const { cause } = tried;
+  const { code, message } = gateway.isUnreached(cause)
+    ? gateway.toConversationError(cause)
+    : await whyUnconfirmed(gateway, key);
+  throw new ConversationError(code, `${unconfirmed} when a worker answers. ${message}`, { cause });
+}
+
+async function whyUnconfirmed(
+  gateway: TemporalGateway,
+  key: ConversationKey,
+): Promise<Pick<ConversationError, 'code' | 'message'>> {
+  const { reason: code, text: message } = await gateway.whyUnanswered(key);
+  return { code, message };
 }
 
 /**

@@ -30,7 +30,7 @@ import { runOf } from '../history/run.js';
 import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { type Attempted, BUSY_TEXT, Confirming, type ConfirmOptions } from './confirming.js';
-import { fromTemporal, isTransient, isUnconfirmed } from './errors.js';
+import { fromTemporal, GRPC, grpcCodeOf, isTransient, isUnconfirmed } from './errors.js';
 import { isOpenRun } from './executions.js';
 import { troubleOf } from './find-trouble.js';
 import { retryQuery } from './query-retry.js';
@@ -288,6 +288,15 @@ export class TemporalGateway {
     return await missingWorkerText(this.#temporal, this.taskQueue, {
       answeredAt: this.#confirming.answeredAt,
     });
+  }
+
+  /**
+   * Whether a call ended without an answer because no server took it: nothing listens, or the connection was refused or
+   * cut. False where the server may have passed it to a worker that did not answer.
+   */
+  isUnreached(error: unknown): boolean {
+    if (isUnconfirmed(error)) return this.#listening === 'nothing';
+    return grpcCodeOf(error) === GRPC.unavailable;
   }
 
   toConversationError(error: unknown): ConversationError {

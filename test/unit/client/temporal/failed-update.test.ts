@@ -5,6 +5,8 @@ import { ConversationError } from '../../../../src/client/api/errors.js';
 import { verdictOfFailure } from '../../../../src/client/temporal/confirmed-update.js';
 import { fromTemporal } from '../../../../src/client/temporal/errors.js';
 import type { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
+import { grpcError, noAnswer } from '../../../support/fakes/fake-temporal.js';
+import { failureOf, setUp } from '../../../support/fakes/scripted-client.js';
 
 const GONE = new WorkflowNotFoundError('not found', 'conversation:default:c1', undefined);
 
@@ -32,3 +34,19 @@ it('any other error of the server is no verdict', async () => {
   const verdict = verdictAfter(new Error('boom'), () => Promise.reject(new Error('not asked')));
   await expect(verdict).rejects.toThrow('boom');
 });
+
+it.each([
+  ['no server listens', () => grpcError(14, 'connection refused'), 'temporal_unreachable'],
+  ['no worker answers', noAnswer, 'no_worker'],
+])(
+  'where %s, a request that needs a confirmation says so, and that it may still count',
+  async (_why, make, code) => {
+    const fails = (): never => {
+      throw make();
+    };
+    const { conversation } = setUp({ update: fails, describe: () => ({ raw: {} }) });
+    const { message, code: given } = await failureOf(conversation.revokeRule('r-1'));
+    expect(given).toBe(code);
+    expect(message).toMatch(/^Revoking was not confirmed, and may still happen when a worker/);
+  },
+);
