@@ -11,18 +11,27 @@ interface Rule {
 
 /** These operations on a conversation ask the store, or nothing, and Temporal never. */
 const WITHOUT_TEMPORAL: readonly string[] = ['uploadFile', 'readBlob', 'mintToken'];
-/** These ask Temporal, and no worker. */
+/** These ask Temporal, and no worker; the log of a conversation that is not stored yet is empty. */
 const WITHOUT_WORKER: readonly string[] = [
   ...WITHOUT_TEMPORAL,
+  ...['readEvents', 'describeRun'],
   ...['listTriggers', 'createTrigger', 'getTrigger', 'removeTrigger'],
   ...['pauseTrigger', 'resumeTrigger', 'setTriggerNote', 'deleteConversation'],
+];
+
+/**
+ * An input of these that no worker takes in time is `queued`, with the reason. A conversation that is being opened
+ * again, and whose state cannot be restored, refuses it with `no_worker`.
+ */
+const LEFT_AS_SIGNALS: readonly string[] = [
+  ...['sendMessage', 'cancelTurn', 'sendEvent', 'resolveToolCall'],
 ];
 
 const OF_WORKERS = ['no_worker', 'workflow_failing', 'workers_busy'] as const;
 const OF_MESSAGES = [
   ...(['unknown_agent', 'agent_mismatch', 'agent_not_served', 'conversation_closed'] as const),
   // `timeout`: the message opens a conversation again that is still closing.
-  ...(['busy', 'queue_full', 'timeout'] as const),
+  ...(['busy', 'queue_full', 'timeout', 'workers_busy'] as const),
 ];
 
 const isOfConversation = ({ path }: Operation): boolean => path.startsWith('/v1/conversations/:id');
@@ -61,6 +70,12 @@ const RULES: readonly Rule[] = [
   },
   {
     applies: (operation) => isOfConversation(operation) && !WITHOUT_WORKER.includes(operation.id),
+    codes: ['no_worker'],
+  },
+  {
+    applies: (operation) =>
+      isOfConversation(operation) &&
+      ![...WITHOUT_WORKER, ...LEFT_AS_SIGNALS].includes(operation.id),
     codes: OF_WORKERS,
   },
   { applies: names('ruleId'), codes: ['unknown_rule'] },
@@ -79,8 +94,7 @@ const RULES: readonly Rule[] = [
 const OWN: Readonly<Record<string, Codes>> = {
   createConversation: [
     ...OF_MESSAGES,
-    ...(['unknown_conversation', 'temporal_unreachable'] as const),
-    ...OF_WORKERS,
+    ...(['unknown_conversation', 'temporal_unreachable', 'no_worker'] as const),
   ],
   sendMessage: OF_MESSAGES,
   sendEvent: ['unknown_agent', 'agent_mismatch', 'conversation_closed', 'queue_full'],
@@ -98,7 +112,7 @@ const OWN: Readonly<Record<string, Codes>> = {
   createWebhook: ['too_many_webhooks'],
   joinSpace: ['unknown_agent', 'too_many_members'],
   sendToSpace: ['not_a_member'],
-  resolveSpaceCall: ['unknown_conversation', 'temporal_unreachable', ...OF_WORKERS],
+  resolveSpaceCall: ['temporal_unreachable', 'no_worker'],
   getOperations: ['not_found'],
   killWorker: ['not_found'],
   beginSession: ['not_found', 'forbidden'],
@@ -122,4 +136,8 @@ function statusOf(code: FailureCode): number {
 }
 
 /** Operations that the table names; a test finds those that no longer exist. */
-export const NAMED_OPERATIONS: readonly string[] = [...WITHOUT_WORKER, ...Object.keys(OWN)];
+export const NAMED_OPERATIONS: readonly string[] = [
+  ...WITHOUT_WORKER,
+  ...LEFT_AS_SIGNALS,
+  ...Object.keys(OWN),
+];

@@ -2,20 +2,20 @@
  * An API over a store in which the tenant `default` has something at every place: each of its conversations, values,
  * triggers, webhooks and spaces has a canary, which no answer to a caller of another tenant may contain.
  */
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import { ConversationError } from '../../../src/client/api/errors.js';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import type { DeletionsPort } from '../../../src/client/ports/deletions.js';
 import type { LeasesPort } from '../../../src/client/ports/leases.js';
 import { outsideReason } from '../../../src/core/calls/audience.js';
-import type { Identify } from '../../../src/http/identity/identity.js';
-import type { TokenSigner } from '../../../src/http/identity/tokens.js';
+import type { AppDeps } from '../../../src/http/request/deps.js';
 import { createStoreReader } from '../../../src/projection/reading/store-reader.js';
+import type { AgentManifest } from '../../../src/protocol/conversation/agents.js';
 import { isRecord } from '../../../src/protocol/values/json.js';
 import { Spaces } from '../../../src/spaces/service.js';
-import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
-import { type FakeCall, fakeTemporal } from '../fakes/fake-temporal.js';
+import { type OpenStores, openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { type FakeCall, fakeTemporal, type Script } from '../fakes/fake-temporal.js';
 import { CALL, SUPPORT, TURN } from '../samples/sample-log.js';
 import { type HttpApp, startHttpApp } from '../servers/http-app.js';
 import { operationsOf, plant, ROLE, RUN, schedulesOf, TENANT } from './canaries.js';
@@ -27,14 +27,29 @@ export interface CanaryApp extends HttpApp {
   readonly kept: () => Promise<string>;
 }
 
-/** `c-1` with a question that waits, and `c-3` with an external call that waits; bound callers may have `c-2`. */
-export async function startCanaryApp(options: {
-  readonly identify: Identify;
-  readonly tokens: TokenSigner;
-}): Promise<CanaryApp> {
+export interface Changes {
+  readonly script?: Script;
+  /** Members of the Temporal client. */
+  readonly server?: (client: Client) => object;
+  readonly agent?: Partial<AgentManifest>;
+  readonly deps?: (stores: OpenStores) => Partial<AppDeps>;
+  /** Stores more than the canaries. */
+  readonly prepare?: (stores: OpenStores) => Promise<void>;
+}
+
+/**
+ * `c-1` with a question that waits, and `c-3` with an external call that waits; bound callers may have `c-2`. `changes`:
+ * answers of the server, and parts of the app, in place of those of a healthy installation.
+ */
+export async function startCanaryApp(
+  options: Pick<AppDeps, 'identify' | 'tokens'>,
+  changes: Changes = {},
+): Promise<CanaryApp> {
   const stores = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => stores.log.close());
+  const { script, server, agent, deps, prepare } = changes;
   const planted = await plant(stores);
+  await prepare?.(stores);
   const { log, blobs, webhooks, spaces } = stores;
   const temporal = fakeTemporal({
     update: answerOf,
@@ -55,11 +70,18 @@ export async function startCanaryApp(options: {
       const size = { historyLength: 1, historySize: 1, startTime: new Date() };
       return { status: { name: 'RUNNING' }, runId: RUN, raw: {}, ...size };
     },
+    ...script,
   });
-  Object.assign(temporal.client, { schedule: schedulesOf() });
+  Object.assign(temporal.client, { schedule: schedulesOf() }, server?.(temporal.client));
   const reader = createStoreReader({ log, source: 'none' });
   const client = new ConversationClient({
-    ...{ temporal: temporal.client, agents: [AGENT], reader, blobs, channel: 'api' },
+    ...{
+      temporal: temporal.client,
+      agents: [{ ...AGENT, ...agent }],
+      reader,
+      blobs,
+      channel: 'api',
+    },
     ...{ leases: LEASES, deletions: DELETIONS },
   });
   const app = await startHttpApp(
@@ -70,6 +92,7 @@ export async function startCanaryApp(options: {
       spaces: new Spaces({ store: spaces }),
       operations: operationsOf(),
       killWorker: () => Promise.resolve({ killedPid: 1 }),
+      ...deps?.(stores),
     },
   );
   return { ...app, calls: temporal.calls, ids: planted.ids, kept: planted.kept };
@@ -114,5 +137,6 @@ function answerOf(call: FakeCall): unknown {
   return {
     ...{ verdict: 'accepted', toolCallId: CALL, seq: 9, turnId: TURN, calls: [] },
     ...{ cancelled: true, status: 'done', closed: true, revoked: true },
+    ...{ messageId: 'm_1', ahead: 0 },
   };
 }
