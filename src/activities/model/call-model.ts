@@ -38,6 +38,7 @@ import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
 import { CallWriters } from '../../tools/plugins/call-writers.js';
 import { contextMessages, type Prepared } from '../../tools/plugins/prepare.js';
+import { resultsWithValues } from '../../tools/plugins/result-values.js';
 import type { PolicyDeps } from '../../tools/shared/policy.js';
 import { policyDeps, type ScopedTools } from '../shared/deps.js';
 import {
@@ -192,7 +193,7 @@ async function asked(
       ? unprepared(listed)
       : await preparedStep(tools, listed, {
           ...input,
-          results: resultsOfTurn(messages, input.turnId),
+          results: resultsWithValues(messages, input.turnId),
         });
   passArguments(tools, input, { agent, states, shown, attempt: spending.attempts.number });
   const form = outputFormOf(agent, input.output);

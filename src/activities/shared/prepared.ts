@@ -24,7 +24,10 @@ export async function preparedStep(
     results = [],
     states,
     forCall = false,
-  }: ConversationKey & StepOfMade & Pick<Preparation, 'forCall'>,
+  }: ConversationKey &
+    Omit<StepOfMade, 'results'> &
+    Partial<Pick<Preparation, 'results'>> &
+    Pick<Preparation, 'forCall'>,
 ): Promise<Prepared> {
   const context = Context.current();
   const signal = context.cancellationSignal;

@@ -1,5 +1,5 @@
 /** The types of plugins: tools with a state of their own, and code that runs before each model call. Types only. */
-import type { EarlierResult } from '../../protocol/calls/results.js';
+import type { EarlierResult, ToolResultError } from '../../protocol/calls/results.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { ParsedOf, RawSchema, Schema } from '../schemas/schema.js';
@@ -31,6 +31,18 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
 /** Any plugin, of any services: to be inspected, not run. */
 export type AnyPlugin = Plugin<never>;
 
+/**
+ * A result of the turn, with its value as the model reads it. The value is a copy. Absent: the model's provider ran the
+ * call; newer results have `MAX_RESULT_VALUES_BYTES` already; or `prepare` runs once more in a worker, to make the tool
+ * of one call again, where no transcript is.
+ */
+export interface ResultOfTurn extends EarlierResult {
+  /** Present for a call that is `ok`. A large one is cut, as for the model: its beginning with a marker. */
+  readonly result?: Json;
+  /** Present for a call that is not `ok`. */
+  readonly error?: ToolResultError;
+}
+
 /** The context of `prepare`. */
 export interface PrepareContext<Services = UntypedServices> extends PluginContext<Services> {
   readonly agent: string;
@@ -39,8 +51,8 @@ export interface PrepareContext<Services = UntypedServices> extends PluginContex
   /** The requester of the turn. */
   readonly user: StampedActor;
   readonly turn: { readonly turnId: string; readonly step: number };
-  /** The calls of this turn that have a result, without the results, in the model's order. */
-  readonly results: readonly EarlierResult[];
+  /** The calls of this turn that have a result, the newest 100, in the model's order. */
+  readonly results: readonly ResultOfTurn[];
   readonly state: StateAccess;
   readonly tools: {
     /** Names of the tools that this model call will see. */

@@ -76,6 +76,8 @@ export const PREPARE_TIMEOUT_MS = 10_000;
 export const CALL_HOOK_TIMEOUT_MS = 2_000;
 /** Texts of all plugins before one model call; they are sent again with each. */
 export const MAX_CONTEXT_ITEMS_BYTES = 64 * 1024;
+/** Values of a turn's results, as `prepare` of plugins gets them; the newest. They are copied before each model call. */
+export const MAX_RESULT_VALUES_BYTES = 256 * 1024;
 /** Bytes of plugin states that a worker remembers. */
 export const STATES_CACHE_BYTES = 32 * 1024 * 1024;
 /** No turn waits for a detached call, so it may take a week. */

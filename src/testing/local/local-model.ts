@@ -27,6 +27,7 @@ import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
 import { PluginFailed, startPlugins } from '../../tools/plugins/lifecycle.js';
 import { contextMessages, type Prepared, prepareAgent } from '../../tools/plugins/prepare.js';
+import { resultsWithValues } from '../../tools/plugins/result-values.js';
 import { ModelCallLost } from './local-activities.js';
 import { agentNamed, type LocalDeps, modelOf, policyDepsOf } from './local-deps.js';
 import { summarizeHere } from './local-summary.js';
@@ -149,7 +150,7 @@ export class LocalModel<Services> {
         ...{ agent, ...about, signal, logger, ports },
         services: services as never,
         states: this.#local.states(),
-        results: resultsOfTurn(transcript.append, turnId),
+        results: resultsWithValues(transcript.append, turnId),
       });
       for (const tool of prepared.agent.tools)
         if (tool.made !== undefined) this.#local.added.set(tool.name, tool);

@@ -2,11 +2,10 @@
 import { statesAfter } from '../../core/plugins/states.js';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { PluginContext } from '../../define/plugin/context.js';
-import type { AnyPlugin, PrepareContext } from '../../define/plugin/types.js';
+import type { AnyPlugin, PrepareContext, ResultOfTurn } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PortValues } from '../../define/tool/ports.js';
 import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
-import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import {
@@ -34,7 +33,7 @@ export interface Preparation {
   readonly turnId: string;
   readonly step: number;
   readonly requester: StampedActor;
-  readonly results: readonly EarlierResult[];
+  readonly results: readonly ResultOfTurn[];
   readonly signal: AbortSignal;
   /** Runs to make the tool of a call again, not for a model call. */
   readonly forCall?: boolean;

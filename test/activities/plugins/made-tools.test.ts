@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { definePlugin, defineTool, type Plugin } from '../../../src/index.js';
 import type { MadeTool } from '../../../src/protocol/calls/plan.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
 import type { RunToolInput } from '../../../src/protocol/workflow/activities.js';
 import { promise } from '../../support/promise.js';
 import {
@@ -100,6 +101,40 @@ describe('a call of a tool that prepare has added', () => {
       envelope: { ok: true, result: 'work 1' },
     });
     expect(runs()).toBe(1);
+  });
+
+  it('is added by what prepare has: results with values for a model call, without them for one call', {
+    ...promise('G307'),
+  }, async () => {
+    const seen: (readonly object[])[] = [];
+    const plugin = definePlugin<{ readonly rate: number }>({
+      id: 'workshop',
+      prepare: ({ tools, results }) => {
+        seen.push(results);
+        if (results.length > 0) tools.add(plainTool('work'));
+      },
+    });
+    const found = { toolCallId: 'call_0', name: 'find', ok: true, provenance: 'trusted' } as const;
+    const part = { type: 'tool_result', toolCallId: 'call_0', name: 'find' } as const;
+    const message: Message = {
+      ...{ role: 'tool', id: 'm2', turnId: 'turn_1', step: 1 },
+      parts: [{ ...part, envelope: { ok: true, result: { orders: [3] } } }],
+    };
+    const model = modelOf(() => Promise.resolve(answer()));
+    const { activities } = setUp({ plugins: [plugin], model });
+    const { transcript } = modelInput();
+    await environment().run(
+      activities.callModel,
+      modelInput({ transcript: { ...transcript, append: [...transcript.append, message] } }),
+    );
+    expect(seen).toEqual([[{ ...found, result: { orders: [3] } }]]);
+    const elsewhere = setUp({ plugins: [plugin] }).activities;
+    const at = { turnId: 'turn_1', step: 2, requester, results: [found] };
+    const input = made({ name: 'work', made: { ref: { plugin: 'workshop' }, at } });
+    expect(await environment().run(elsewhere.runTool, input)).toMatchObject({
+      envelope: { ok: true, result: 'work 1' },
+    });
+    expect(seen.at(-1)).toEqual([found]);
   });
 
   it('ends as no longer available where prepare adds it no more', promise('G308'), async () => {

@@ -1,11 +1,15 @@
 /** Plugins around model calls: `setup`, `ready` and `prepare`, and a turn in which one of them fails. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ResultOfTurn } from '../../../../src/define/plugin/types.js';
 import { SILENT_LOGGER } from '../../../../src/define/tool/context.js';
 import { defineAgent, definePlugin, defineTool, type Plugin } from '../../../../src/index.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import { MAX_RESULT_VALUES_BYTES } from '../../../../src/protocol/limits/service-limits.js';
 import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
 import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
 import { prepareAgent } from '../../../../src/tools/plugins/prepare.js';
+import { resultsWithValues } from '../../../../src/tools/plugins/result-values.js';
 import { promise } from '../../../support/promise.js';
 import { agentWith, offeredIn, watched } from './watched.js';
 
@@ -62,6 +66,72 @@ describe('prepare', () => {
       expect(t.text).toBe('ok');
     },
   );
+
+  it('gets the results of the turn with their values, as the model reads them', {
+    ...promise('C20'),
+  }, async () => {
+    const seen: (readonly ResultOfTurn[])[] = [];
+    const look = definePlugin({
+      id: 'look',
+      prepare: ({ results }) => {
+        seen.push(structuredClone(results));
+        // Nothing else has the value that a plugin changes.
+        for (const { result } of results) if (Array.isArray(result)) result.length = 0;
+      },
+      tools: [
+        defineTool({
+          ...{ name: 'order.find', description: 'Find' },
+          input: z.object({ id: z.number() }),
+          run: ({ id }) => {
+            if (id > 1) throw new Error(`no order ${id}`);
+            return [{ id }];
+          },
+        }),
+      ],
+    });
+    const { model, requests } = watched(
+      calls('order.find', { id: 1 }),
+      calls('order.find', { id: 2 }),
+      says('ok'),
+    );
+    const t = testConversation(agentWith(model, [look]));
+    await t.send('Find');
+    const found = { toolCallId: 'call_1', name: 'order.find', ok: true, provenance: 'trusted' };
+    expect(seen).toEqual([
+      [],
+      [{ ...found, result: [{ id: 1 }] }],
+      [
+        { ...found, result: [{ id: 1 }] },
+        expect.objectContaining({
+          ok: false,
+          error: { code: 'tool_error', message: expect.stringContaining('no order 2') as string },
+        }),
+      ],
+    ]);
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain('"result":[{"id":1}]');
+  });
+
+  it('gets the values of the newest results, as many as there is room for', () => {
+    const message = (nth: number, bytes: number): Message => ({
+      ...{ role: 'tool', id: `m-${nth}`, turnId: 't', step: nth },
+      parts: [
+        {
+          ...{ type: 'tool_result', toolCallId: `call_${nth}`, name: 'read' },
+          envelope: { ok: true, result: 'x'.repeat(bytes) },
+        },
+      ],
+    });
+    const large = MAX_RESULT_VALUES_BYTES / 2;
+    const messages = [message(1, 10), message(2, large), message(3, large), message(4, 10)];
+    const results = resultsWithValues(messages, 't');
+    expect(results.map(({ toolCallId }) => toolCallId)).toEqual(
+      [1, 2, 3, 4].map((nth) => `call_${nth}`),
+    );
+    expect(results.map(({ result }) => typeof result)).toEqual([
+      ...['undefined', 'undefined', 'string', 'string'],
+    ]);
+    expect(resultsWithValues(messages, 'another')).toEqual([]);
+  });
 
   it('writes its changes into the log with the model call', async () => {
     const { model } = watched(says('ok'));
