@@ -44,8 +44,8 @@ interface Asked {
 }
 
 /**
- * Runs one request, measures it, and keeps a record of it, however it ends. An unavailable store loses the content of the record,
- * never the call.
+ * Runs one request, measures it, and keeps a record of it, however it ends. An unavailable store loses the content of
+ * the record, never the call.
  */
 export async function audited(
   tools: ActivityTools,
