@@ -722,4 +722,10 @@ export const OF_PROMISES = [
     to: "} else if (name.toLowerCase() === 'authorization')",
     test: 'test/unit/compat/hsafa/tool-documents.test.ts',
   },
+  {
+    promise: 'G404',
+    file: 'src/compat/hsafa/routes/runs.ts',
+    line: "if (type === 'log_rewritten' || (isOfRun && type === 'turn_ended')) return;",
+    test: 'test/unit/compat/hsafa/run-stream.test.ts',
+  },
 ];

@@ -32,5 +32,6 @@ export {
   runIdOf,
 } from './routes/pending.js';
 export type { CallSpaces, ResultsClient, ResultsConversation } from './routes/results.js';
-export { type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
+export { type HsafaClient, type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
+export type { RunConversation, RunsClient } from './routes/runs.js';
 export type { CallOffers } from './routes/stream.js';

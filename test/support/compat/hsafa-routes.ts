@@ -7,9 +7,11 @@ import {
   type CallerIdentity,
   type CallOffers,
   type CallSpaces,
+  type HsafaClient,
   type HsafaToolbox,
   hsafaRoutes,
   type ResultsClient,
+  type RunsClient,
 } from '../../../src/compat/hsafa/index.js';
 import type { LogCursor } from '../../../src/protocol/values/cursor.js';
 import type { TestConversation } from '../../../src/testing/index.js';
@@ -20,7 +22,7 @@ const ANN: CallerIdentity = {
 };
 
 interface Served {
-  readonly client?: ResultsClient;
+  readonly client?: ResultsClient | RunsClient;
   /** Replaces fields of a caller who may answer calls of two tenants; undefined: the caller is unknown. */
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
@@ -30,12 +32,14 @@ interface Served {
 
 /** The address of the routes, until the test has ended. */
 export async function servedRoutes(options: Served): Promise<string> {
-  const { client = {} as ResultsClient, offers, toolbox, spaces } = options;
+  const { client = {}, offers, toolbox, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
   app.use(
     hsafaRoutes({
-      ...{ client, spaces },
+      // A test uses the parts of one route.
+      client: client as HsafaClient,
+      spaces,
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
       ...(toolbox === undefined ? {} : { toolbox }),

@@ -91,6 +91,11 @@ test('a worker gets a call by the stream, and its result is returned inline; an 
   ]);
   const ok = [200, { success: true, agentEntityId: talk.id }];
   expect(await submit(api, runId, { callId, result: { source: 'pm-api' } })).toEqual(ok);
+  // The stream of the run ends with it, while the answer to its second call is still to come.
+  const stream = await fetch(`${api}/api/runs/${runId}/stream`);
+  const text = await stream.text();
+  expect(text.match(/^event: (?!live)\w+$/gm)?.at(0)).toBe('event: user_message');
+  expect(text.trimEnd()).toMatch(/^id: 1-\d+\nevent: turn_ended\ndata: .*$/m);
   const records = async () => pendingToolCalls(talk.id, await engine.log(talk));
   await until('the agent has asked', async () => (await records()).length === 2);
   await engine.idle(talk);

@@ -3,18 +3,11 @@ import type { Request } from 'express';
 import { type Executor, waitsOutside } from '../../../protocol/calls/executors.js';
 import type { Resolution, Verdict } from '../../../protocol/calls/resolutions.js';
 import type { PendingCall } from '../../../protocol/calls/suspensions.js';
-import type { CanonicalEvent } from '../../../protocol/log/events.js';
 import type { StampedActor } from '../../../protocol/values/actors.js';
-import type { LogCursor } from '../../../protocol/values/cursor.js';
 import { isRecord, type Json } from '../../../protocol/values/json.js';
 import { type Answer, answerToError, type Caller, lacks, refusal } from './callers.js';
+import { MAX_EVENTS_BACK, type ReadLog, searchBack } from './log.js';
 import { parseRunId, pendingToolCallOf } from './pending.js';
-
-interface Page {
-  readonly events: readonly CanonicalEvent[];
-  readonly cursor: LogCursor;
-  readonly more: boolean;
-}
 
 interface ResultOptions {
   readonly actor: StampedActor;
@@ -23,9 +16,8 @@ interface ResultOptions {
 }
 
 /** The part of a conversation that the route uses. */
-export interface ResultsConversation {
+export interface ResultsConversation extends ReadLog {
   snapshot(): Promise<{ readonly agent: string; readonly pending: readonly PendingCall[] }>;
-  events(options: { readonly before: LogCursor | 'end'; readonly limit: number }): Promise<Page>;
   resolve(toolCallId: string, resolution: Resolution, options: ResultOptions): Promise<Verdict>;
 }
 
@@ -60,12 +52,9 @@ const RESOLVED = refusal(409, 'Tool call already resolved');
 const NOT_A_MEMBER = refusal(403, 'Only members of the space answer this tool call');
 const NOT_STORED = refusal(503, 'The tool call is not stored yet: try again');
 
-const PAGE_EVENTS = 200;
-/** A call that was made further back than these pages is not found. */
-const MAX_PAGES = 50;
 const TOO_OLD = refusal(
   403,
-  `The tool call was made more than ${PAGE_EVENTS * MAX_PAGES} events ago: answer it in its space or conversation`,
+  `The tool call was made more than ${MAX_EVENTS_BACK} events ago: answer it in its space or conversation`,
 );
 const MAX_KEY_CHARS = 200;
 
@@ -192,21 +181,17 @@ async function madeCall(
   callId: string,
   now: string,
 ): Promise<FoundCall | 'not_stored' | 'too_old'> {
-  let before: LogCursor | 'end' = 'end';
   let agent = now;
-  for (let read = 0; read < MAX_PAGES; read += 1) {
-    const page: Page = await conversation.events({ before, limit: PAGE_EVENTS });
-    for (const event of page.events) {
-      if (event.type === 'agent_changed') agent = event.previous;
-      // Newest first: in a sequential step the plan comes after the call itself.
-      if (event.type !== 'tool_call' && event.type !== 'call_planned') continue;
-      const { call, turnId, step } = event;
-      if (call.toolCallId !== callId) continue;
-      const { executor } = call;
-      return { turnId, step, agent, executor, isAnswer: executor === 'human' };
-    }
-    if (!page.more) return 'not_stored';
-    before = page.cursor;
-  }
-  return 'too_old';
+  let made: FoundCall | undefined;
+  const end = await searchBack(conversation, (event) => {
+    if (event.type === 'agent_changed') agent = event.previous;
+    // In a sequential step the plan comes after the call itself, so it is found first.
+    if (event.type !== 'tool_call' && event.type !== 'call_planned') return false;
+    const { call, turnId, step } = event;
+    if (call.toolCallId !== callId) return false;
+    const { executor } = call;
+    made = { turnId, step, agent, executor, isAnswer: executor === 'human' };
+    return true;
+  });
+  return made ?? (end === 'bound' ? 'too_old' : 'not_stored');
 }

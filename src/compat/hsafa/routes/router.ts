@@ -2,29 +2,32 @@
  * `hsafaRoutes`: an Express router with the routes of the Hsafa gateway that tool workers use: results of tools, and
  * the stream of calls. Runs in Node, beside the API.
  */
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type Router,
-} from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import type { HsafaToolbox } from '../documents/toolbox.js';
 import {
   type Answer,
   answerToError,
+  type Caller,
   callerOf,
   type Identify,
   isAnswer,
   refusal,
 } from './callers.js';
 import { documentsAnswer } from './documents.js';
-import { type CallSpaces, type ResultsClient, submitResult } from './results.js';
-import { type CallOffers, streamCalls } from './stream.js';
+import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
+import { type RunConversation, streamRun } from './runs.js';
+import { type CallOffers, type StreamOf, streamCalls } from './stream.js';
+
+/** A `ConversationClient`, or the parts of it that are used here. */
+export interface HsafaClient {
+  conversation(
+    id: string,
+    options: { readonly tenant: string },
+  ): ResultsConversation & RunConversation;
+}
 
 export interface HsafaRoutesOptions {
-  /** A `ConversationClient`, or the parts that are used here. */
-  readonly client: ResultsClient;
+  readonly client: HsafaClient;
   /** The scheme of the API (`apiKeys(...)`, or a function): the only source of tenant and actor. */
   readonly identify: Identify;
   /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
@@ -49,12 +52,13 @@ const MAX_STREAMS = 1_000;
  * | route | answers |
  * |---|---|
  * | `POST /api/runs/{runId}/tool-results`, `{callId, result}` | 200 `{success, agentEntityId}`; 400, 401, 403, 404, 409 with `{error}` |
+ * | `GET /api/runs/{runId}/stream` | `text/event-stream` of the events of the run; 204 behind its end; 404 |
  * | `GET /api/tools/stream?tools=a,b` | `text/event-stream` of `tool.call` |
  * | `GET /api/agents/{agent}/tools` | 200 `{tools}` |
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  *
- * The caller needs the right `answer`, or `admin` for the documents. A question that a space shows is answered by members
+ * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is answered by members
  * of the space, with the right `send` or `answer`. A repeat of a result under the same
  * `Idempotency-Key` has the answer of the first; without one it is 409.
  */
@@ -77,11 +81,25 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     },
   );
   const streams = new Set<AbortController>();
-  if (offers !== undefined)
-    router.get('/api/tools/stream', async (request, response) => {
-      const answer = await stream({ ...options, offers }, { request, response }, streams);
+  const streamed = (right: 'answer' | 'read', open: Streaming['open']): RequestHandler => {
+    return async (request, response) => {
+      const { signal } = options;
+      const caller = await callerOf(identify, request, right);
+      const answer = isAnswer(caller)
+        ? caller
+        : await stream({ request, response, caller, signal, streams, open });
       if (answer !== undefined) response.status(answer.status).json(answer.body);
-    });
+    };
+  };
+  router.get(
+    '/api/runs/:runId/stream',
+    streamed('read', (caller, of) => streamRun(client, caller, of)),
+  );
+  if (offers !== undefined)
+    router.get(
+      '/api/tools/stream',
+      streamed('answer', (caller, of) => streamCalls(offers, caller, of)),
+    );
   const { toolbox } = options;
   if (toolbox !== undefined) {
     const documents: RequestHandler = async (request, response) => {
@@ -97,13 +115,23 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
   return router;
 }
 
-async function stream(
-  { identify, offers, signal }: HsafaRoutesOptions & { readonly offers: CallOffers },
-  { request, response }: { readonly request: Request; readonly response: Response },
-  streams: Set<AbortController>,
-): Promise<Answer | undefined> {
-  const caller = await callerOf(identify, request, 'answer');
-  if (isAnswer(caller)) return caller;
+interface Streaming extends Omit<StreamOf, 'signal'> {
+  readonly caller: Caller;
+  readonly signal: AbortSignal | undefined;
+  /** Those that are open. */
+  readonly streams: Set<AbortController>;
+  /** Resolves when the stream has ended; to an answer where none was opened. */
+  readonly open: (caller: Caller, of: StreamOf) => Promise<Answer | undefined>;
+}
+
+async function stream({
+  request,
+  response,
+  caller,
+  signal,
+  streams,
+  open,
+}: Streaming): Promise<Answer | undefined> {
   if (streams.size >= MAX_STREAMS) return refusal(503, 'Too many streams are open');
   const own = new AbortController();
   streams.add(own);
@@ -117,7 +145,7 @@ async function stream(
   const timer = left === undefined ? undefined : setTimeout(end, Math.min(left, 2 ** 31 - 1));
   response.once('close', end);
   try {
-    return await streamCalls(offers, caller, { request, response, signal: AbortSignal.any(ends) });
+    return await open(caller, { request, response, signal: AbortSignal.any(ends) });
   } catch (error) {
     // The reader may report the end that was asked for.
     if (own.signal.aborted) return undefined;

@@ -50,7 +50,7 @@ export async function streamCalls(
   // Read before the stream opens, so that a store that is not available is an error and not an empty stream.
   await offers.offers(of, 1);
   const frames = offers.watchOffers(of, { signal, ...(after === undefined ? {} : { after }) });
-  await writeFrames(frames, response, signal);
+  await writeTexts(textsOf(frames), response, signal);
   return undefined;
 }
 
@@ -61,8 +61,13 @@ export interface StreamOf {
   readonly signal: AbortSignal;
 }
 
-async function writeFrames(
-  frames: AsyncIterable<Frame>,
+async function* textsOf(frames: AsyncIterable<Frame>): AsyncGenerator<string, void, undefined> {
+  for await (const frame of frames) yield textOf(frame);
+}
+
+/** Answers with a stream of these texts, until they end or the signal aborts. */
+export async function writeTexts(
+  texts: AsyncIterable<string>,
   response: Response,
   signal: AbortSignal,
 ): Promise<void> {
@@ -75,10 +80,9 @@ async function writeFrames(
     if (!response.writableNeedDrain) response.write(': ping\n\n');
   }, PING_MS);
   try {
-    for await (const frame of frames) {
+    for await (const text of texts) {
       if (signal.aborted) break;
-      if (!response.write(textOf(frame)))
-        await once(response, 'drain', { signal }).catch(() => undefined);
+      if (!response.write(text)) await once(response, 'drain', { signal }).catch(() => undefined);
     }
   } finally {
     clearInterval(ping);
