@@ -65,7 +65,9 @@ async function executed<Input extends Schema>(
   return outcome.successful ? resultOf(outcome.result) : failureOf(outcome.errors);
 }
 
-function resultOf({ toolName, resultJson }: AgentToolCall): unknown {
+/** A message of an error in the call counts as a failure: the model and the client read it, and no result. */
+function resultOf({ toolName, resultJson, errorMessage }: AgentToolCall): unknown {
+  if (errorMessage !== undefined && errorMessage !== '') return toolError(errorMessage);
   try {
     return JSON.parse(resultJson ?? 'null') as unknown;
   } catch {

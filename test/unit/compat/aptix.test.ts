@@ -93,6 +93,13 @@ describe('5. Agent Tool Executor Responsibilities', () => {
       () => Promise.resolve(failed({ message: 'no such file' }, { message: 'try b.txt' })),
     ],
     [
+      'written into the call',
+      (call: AgentToolCall) =>
+        Promise.resolve(
+          succeeded({ ...call, resultJson: '{"part":1}', errorMessage: 'no such file; try b.txt' }),
+        ),
+    ],
+    [
       'without a result that is JSON',
       (call: AgentToolCall) => Promise.resolve(succeeded({ ...call, resultJson: '{' })),
     ],
