@@ -8,6 +8,7 @@ import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
 import { type CallerLimits, DEFAULT_STREAMS } from './limits/options.js';
+import { refuseOtherBodies } from './limits/other-bodies.js';
 import { refuseRunning } from './limits/running.js';
 import { isAnyOf } from './openapi/places.js';
 import { isLimited, refusesRepeats } from './openapi/rows/operation.js';
@@ -99,7 +100,7 @@ export function createApp(deps: AppDeps): Express {
 function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   const router = Router();
   addUploadRoute(router, deps);
-  router.use(jsonBody());
+  router.use(jsonBody(), refuseOtherBodies({ callerOf, isRefusable: isWithoutMemory }));
   addHealthRoutes(router, deps, streams);
   addDescriptionRoute(router);
   addAgentRoutes(router, deps);
@@ -144,6 +145,16 @@ function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
 const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };
 
 const isRefusable = isAnyOf(OPERATIONS.filter(refusesRepeats));
+
+/** The bodies of these may name the id of what they begin, and another id knows nothing of the key. */
+const NAMING: readonly string[] = ['createConversation', 'forkConversation'];
+
+/** Nothing but this process remembers the keys of these; where `idempotent` is `itself`, a repeat has no further effect. */
+const isWithoutMemory = isAnyOf(
+  OPERATIONS.filter(
+    (row) => NAMING.includes(row.id) || (row.idempotent === 'itself' && refusesRepeats(row)),
+  ),
+);
 
 const isUnlimitedPlace = isAnyOf(OPERATIONS.filter((row) => !isLimited(row)));
 

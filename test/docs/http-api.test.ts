@@ -104,7 +104,7 @@ function page(): string {
   const headers: readonly (readonly [string, string])[] = [
     [
       '`Idempotency-Key`',
-      'names a request: repeats under one key are one request; the same as `requestId` in the body',
+      'names a request: repeats under one key are one request, and another body under it is 422; the same as `requestId` in the body',
     ],
     ['`Authorization: Bearer ...`', 'identifies the caller; a page sends the cookie of a session'],
     ['`Accept: text/event-stream`', 'makes `GET .../events` a stream'],

@@ -6,25 +6,10 @@ import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { NAMED_OPERATIONS } from '../../../src/http/openapi/refusals.js';
 import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { requireDescribed } from '../../support/networks/described.js';
+import { routesIn } from '../../support/networks/router-routes.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
-
-interface Layer {
-  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
-  readonly handle?: { readonly stack?: readonly Layer[] };
-}
-
-/** Methods and paths of all routes, in no order. A route answers other methods itself, by `_all`. */
-function routesIn(layers: readonly Layer[]): readonly string[] {
-  return layers.flatMap(({ route, handle }) =>
-    route === undefined
-      ? routesIn(handle?.stack ?? [])
-      : ['get', 'post', 'delete']
-          .filter((method) => route.methods[method] === true)
-          .map((method) => `${method} ${route.path}`),
-  );
-}
 
 describe('the description of the API', promise('G340'), () => {
   const document = openApiDocument('1.2.3');
@@ -37,9 +22,7 @@ describe('the description of the API', promise('G340'), () => {
 
   it('has every route of the router, and no other', () => {
     const codec = { codecs: [], origins: [] };
-    const app = createApp({ identify: identifyAll, codec } as never) as unknown as {
-      router: { stack: readonly Layer[] };
-    };
+    const app = createApp({ identify: identifyAll, codec } as never);
     const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
     // The files of the web page are no operations: they hold no data, and need no identity.
     const studio = ['get /ui/conversations', 'get /ui/conversations/:conversation'];
@@ -48,9 +31,7 @@ describe('the description of the API', promise('G340'), () => {
     const files = ['get /ui', 'get /ui/assets/:file', ...faces];
     // Mounted at `/codec`, where configured. Temporal defines their form, and only its programs send requests to them.
     const temporal = ['post /decode', 'post /encode'];
-    expect([...described, ...files, ...temporal].toSorted()).toEqual(
-      routesIn(app.router.stack).toSorted(),
-    );
+    expect([...described, ...files, ...temporal].toSorted()).toEqual(routesIn(app).toSorted());
     const ids = OPERATIONS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(NAMED_OPERATIONS.filter((name) => !ids.includes(name))).toEqual([]);

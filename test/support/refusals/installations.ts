@@ -70,7 +70,7 @@ const noSchedules = () => {
 };
 
 /** `c-4`, whose first turn has ended; `c-5` with a streaming call; a message of the space that shows a call of `c-1`. */
-async function more({ log, spaces }: OpenStores): Promise<void> {
+export async function more({ log, spaces }: OpenStores): Promise<void> {
   await log.append({
     ...{ tenant: TENANT, conversationId: 'c-4', runId: RUN },
     events: sampleLog('c-4'),

@@ -69,5 +69,5 @@ export function isLimited(operation: Operation): boolean {
  * for the same verdict.
  */
 export function refusesRepeats(operation: Operation): boolean {
-  return operation.idempotent === true && !isAnswer(operation);
+  return operation.idempotent !== undefined && !isAnswer(operation);
 }
