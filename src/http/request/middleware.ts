@@ -52,6 +52,19 @@ export function requestNote(): RequestHandler {
   };
 }
 
+interface Caused {
+  readonly conversationId: string;
+  /** Absent while no worker has taken the message. */
+  readonly turnId?: string;
+}
+
+const causedBy = new WeakMap<Response, Caused>();
+
+/** Adds to the request's log line the turn that it began: the lines of workers about that turn name it as well. */
+export function noteCaused(response: Response, caused: Caused): void {
+  causedBy.set(response, caused);
+}
+
 /**
  * Writes one line for each request when it is over. Only the path is logged, because the query may hold data that must
  * not be.
@@ -67,6 +80,7 @@ export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
         ...loggedCaller(request),
+        ...causedBy.get(response),
         ...(response.writableFinished ? {} : { aborted: true }),
       };
       log.info(line, 'request');

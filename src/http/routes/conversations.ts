@@ -11,6 +11,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
+import { noteCaused } from '../request/middleware.js';
 import { goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import type { OpenStreams } from '../request/streams.js';
@@ -232,6 +233,10 @@ async function answer(
   { conversation, sent, wait }: Answer,
 ): Promise<void> {
   const conversationId = conversation.id;
+  noteCaused(response, {
+    conversationId,
+    ...(sent.status === 'queued' ? {} : { turnId: sent.turnId }),
+  });
   if (wait !== undefined) {
     const result = await sent.result({ timeout: wait, signal: goneSignal(request) });
     if (result.status !== 'queued') {

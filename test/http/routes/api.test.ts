@@ -288,6 +288,17 @@ describe('the API itself', () => {
     });
   });
 
+  it('logs the turn that a message began, by which the lines of workers name it', async () => {
+    const reply = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
+    const app = await startHttpApp({ updateWithStart: () => reply });
+    const headers = { 'x-request-id': 'abc-1' };
+    const body = { agent: 'support', id: 'c-1', message: 'Hi' };
+    await (await app.post('/v1/conversations', body, headers)).text();
+    expect(app.logged).toMatchObject([
+      { requestId: 'abc-1', status: 202, conversationId: 'c-1', turnId: TURN },
+    ]);
+  });
+
   it('answers with a request id and security headers, and logs one line without the query', async () => {
     const app = await startHttpApp();
     const response = await app.request('/v1/agents?', { headers: { 'x-request-id': 'abc-1' } });
