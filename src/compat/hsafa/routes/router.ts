@@ -58,8 +58,8 @@ const MAX_STREAMS = 1_000;
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  *
- * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is answered by members
- * of the space, with the right `send` or `answer`. A repeat of a result under the same
+ * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
+ * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
  * `Idempotency-Key` has the answer of the first; without one it is 409.
  */
 export function hsafaRoutes(options: HsafaRoutesOptions): Router {
