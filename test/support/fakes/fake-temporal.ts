@@ -10,6 +10,9 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 
+/** `connectivityState.READY` of @grpc/grpc-js. */
+const READY = 2;
+
 export interface FakeCall {
   readonly kind:
     | 'start'
@@ -58,7 +61,11 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
   });
   const client = {
     options: { namespace: 'default' },
-    connection: { options: { address: '127.0.0.1:7233' } },
+    connection: {
+      options: { address: '127.0.0.1:7233' },
+      // It stands: whether another server listens at the address of the machine plays no part.
+      client: { getChannel: () => ({ getConnectivityState: () => READY }) },
+    },
     withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
     workflowService: {
       describeTaskQueue: () => Promise.resolve({ pollers }),
