@@ -63,7 +63,7 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
     options: { namespace: 'default' },
     connection: {
       options: { address: '127.0.0.1:7233' },
-      // It stands: whether another server listens at the address of the machine plays no part.
+      // The connection stands: a server of the machine at the same address plays no part.
       client: { getChannel: () => ({ getConnectivityState: () => READY }) },
     },
     withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
