@@ -193,7 +193,7 @@ async function asked(
       ? unprepared(listed)
       : await preparedStep(tools, listed, {
           ...input,
-          results: resultsWithValues(messages, input.turnId),
+          results: () => resultsWithValues(messages, input.turnId),
         });
   passArguments(tools, input, { agent, states, shown, attempt: spending.attempts.number });
   const form = outputFormOf(agent, input.output);

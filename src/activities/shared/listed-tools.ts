@@ -114,6 +114,7 @@ async function madeTool(
   if (known !== undefined) return known;
   const prepared = await preparedStep(tools, agent, {
     ...{ tenant, conversationId, ...at },
+    results: () => at.results ?? [],
     forCall: true,
   });
   return addedTool(prepared.agent, call);

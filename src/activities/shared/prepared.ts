@@ -21,13 +21,10 @@ export async function preparedStep(
     turnId,
     step,
     requester,
-    results = [],
+    results,
     states,
     forCall = false,
-  }: ConversationKey &
-    Omit<StepOfMade, 'results'> &
-    Partial<Pick<Preparation, 'results'>> &
-    Pick<Preparation, 'forCall'>,
+  }: ConversationKey & Omit<StepOfMade, 'results'> & Pick<Preparation, 'results' | 'forCall'>,
 ): Promise<Prepared> {
   const context = Context.current();
   const signal = context.cancellationSignal;

@@ -74,7 +74,8 @@ export async function localTool<Services>(
   if (known !== undefined) return known;
   const { turnId, step, requester, results = [] } = at;
   const prepared = await prepareAgent({
-    ...{ agent, tenant, conversationId, turnId, step, requester, results, logger, ports },
+    ...{ agent, tenant, conversationId, turnId, step, requester, logger, ports },
+    results: () => results,
     services: services as never,
     states: states(),
     signal: new AbortController().signal,

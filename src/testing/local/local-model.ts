@@ -150,7 +150,7 @@ export class LocalModel<Services> {
         ...{ agent, ...about, signal, logger, ports },
         services: services as never,
         states: this.#local.states(),
-        results: resultsWithValues(transcript.append, turnId),
+        results: () => resultsWithValues(transcript.append, turnId),
       });
       for (const tool of prepared.agent.tools)
         if (tool.made !== undefined) this.#local.added.set(tool.name, tool);

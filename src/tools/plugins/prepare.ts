@@ -1,7 +1,6 @@
 /** Runs `prepare` of an agent's plugins before a model call. Runs in the worker, and in tests of users. */
 import { statesAfter } from '../../core/plugins/states.js';
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { PluginContext } from '../../define/plugin/context.js';
 import type { AnyPlugin, PrepareContext, ResultOfTurn } from '../../define/plugin/types.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PortValues } from '../../define/tool/ports.js';
@@ -33,7 +32,8 @@ export interface Preparation {
   readonly turnId: string;
   readonly step: number;
   readonly requester: StampedActor;
-  readonly results: readonly ResultOfTurn[];
+  /** Called once for each plugin that reads them, so that none sees what another has changed. */
+  readonly results: () => readonly ResultOfTurn[];
   readonly signal: AbortSignal;
   /** Runs to make the tool of a call again, not for a model call. */
   readonly forCall?: boolean;
@@ -88,10 +88,7 @@ async function preparedBy(
     );
   };
   const end = await timed({ signal, timeoutMs }, (own) =>
-    prepare({
-      ...contextFor(plugin, given),
-      ...contextOf(plugin, given, { ...collected, signal: own }),
-    }),
+    prepare(contextOf(plugin, given, { ...collected, signal: own })),
   );
   if (end.end === 'timeout') fail(`no end within ${timeoutMs} ms`);
   if (end.end === 'threw') fail(messageOf(end.error));
@@ -104,15 +101,19 @@ function contextOf(
   plugin: AnyPlugin,
   given: Preparation,
   { view, tools, context, signal }: Collected & { readonly signal: AbortSignal },
-): Omit<PrepareContext<never>, keyof PluginContext> {
+): PrepareContext<never> {
   const { agent, tenant, conversationId, turnId, step } = given;
+  let results: readonly ResultOfTurn[] | undefined;
   return {
+    ...contextFor(plugin, given),
     agent: agent.name,
     tenant,
     conversationId,
     user: given.requester,
     turn: { turnId, step },
-    results: given.results,
+    get results() {
+      return (results ??= given.results());
+    },
     state: view,
     tools: {
       get names() {

@@ -12,16 +12,16 @@ export function resultsWithValues(
   turnId: TurnId,
 ): readonly ResultOfTurn[] {
   const envelopes = envelopesOf(messages, turnId);
-  let leftBytes = MAX_RESULT_VALUES_BYTES;
+  let roomBytes = MAX_RESULT_VALUES_BYTES;
   const newestFirst = resultsOfTurn(messages, turnId)
     .toReversed()
     .map((result): ResultOfTurn => {
       const envelope = envelopes.get(result.toolCallId);
-      if (envelope === undefined) return result;
+      // A value without room is the last that is looked at: a result has none where a newer one has none.
+      if (envelope === undefined || roomBytes < 0) return result;
       const json = JSON.stringify(envelope.ok ? envelope.result : envelope.error);
-      // The first one without room ends the values: a result has none where a newer one has none.
-      leftBytes -= Math.min(leftBytes, utf8Bytes(json));
-      if (leftBytes === 0) return result;
+      roomBytes -= utf8Bytes(json);
+      if (roomBytes < 0) return result;
       // A copy: the messages are the worker's own.
       const value: unknown = JSON.parse(json);
       return { ...result, [envelope.ok ? 'result' : 'error']: value };

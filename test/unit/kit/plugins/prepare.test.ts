@@ -94,8 +94,16 @@ describe('prepare', () => {
       calls('order.find', { id: 2 }),
       says('ok'),
     );
-    const t = testConversation(agentWith(model, [look]));
+    const later: (readonly ResultOfTurn[])[] = [];
+    const lookAgain = definePlugin({
+      id: 'look_again',
+      prepare: ({ results }) => {
+        later.push(results);
+      },
+    });
+    const t = testConversation(agentWith(model, [look, lookAgain]));
     await t.send('Find');
+    expect(later).toEqual(seen);
     const found = { toolCallId: 'call_1', name: 'order.find', ok: true, provenance: 'trusted' };
     expect(seen).toEqual([
       [],
@@ -121,7 +129,8 @@ describe('prepare', () => {
         },
       ],
     });
-    const large = MAX_RESULT_VALUES_BYTES / 2;
+    // Two quotes around each: both and the last one do not fit, two do to the byte.
+    const large = MAX_RESULT_VALUES_BYTES / 2 - 2;
     const messages = [message(1, 10), message(2, large), message(3, large), message(4, 10)];
     const results = resultsWithValues(messages, 't');
     expect(results.map(({ toolCallId }) => toolCallId)).toEqual(
@@ -130,6 +139,8 @@ describe('prepare', () => {
     expect(results.map(({ result }) => typeof result)).toEqual([
       ...['undefined', 'undefined', 'string', 'string'],
     ]);
+    const [, ...fitting] = resultsWithValues(messages.slice(0, 3), 't');
+    expect(fitting.map(({ result }) => typeof result)).toEqual(['string', 'string']);
     expect(resultsWithValues(messages, 'another')).toEqual([]);
   });
 
@@ -220,7 +231,7 @@ describe('prepare', () => {
     const preparing = prepareAgent({
       ...{ agent: agentWith(script(), [slow]), states: {}, services: undefined as never },
       ...{ logger: SILENT_LOGGER, tenant: 't', conversationId: 'c', turnId: 'u', step: 1 },
-      ...{ requester: { id: 'ann', verified: true, channel: 'api' }, results: [] },
+      ...{ requester: { id: 'ann', verified: true, channel: 'api' }, results: () => [] },
       signal: new AbortController().signal,
       timeoutMs: 10,
     });
