@@ -3,7 +3,6 @@
  * to a caller that is no member a space does not exist (`unknown_space`), whether it does or not. An admin sees all
  * spaces of its tenants.
  */
-import { randomUUID } from 'node:crypto';
 import { ConversationError } from '../client/api/errors.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
@@ -33,7 +32,8 @@ import { idProblem, REUSED } from '../protocol/values/ids.js';
 import { type LiveChannel, type SpaceWriting, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
 import { type ShownCall, shownCall } from './calls/answerable.js';
-import { idOf, isMemberFor, type MadeCall, messageIdOf } from './calls/membership.js';
+import { messageIdOf, spaceIdOf } from './calls/ids.js';
+import { isMemberFor, type MadeCall } from './calls/membership.js';
 import { SpaceStreams, type StreamsDeps } from './stream/streams.js';
 
 export interface SpacesDeps extends Omit<StreamsDeps, 'store' | 'live'> {
@@ -115,10 +115,7 @@ export class Spaces {
     refuse([...spaceProblems(given), ...memberProblems(caller.member)]);
     const { tenant, member } = caller;
     const result = await this.#store.create({
-      ...{
-        tenant,
-        spaceId: `sp_${idOf([tenant, member.kind, member.id], requestId ?? randomUUID())}`,
-      },
+      ...{ tenant, spaceId: spaceIdOf(tenant, member, requestId) },
       ...{ name, access, metadata, creator: member, nowMs: this.#now() },
     });
     if (result.outcome === 'reused') throw invalid(REUSED);
@@ -303,7 +300,7 @@ export class Spaces {
   ): Promise<SpaceMessage> {
     const { kind, id: member } = caller.member;
     const author = { kind, id: member };
-    const id = messageIdOf(key, author, requestId ?? randomUUID());
+    const id = messageIdOf(key, author, requestId);
     refuse([...messageProblems({ ...given, id }), ...memberProblems(author)]);
     const result = await this.#store.putMessage({
       ...key,

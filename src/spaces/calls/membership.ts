@@ -1,5 +1,4 @@
 /** The space that shows a call of a conversation, and whether a person is a member of it. */
-import { createHash } from 'node:crypto';
 import {
   type AgentEntity,
   agentMemberId,
@@ -8,6 +7,7 @@ import {
 } from '../../protocol/spaces/spaces.js';
 import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
 import { showRequestId } from '../plugin/shown.js';
+import { messageIdOf } from './ids.js';
 
 /** A call by the agent that made it, and its place in the conversation. */
 export interface MadeCall extends AgentEntity {
@@ -15,21 +15,6 @@ export interface MadeCall extends AgentEntity {
   readonly turnId: string;
   readonly step: number;
   readonly toolCallId: string;
-}
-
-/** An id that the same caller gets again for the same request, and no other caller. */
-export function idOf(scope: readonly string[], requestId: string): string {
-  const hash = createHash('sha256').update(JSON.stringify([...scope, requestId]));
-  return hash.digest('hex').slice(0, 24);
-}
-
-/** The id of a message by its space, its author and the request that stores it. */
-export function messageIdOf(
-  { tenant, spaceId }: SpaceKey,
-  { kind, id }: MemberRef,
-  requestId: string,
-): string {
-  return `msg_${idOf([tenant, spaceId, kind, id], requestId)}`;
 }
 
 type Reads = Pick<SpaceStore, 'isMember' | 'list' | 'message'>;
