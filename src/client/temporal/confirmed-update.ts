@@ -30,18 +30,14 @@ export async function confirmUpdate<Name extends keyof UpdateTypes>(
   const tried = await gateway.confirm(() => gateway.update(key, name, call), { key });
   if (tried.confirmed) return tried.value;
   const { cause } = tried;
-  const { code, message } = gateway.isUnreached(cause)
-    ? gateway.toConversationError(cause)
-    : await whyUnconfirmed(gateway, key);
-  throw new ConversationError(code, `${unconfirmed} when a worker answers. ${message}`, { cause });
-}
-
-async function whyUnconfirmed(
-  gateway: TemporalGateway,
-  key: ConversationKey,
-): Promise<Pick<ConversationError, 'code' | 'message'>> {
-  const { reason: code, text: message } = await gateway.whyUnanswered(key);
-  return { code, message };
+  const failed = (code: ConversationError['code'], why: string): ConversationError =>
+    new ConversationError(code, `${unconfirmed} when a worker answers. ${why}`, { cause });
+  if (gateway.isUnreached(cause)) {
+    const { code, message } = gateway.toConversationError(cause);
+    throw failed(code, message);
+  }
+  const { reason, text } = await gateway.whyUnanswered(key);
+  throw failed(reason, text);
 }
 
 /**
