@@ -99,8 +99,8 @@ function take(
   frame: SpaceFrame,
   readMembers: () => void,
 ): boolean {
-  const tell = (told: SpaceFrame = frame): void => {
-    for (const event of eventsOf(told)) happened(event);
+  const emit = (emitted: SpaceFrame = frame): void => {
+    for (const event of eventsOf(emitted)) happened(event);
   };
   switch (frame.type) {
     case 'message':
@@ -108,24 +108,24 @@ function take(
       // A repeat is no event.
       if (frame.change <= (model.change ?? 0)) return true;
       model.change = frame.change;
-      tell();
+      emit();
       return true;
     case 'tool.streaming': {
       const piece = model.write(frame.piece, Date.now());
-      if (piece !== undefined) tell({ ...frame, piece });
+      if (piece !== undefined) emit({ ...frame, piece });
       return true;
     }
     case 'members':
       readMembers();
-      tell();
+      emit();
       return true;
     case 'ready':
       return true;
     case 'reset':
-      tell();
+      emit();
       return false;
     case 'deleted': {
-      tell();
+      emit();
       const detail = 'The space is gone, or the caller is no member of it any more';
       throw new ApiError({ status: 404, code: 'unknown_space', detail });
     }

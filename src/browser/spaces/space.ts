@@ -35,7 +35,7 @@ export class BrowserSpace {
   readonly #path: string;
   readonly #model: SpaceModel;
   readonly #listeners = new Set<() => void>();
-  readonly #hearers = new Set<(event: SpaceEvent) => void>();
+  readonly #eventListeners = new Set<(event: SpaceEvent) => void>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
 
@@ -62,8 +62,8 @@ export class BrowserSpace {
    * how to end that. Bound.
    */
   readonly listen = (listener: (event: SpaceEvent) => void): (() => void) => {
-    this.#hearers.add(listener);
-    return () => this.#hearers.delete(listener);
+    this.#eventListeners.add(listener);
+    return () => this.#eventListeners.delete(listener);
   };
 
   /**
@@ -194,7 +194,7 @@ export class BrowserSpace {
       ...{ api: this.#deps.api, path: this.#path, model: this.#model },
       ...{ pageSize: PAGE_MESSAGES, changed },
       happened: (event) => {
-        for (const listener of this.#hearers) listener(event);
+        for (const listener of this.#eventListeners) listener(event);
       },
     });
     const read = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The visible calls that models are writing in a space, as a page has heard of them. Pure. */
+/** The visible calls that models are writing in a space, as a page has received them. Pure. */
 import {
   isSameMember,
   type SpaceMessage,
@@ -10,14 +10,14 @@ import type { WrittenCall } from './types.js';
 export const FORGET_MS = 30_000;
 const MAX_CALLS = 50;
 
-interface Heard extends Omit<StreamedArguments, 'offset'> {
+interface Written extends Omit<StreamedArguments, 'offset'> {
   readonly atMs: number;
   /** Its message is there: pieces that come late are of no use. */
   readonly hasBegun?: true;
 }
 
 export class WrittenCalls {
-  readonly #calls = new Map<string, Heard>();
+  readonly #calls = new Map<string, Written>();
 
   /** Oldest first. */
   get all(): readonly WrittenCall[] {

@@ -78,9 +78,8 @@ export async function submitResult(
     const call = await findCall(conversation, callId);
     if (call === undefined) return NOT_FOUND;
     if (call.turnId !== run.turnId) return OTHER_RUN;
-    const refused = await refusalOf(deps.spaces, caller, {
-      ...{ ...call, toolCallId: callId, conversationId: run.conversationId, conversation },
-    });
+    const made = { ...call, toolCallId: callId, conversationId: run.conversationId, conversation };
+    const refused = await refusalOf(deps.spaces, caller, made);
     if (refused !== undefined) return refused;
     const value = (result ?? null) as Json;
     const verdict = await conversation.resolve(

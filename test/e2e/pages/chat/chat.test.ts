@@ -155,7 +155,7 @@ describe('a person talks with an agent', () => {
     world.model.answer('Refund elsewhere', () => ({ text: 'Yes.', calls: [REFUND] }));
     await talk.begin('support', 'Refund elsewhere');
     const row = list.getByRole('listitem').filter({ hasText: 'elsewhere' });
-    await row.getByText('awaiting input, 1 waiting').waitFor();
+    await row.getByText('awaiting input, 1 waiting, just now').waitFor();
   });
 
   it('Enter that ends the text of an input method sends nothing', async () => {
