@@ -119,7 +119,7 @@ function page(): string {
     ['`Range: bytes=0-1023`', 'returns a part of a stored value'],
     [
       '`X-Request-Id`',
-      'is in the log lines of the request, also of its failure, and comes back; made when absent. The line of a message has the `turnId` as well, which the lines of workers about that turn have. The input of a conversation has the `Idempotency-Key`',
+      'is in the log lines of the request, also of its failure, and comes back; made when absent. The line of a message has the `turnId` as well, which the lines of workers about that turn have. In the history of the workflow each update and signal names it in its header `colloquy-http-request-id`. The input of a conversation has the `Idempotency-Key`',
     ],
     [
       '`Retry-After` of an answer',

@@ -5,6 +5,7 @@
 import {
   type Client,
   WithStartWorkflowOperation,
+  type WorkflowClient,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
@@ -27,6 +28,7 @@ import type { ConversationRun } from '../../protocol/workflow/run.js';
 import { checkTexts } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import { runOf } from '../history/run.js';
+import { withHttpRequestIds } from '../payloads/http-request-id.js';
 import { addressOf, type Listening, listeningOf } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { type Attempted, BUSY_TEXT, Confirming, type ConfirmOptions } from './confirming.js';
@@ -64,6 +66,7 @@ export interface TemporalGatewayOptions {
 export class TemporalGateway {
   readonly taskQueue: string;
   readonly #temporal: Client;
+  readonly #workflow: WorkflowClient;
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: TemporalGatewayOptions['deletedRun'];
   readonly #confirming = new Confirming({
@@ -78,6 +81,7 @@ export class TemporalGateway {
 
   constructor(options: TemporalGatewayOptions) {
     this.#temporal = options.temporal;
+    this.#workflow = withHttpRequestIds(options.temporal);
     this.taskQueue = options.taskQueue;
     this.#deletedRun = options.deletedRun;
     this.#onTrouble = options.onTrouble;
@@ -108,7 +112,7 @@ export class TemporalGateway {
         workflowIdConflictPolicy: 'USE_EXISTING',
       },
     );
-    return await this.#temporal.workflow.executeUpdateWithStart<
+    return await this.#workflow.executeUpdateWithStart<
       ConversationWorkflow,
       UpdateTypes[Name]['reply'],
       [StartRequest['input']]
@@ -127,7 +131,7 @@ export class TemporalGateway {
     const options = startOptions(request, this.#startDefaults);
     try {
       await this.#within(SIGNAL_DEADLINE_MS, () =>
-        this.#temporal.workflow.start<ConversationWorkflow>(WORKFLOW_TYPE, options),
+        this.#workflow.start<ConversationWorkflow>(WORKFLOW_TYPE, options),
       );
       return true;
     } catch (error) {
@@ -141,15 +145,12 @@ export class TemporalGateway {
     checkTexts(request.input);
     const options = startOptions(request, this.#startDefaults);
     await this.#within(SIGNAL_DEADLINE_MS, () =>
-      this.#temporal.workflow.signalWithStart<ConversationWorkflow, [StartRequest['input']]>(
-        WORKFLOW_TYPE,
-        {
-          ...options,
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          signal: SIGNALS[request.operation ?? 'sendMessage'],
-          signalArgs: [request.input],
-        },
-      ),
+      this.#workflow.signalWithStart<ConversationWorkflow, [StartRequest['input']]>(WORKFLOW_TYPE, {
+        ...options,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        signal: SIGNALS[request.operation ?? 'sendMessage'],
+        signalArgs: [request.input],
+      }),
     );
   }
 
@@ -241,7 +242,7 @@ export class TemporalGateway {
 
   /** Type of the failure that ended a run, if one did. */
   async failureType(key: ConversationKey, runId: string): Promise<string | undefined> {
-    const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), runId);
+    const handle = this.#workflow.getHandle(workflowIdFor(key), runId);
     try {
       await this.#within(UPDATE_DEADLINE_MS, () => handle.result());
       return undefined;
@@ -329,7 +330,7 @@ export class TemporalGateway {
     key: ConversationKey,
     firstExecutionRunId?: string,
   ): ReturnType<Client['workflow']['getHandle']> {
-    return this.#temporal.workflow.getHandle(
+    return this.#workflow.getHandle(
       workflowIdFor(key),
       undefined,
       firstExecutionRunId === undefined ? {} : { firstExecutionRunId },

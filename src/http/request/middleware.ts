@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { checkTexts } from '../../client/api/checks.js';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
+import { forHttpRequest } from '../../client/payloads/http-request-id.js';
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import { register } from '../../watchdog/operations.js';
@@ -12,15 +13,16 @@ import { sendProblem } from './problem.js';
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 
-/** Takes the caller's `X-Request-Id` if it is plain, creates one otherwise, and sets it on the response. */
+/**
+ * Takes the caller's `X-Request-Id` if it is plain, creates one otherwise, and sets it on the response. The histories of
+ * workflows name it at what the request causes there.
+ */
 export function requestId(): RequestHandler {
   return (request, response, next) => {
     const given = request.get('x-request-id');
-    response.setHeader(
-      'X-Request-Id',
-      given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
-    );
-    next();
+    const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    response.setHeader('X-Request-Id', id);
+    forHttpRequest(id, next);
   };
 }
 

@@ -2,9 +2,14 @@
  * Answers of other systems, over HTTP, to conversations on a real server: the reply, the log and the input of the model
  * agree.
  */
+import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { ConversationClient } from '../../../src/client/index.js';
+import {
+  forHttpRequest,
+  HTTP_REQUEST_ID_HEADER,
+} from '../../../src/client/payloads/http-request-id.js';
 import { defineAgent, manifestOf } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { createApp } from '../../../src/http/app.js';
@@ -15,9 +20,11 @@ import {
   says,
   script,
 } from '../../../src/model/scripted/scripted.js';
+import type { AgentManifest } from '../../../src/protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { lineOf } from '../../support/engine/history.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
 import { patientOptions } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
@@ -34,6 +41,7 @@ interface Talk {
 
 interface Desk {
   readonly engine: Engine;
+  readonly agents: readonly AgentManifest[];
   readonly model: ScriptedModel;
   /** Inputs with which the tool `pay` ran. */
   readonly paid: readonly number[];
@@ -70,12 +78,16 @@ async function open(model: ScriptedModel): Promise<Desk> {
   onTestFinished(() => server.close());
   return {
     engine,
+    agents,
     model,
     paid,
     post: async (talk, path, { body, key }) => {
       const response = await fetch(`${server.url}/v1/conversations/${talk.id}/${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        headers: {
+          ...{ 'content-type': 'application/json', 'idempotency-key': key },
+          ...{ 'x-request-id': key },
+        },
         body: JSON.stringify(body),
       });
       return [response.status, (await response.json()) as Json];
@@ -223,5 +235,46 @@ test('a client executes the calls of a step and sends all results in order, as o
   const after = (await engine.history.lines(engine.workflowId(talk))).slice(before);
   expect(after.filter((line) => line.includes('UpdateAccepted'))).toEqual([
     'WorkflowExecutionUpdateAccepted resolveBatch',
+  ]);
+});
+
+/** Names of the updates and signals in a history, each with the HTTP request that its header names. */
+async function namedRequests({ engine }: Desk, talk: Talk): Promise<readonly string[]> {
+  const events = await engine.history.events(engine.workflowId(engine.begin(talk.id)));
+  return events.flatMap((event) => {
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
+    const header = update?.header ?? event.workflowExecutionSignaledEventAttributes?.header;
+    const payload = header?.fields?.[HTTP_REQUEST_ID_HEADER];
+    const id = payload ? defaultPayloadConverter.fromPayload<string>(payload) : 'none';
+    const line = lineOf(event);
+    return /UpdateAccepted|Signaled/.test(line) ? [`${line}: ${id}`] : [];
+  });
+}
+
+test('a history names the HTTP request behind each update and signal, and none for a call in process', async () => {
+  const desk = await open(script(asks('find'), asks('find'), says('done'), says('done')));
+  const { engine } = desk;
+  const { talk: first } = await engine.ask();
+  const { talk: second } = await engine.ask();
+  const result = { type: 'result', value: 1 };
+  await Promise.all([
+    answer(desk, first, { ...result, key: 'http-1' }),
+    answer(desk, second, { ...result, key: 'http-2' }),
+  ]);
+  for (const talk of [first, second]) await engine.idle(talk);
+  await engine.stopWorker();
+  // Without the tests' patience, because no worker will come.
+  const { temporal, taskQueue, reader } = engine;
+  const impatient = new ConversationClient({ temporal, taskQueue, reader, agents: desk.agents });
+  const late = await forHttpRequest('http-3', () => impatient.conversation(first.id).send('more'));
+  expect(late).toMatchObject({ status: 'queued' });
+  expect(await namedRequests(desk, first)).toEqual([
+    'WorkflowExecutionUpdateAccepted sendMessage: none',
+    'WorkflowExecutionUpdateAccepted resolveToolCall: http-1',
+    'WorkflowExecutionSignaled sendMessage: http-3',
+  ]);
+  expect(await namedRequests(desk, second)).toEqual([
+    'WorkflowExecutionUpdateAccepted sendMessage: none',
+    'WorkflowExecutionUpdateAccepted resolveToolCall: http-2',
   ]);
 });
