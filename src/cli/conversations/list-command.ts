@@ -33,9 +33,10 @@ export async function runList(flags: ListFlags): Promise<never> {
 
 function listed(conversations: readonly ConversationSnapshot[]): string {
   return table(
-    ['ID', 'AGENT', 'STATUS', 'WAITS FOR', 'UPDATED'],
-    conversations.map(({ conversationId, agent, status, pending, updatedAt }) => [
+    ['ID', 'TITLE', 'AGENT', 'STATUS', 'WAITS FOR', 'UPDATED'],
+    conversations.map(({ conversationId, title, agent, status, pending, updatedAt }) => [
       conversationId,
+      title === undefined ? '-' : oneLine(title, 40),
       agent,
       status,
       pending.length === 0 ? '-' : oneLine(pending.map(({ name }) => name).join(', '), 40),
@@ -58,13 +59,14 @@ export async function runShow(id: string, flags: CommonFlags): Promise<never> {
 
 function shown(snapshot: ConversationSnapshot): string {
   const { conversationId, tenant, agent, status, seq, turn, queued, inFlightTools } = snapshot;
-  const { startedAt, updatedAt, usage } = snapshot;
+  const { title, startedAt, updatedAt, usage } = snapshot;
   const running = inFlightTools.map(
     ({ toolCallId, name, childId }) =>
       `runs      ${oneLine(name)}  ${oneLine(toolCallId)}${childId === undefined ? '' : `  sub-agent ${childId}`}`,
   );
   return [
     `${conversationId}  ${status}`,
+    ...(title === undefined ? [] : [`title     ${oneLine(title)}`]),
     `agent     ${agent}   tenant ${tenant}`,
     `since     ${startedAt}   last event ${seq} at ${updatedAt}`,
     ...(turn === undefined ? [] : [`turn      ${turn.turnId}  step ${turn.step}`]),

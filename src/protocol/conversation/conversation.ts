@@ -124,6 +124,11 @@ export interface ConversationSnapshot {
   readonly seq: number;
   /** Log generation, from 1. Set by the store; the workflow itself does not know it. */
   readonly generation?: number;
+  /**
+   * The beginning of its first message, one line of at most 80 characters. Set by the store, as the generation is.
+   * Absent: no message has text.
+   */
+  readonly title?: string;
   readonly startedAt: string;
   readonly updatedAt: string;
   readonly turn?: {

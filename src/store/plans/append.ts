@@ -7,6 +7,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { titleOf } from '../../core/view/title.js';
 import { foldView } from '../../core/view/view.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -82,7 +83,7 @@ export function isAt(head: LogHead | undefined, position: HeadPosition): boolean
 }
 
 /**
- * Folds events into a snapshot and stamps it with its generation.
+ * Folds events into a snapshot, and stamps it with its generation and the title of its first message.
  * @throws {TypeError} when there is no event to fold: a log begins with `conversation_started`.
  */
 export function foldSnapshot(
@@ -92,13 +93,16 @@ export function foldSnapshot(
 ): ConversationSnapshot {
   let view = from;
   let lastSeq = from?.seq ?? 0;
+  let title = from?.title;
   for (const event of events) {
     view = foldView(view, event);
     lastSeq = event.seq;
+    title ??= titleOf(event);
   }
   if (view === undefined) throw new TypeError('a log must begin with conversation_started');
   // Behind a gap, the snapshot may be ahead of the rows that it is stored with.
-  return { ...view, seq: lastSeq, generation };
+  const named = title === undefined ? {} : { title };
+  return { ...view, ...named, seq: lastSeq, generation };
 }
 
 /**

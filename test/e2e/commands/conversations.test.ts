@@ -54,7 +54,7 @@ describe('the commands on conversations', promise('G338'), () => {
     expect(sent).toMatch(/next: colloquy pending order-1\n$/);
     const [, list] = await said('list', '--status', 'awaiting_input');
     expect(list).toMatch(
-      /^ID +AGENT +STATUS +WAITS FOR +UPDATED\norder-1 +support +awaiting_input/,
+      /^ID +TITLE +AGENT +STATUS +WAITS FOR +UPDATED\norder-1 +My order arrived broken: .* +support +awaiting_input/,
     );
 
     const [, pending] = await said('pending');
@@ -89,7 +89,9 @@ describe('the commands on conversations', promise('G338'), () => {
     await said('send', 'order-2', MESSAGE, '--agent', 'support', '--wait', '0');
     await world.talk('order-2').waiting(3);
     const [, shown] = await said('show', 'order-2');
-    expect(shown).toMatch(/^order-2 {2}awaiting_input\nagent {5}support/);
+    expect(shown).toMatch(
+      /^order-2 {2}awaiting_input\ntitle {5}My order arrived .*\nagent {5}support/,
+    );
     expect(shown).toContain('colloquy resolve default~order-2~call_2 --approve');
     const following = colloquy(['tail', 'order-2', '--follow', '--json'], env());
     await following.prints(/"type":"suspension"/);

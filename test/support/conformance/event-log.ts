@@ -51,7 +51,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
           lastSeq: LOG.length,
           runId: 'run-a',
           historyLength: 12,
-          snapshot: { ...view, generation: 1 },
+          snapshot: { ...view, title: 'hello', generation: 1 },
         });
         expect((await log.read(KEY))?.events).toEqual(LOG);
       });
@@ -60,6 +60,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         for (const event of LOG) await log.append(batch([event]));
         expect((await log.head(KEY))?.snapshot).toEqual({
           ...LOG.reduce(foldView, undefined),
+          title: 'hello',
           generation: 1,
         });
       });

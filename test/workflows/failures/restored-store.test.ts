@@ -180,7 +180,7 @@ test('events before a reopening that no run has any more are marked as lost from
   const lost = read?.events.filter(({ type }) => type === 'events_lost').length ?? 0;
   expect(saved.length + lost).toBe(known);
   expect(read?.events.slice(known)).toEqual(all.slice(known));
-  const { generation: _generation, ...snapshot } = await after.snapshot({ id });
+  const { generation: _generation, title: _title, ...snapshot } = await after.snapshot({ id });
   expect(snapshot).toEqual(await after.query(id, 'snapshot'));
 });
 
@@ -210,7 +210,7 @@ test.each(STORES)(
     expect(saved.length + lost).toBeLessThanOrEqual(known);
     expect(read?.events.slice(saved.length + lost)).toEqual(all.slice(saved.length + lost));
     // Readers see the conversation as the workflow does.
-    const { generation: _generation, ...snapshot } = await after.snapshot({ id });
+    const { generation: _generation, title: _title, ...snapshot } = await after.snapshot({ id });
     expect(snapshot).toEqual(await after.query(id, 'snapshot'));
     const talk = after.client.conversation(id, { agent: 'shop' });
     const { pending } = await talk.snapshot();

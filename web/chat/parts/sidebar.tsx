@@ -30,14 +30,14 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
       ) : undefined}
       {isRead && conversations.length === 0 ? <p className="hint">None yet.</p> : undefined}
       <ul>
-        {conversations.map(({ conversationId, status, pending, updatedAt }) => (
+        {conversations.map(({ conversationId, title, status, pending, updatedAt }) => (
           <li key={conversationId}>
             <PlaceLink
               address={{ agent, id: conversationId }}
               isCurrent={conversationId === id}
               onGo={onGo}
             >
-              {conversationId}
+              {title ?? conversationId}
             </PlaceLink>
             <span className="hint">
               {' '}

@@ -145,12 +145,14 @@ function Search(props: {
 }
 
 function Card({ conversation }: { readonly conversation: ConversationSnapshot }): ReactNode {
-  const { conversationId, agent, status, updatedAt, pending, usage, parent, origin } = conversation;
+  const { conversationId, title, agent, status, updatedAt, pending, usage } = conversation;
+  const { parent, origin } = conversation;
   const now = useNow();
   return (
     <li className="card">
       <a href={conversationAddress(conversationId)}>{conversationId}</a>
       <span className={`status ${status}`}>{statusWords(conversation)}</span>
+      {title === undefined ? undefined : <span className="title">{title}</span>}
       <span className="hint">
         {agent} · changed <time dateTime={updatedAt}>{agoWords(updatedAt, now)}</time>
         {pending.length === 0 ? '' : ` · ${pending.length} waiting`} · {usageWords(usage)}

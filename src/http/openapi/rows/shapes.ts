@@ -116,6 +116,7 @@ export const Snapshot = object({
   status: z.enum([...CONVERSATION_STATUSES] as [string, ...string[]]),
   seq: whole,
   generation: whole.optional(),
+  title: text.optional().describe('the beginning of its first message, on one line'),
   startedAt: instant,
   updatedAt: instant,
   turn: object({ turnId: text, step: whole, stepId: text, startedAt: instant }).optional(),

@@ -62,7 +62,8 @@ describe('a person talks with an agent', () => {
       expect(await talk.eventsOf('resolution')).toMatchObject([
         { resolution: { type: 'approve' } },
       ]);
-      await page.getByRole('link', { name: talk.id }).waitFor();
+      const list = page.getByRole('navigation', { name: 'Conversations of support' });
+      await list.getByRole('link', { name: 'Refund it, please' }).waitFor();
       await page.getByRole('link', { name: 'New conversation' }).click();
       await until(
         'a conversation without messages',
@@ -154,7 +155,7 @@ describe('a person talks with an agent', () => {
     const talk = world.talk('elsewhere');
     world.model.answer('Refund elsewhere', () => ({ text: 'Yes.', calls: [REFUND] }));
     await talk.begin('support', 'Refund elsewhere');
-    const row = list.getByRole('listitem').filter({ hasText: 'elsewhere' });
+    const row = list.getByRole('listitem').filter({ hasText: 'Refund elsewhere' });
     await row.getByText('awaiting input, 1 waiting, just now').waitFor();
   });
 

@@ -29,18 +29,19 @@ afterAll(async () => {
 it('finds a conversation by status and id, and the address keeps the filters', async () => {
   const page = await openStudio(browser, world.apiUrl);
   const list = page.getByRole('list', { name: 'Conversations' });
-  await list.getByText('look-2').waitFor();
+  await list.getByRole('link', { name: 'look-2' }).waitFor();
   await page.getByLabel('Status').selectOption('awaiting_input');
-  await list.getByText('look-1').waitFor({ state: 'detached' });
+  await list.getByRole('link', { name: 'look-1' }).waitFor({ state: 'detached' });
   await page.getByLabel('Id', { exact: true }).fill('look-');
   expect(new URL(page.url()).search).toBe('?status=awaiting_input&search=look-');
   await page.reload();
   await live(page);
-  await list.getByText('look-2').waitFor();
+  await list.getByRole('link', { name: 'look-2' }).waitFor();
   expect(await list.getByRole('listitem').count()).toBe(1);
   // A conversation that begins is there without a reload.
   await beginRefund(world, 'look-3');
-  await list.getByText('look-3').waitFor();
+  await list.getByRole('link', { name: 'look-3' }).waitFor();
+  await list.getByText('Please, for look-3').waitFor();
 });
 
 it('shows messages, waiting calls and state at every place of the log, by keyboard alone', async () => {

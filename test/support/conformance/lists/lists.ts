@@ -7,7 +7,16 @@ import type { CanonicalEvent, EventBody } from '../../../../src/protocol/log/eve
 import type { ListOptions } from '../../../../src/store/ports/lists.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
 import { keyed, minute, result, waits } from '../../samples/list-events.js';
-import { asks, closes, KEY, outline, stamped, started, turn } from '../../samples/log-events.js';
+import {
+  answers,
+  asks,
+  closes,
+  KEY,
+  outline,
+  stamped,
+  started,
+  turn,
+} from '../../samples/log-events.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
@@ -65,6 +74,24 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
       const pays = { tenant: 'default', pendingTool: 'pay' };
       expect(await ids({ ...pays, status: 'awaiting_input' })).toContain('waits');
       expect(await ids({ ...pays, status: 'active' })).toEqual([]);
+    });
+
+    it('lists name a conversation by the beginning of its first message, also after others', async () => {
+      const titles = async (): Promise<readonly (string | undefined)[]> =>
+        (await log.list({ tenant: 'default' })).conversations.map(({ title }) => title);
+      await store('c1', stamped([started(keyed('c1'))]));
+      expect(await titles()).toEqual([undefined]);
+      await follow('c1', [...asks('t1', ' Refund\n\tp_1\u0000 \u202e please '), ...answers('t1')]);
+      expect(await titles()).toEqual(['Refund p_1 please']);
+      await follow('c1', [...asks('t2', 'Another'), closes(), started(keyed('c1'))]);
+      expect(await titles()).toEqual(['Refund p_1 please']);
+      // Another first message: the log is rewritten, and its title with it.
+      const rewritten = stamped([started(keyed('c1')), ...asks('t3', 'x'.repeat(90))]);
+      const key = keyed('c1');
+      const stored = await log.append({ ...key, runId: 'r2', events: rewritten });
+      expect(stored.outcome).toBe('rewritten');
+      expect(await titles()).toEqual([`${'x'.repeat(79)}…`]);
+      expect((await log.head(key))?.snapshot.title).toBe(`${'x'.repeat(79)}…`);
     });
 
     describe('lists by pending calls', () => {

@@ -74,7 +74,7 @@ describe('events that neither the store nor a run has any more', () => {
     expect(head).toMatchObject({ generation: 1, lastSeq: last, runId: 'run-c' });
     // Readers see the state of the conversation: usage of the lost turns, and no earlier turn.
     const whole = snapshotOf(stateAfter([...ALL, ...behind]));
-    expect(head?.snapshot).toEqual({ ...whole, generation: 1 });
+    expect(head?.snapshot).toEqual({ ...whole, title: 'hello', generation: 1 });
     expect(said.filter((line) => line.includes('lost'))).toHaveLength(1);
   });
 
@@ -88,7 +88,7 @@ describe('events that neither the store nor a run has any more', () => {
       ...outline(behind),
     ]);
     const whole = snapshotOf(stateAfter([...ALL, ...behind]));
-    expect((await log.head(KEY))?.snapshot).toEqual({ ...whole, generation: 1 });
+    expect((await log.head(KEY))?.snapshot).toEqual({ ...whole, title: 'hello', generation: 1 });
   });
 
   it('are only those before a run that still answers', async () => {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { titleOf } from '../../../../src/core/view/title.js';
+import type { UserPart } from '../../../../src/protocol/conversation/messages.js';
+import { asks, stamped } from '../../../support/samples/log-events.js';
+
+const title = (...texts: readonly string[]): string | undefined => {
+  const parts: readonly UserPart[] = texts.map((text) => ({ type: 'text', text }));
+  const [event] = stamped(asks('t'));
+  if (event?.type !== 'user_message') throw new Error('not a message');
+  return titleOf({ ...event, parts });
+};
+
+it.each([
+  [['hello'], 'hello'],
+  [['  two\n\nlines\t '], 'two lines'],
+  [['a', 'b'], 'ab'],
+  [[], undefined],
+  [['\n \u0007'], undefined],
+  [['a\u202eb'], 'a b'],
+  [['y'.repeat(80)], 'y'.repeat(80)],
+  [['y'.repeat(81)], `${'y'.repeat(79)}…`],
+  [['😀'.repeat(80)], '😀'.repeat(80)],
+  [['😀'.repeat(500)], `${'😀'.repeat(79)}…`],
+  [[`${'word '.repeat(16)}more`], `${'word '.repeat(15)}word…`],
+  [[`short${' '.repeat(500)}`], 'short…'],
+])('the title of a message %j is %j', (texts, expected) => {
+  expect(title(...texts)).toBe(expected);
+});
+
+it('other events have no title', () => {
+  for (const event of stamped(asks('t')).slice(1)) expect(titleOf(event)).toBeUndefined();
+});
