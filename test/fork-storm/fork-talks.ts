@@ -166,13 +166,18 @@ export class ForkTalks {
     const seed = dice.below(2 ** 31);
     const random = new RandomTalk(this.#means, { id, agent, seed, words: WORDS });
     this.workflowIds.push(random.talk.workflowId);
-    const waiting = async (): Promise<string> =>
-      (await random.pending())
-        .map(({ toolCallId }) => toolCallId)
+    // By the log: on a busy machine a short wait may be over before the first look.
+    const begun = async (): Promise<string> => {
+      const events = await random.talk.events();
+      return events
+        .flatMap((event) =>
+          event.type === 'suspension' && event.seq > cut.atSeq ? [event.suspension.toolCallId] : [],
+        )
         .toSorted()
         .join(' ');
+    };
     const wanted = cut.reopen.toSorted().join(' ');
-    await until(`the calls "${wanted}" wait in ${id}`, waiting, {
+    await until(`the calls "${wanted}" begin to wait in ${id}`, begun, {
       holds: (calls) => calls === wanted,
     });
     await random.begin(undefined, REST_MS);
