@@ -32,7 +32,7 @@ import { idProblem, REUSED } from '../protocol/values/ids.js';
 import { type LiveChannel, type SpaceWriting, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
 import { type ShownCall, shownCall } from './calls/answerable.js';
-import { messageIdOf, spaceIdOf } from './calls/ids.js';
+import { callIdOf, messageIdOf, spaceIdOf } from './calls/ids.js';
 import { isMemberFor, type MadeCall } from './calls/membership.js';
 import { SpaceStreams, type StreamsDeps } from './stream/streams.js';
 
@@ -218,6 +218,7 @@ export class Spaces {
     const { requestId, status, text = '', metadata } = given;
     return await this.#put(caller, {
       ...{ key: keyOf(caller, spaceId), requestId },
+      callId: callIdOf(caller.tenant, caller.member, requestId),
       ...{ kind: 'tool', status, text, replyTo: undefined, metadata },
     });
   }
@@ -243,7 +244,7 @@ export class Spaces {
     return message === undefined ? undefined : shownCall(key.tenant, message);
   }
 
-  /** Whether a person is a member of the space that shows a call; undefined where none shows it. */
+  /** Whether a person is a member of a space that shows a call; undefined where none shows it. */
   async isMemberFor(call: MadeCall, person: MemberRef): Promise<boolean | undefined> {
     return await isMemberFor(this.#store, call, person);
   }
@@ -295,7 +296,7 @@ export class Spaces {
       requestId,
       ...given
     }: Omit<MessageFields, 'id'> &
-      Pick<PutMessage, 'status' | 'metadata'> &
+      Pick<PutMessage, 'status' | 'metadata' | 'callId'> &
       Repeatable & { readonly key: SpaceKey },
   ): Promise<SpaceMessage> {
     const { kind, id: member } = caller.member;

@@ -1,13 +1,8 @@
-/** The space that shows a call of a conversation, and whether a person is a member of it. */
-import {
-  type AgentEntity,
-  agentMemberId,
-  type MemberRef,
-  type SpaceKey,
-} from '../../protocol/spaces/spaces.js';
+/** The spaces that show a call of a conversation, and whether a person is a member of one. */
+import { type AgentEntity, agentMemberId, type MemberRef } from '../../protocol/spaces/spaces.js';
 import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
 import { showRequestId } from '../plugin/shown.js';
-import { messageIdOf } from './ids.js';
+import { callIdOf } from './ids.js';
 
 /** A call by the agent that made it, and its place in the conversation. */
 export interface MadeCall extends AgentEntity {
@@ -17,38 +12,20 @@ export interface MadeCall extends AgentEntity {
   readonly toolCallId: string;
 }
 
-type Reads = Pick<SpaceStore, 'isMember' | 'list' | 'message'>;
-
 /**
- * Whether a person is a member of the space that shows a call. Undefined: no space shows it that the agent or the person
- * is a member of.
+ * Whether a person is a member of a space that shows a call, also after its agent has left the space. Undefined: no space
+ * shows the call.
  */
 export async function isMemberFor(
-  store: Reads,
+  store: Pick<SpaceStore, 'isMember' | 'spacesOfCall'>,
   call: MadeCall,
   person: MemberRef,
 ): Promise<boolean | undefined> {
+  const { tenant } = call;
   const author: MemberRef = { kind: 'agent', id: agentMemberId(call) };
-  // The spaces of the person as well: an agent that has been removed has left its calls in the space.
-  for (const member of [author, person])
-    for await (const key of spacesOf(store, call.tenant, member)) {
-      const message = await store.message(key, messageIdOf(key, author, showRequestId(call)));
-      if (message !== undefined) return await store.isMember(key, person);
-    }
-  return undefined;
-}
-
-const PAGE = 100;
-
-async function* spacesOf(
-  store: Reads,
-  tenant: string,
-  member: MemberRef,
-): AsyncGenerator<SpaceKey, void, undefined> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ tenant, member, limit: PAGE, cursor });
-    for (const { id } of page.spaces) yield { tenant, spaceId: id };
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const callId = callIdOf(tenant, author, showRequestId(call));
+  const spaces = await store.spacesOfCall({ tenant, callId });
+  if (spaces.length === 0) return undefined;
+  const memberships = await Promise.all(spaces.map((key) => store.isMember(key, person)));
+  return memberships.includes(true);
 }

@@ -88,7 +88,7 @@ export function headOf(row: Row): SpaceHead {
   };
 }
 
-function spaceKeyOf(row: Row): SpaceKey {
+export function spaceKeyOf(row: Row): SpaceKey {
   return { tenant: textIn(row, 'tenant'), spaceId: textIn(row, 'space_id') };
 }
 

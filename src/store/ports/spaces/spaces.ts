@@ -47,6 +47,8 @@ export interface PutMessage extends SpaceKey {
   readonly kind: SpaceMessageKind;
   /** `complete` for a text. */
   readonly status: SpaceMessageStatus;
+  /** The call that the message shows, under the same id in every space. @defaultValue none, as for a text */
+  readonly callId?: string | undefined;
   readonly text: string;
   /** Id of a text of the space. */
   readonly replyTo?: string | undefined;
@@ -126,6 +128,11 @@ export interface SpaceStore {
    */
   putMessage(message: PutMessage): Promise<PutResult>;
   message(key: SpaceKey, id: string): Promise<SpaceMessage | undefined>;
+  /** The spaces with a message that was stored for a call, in no order; members may have left meanwhile. */
+  spacesOfCall(call: {
+    readonly tenant: string;
+    readonly callId: string;
+  }): Promise<readonly SpaceKey[]>;
   /**
    * In the order of positions: the first behind `after`, or the last before `before`, or the newest. With `only`, the
    * limit counts messages of that sort alone, and a read costs no more where others stand between them.

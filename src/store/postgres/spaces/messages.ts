@@ -83,7 +83,7 @@ export class SpaceRows {
   }
 
   async #insert(given: PutMessage, name: string | undefined): Promise<SpaceMessage> {
-    const { tenant, spaceId, id, author, kind, status, nowMs } = given;
+    const { tenant, spaceId, id, author, kind, status, callId = null, nowMs } = given;
     const space = await this.#queries.get(
       `UPDATE ${this.#spaces} SET last_position = last_position + 1, last_change = last_change + 1
        WHERE tenant = $1 AND space_id = $2 RETURNING last_position, last_change`,
@@ -92,13 +92,13 @@ export class SpaceRows {
     );
     const row = await this.#queries.get(
       `INSERT INTO ${this.#messages} (tenant, space_id, position, message_id, change, kind, status, author_kind,
-         author_id, content, created_at_ms, changed_at_ms)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING *`,
+         author_id, call_id, content, created_at_ms, changed_at_ms)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING *`,
       ...[tenant, spaceId],
       numberIn(space ?? {}, 'last_position'),
       id,
       numberIn(space ?? {}, 'last_change'),
-      ...[kind, status, author.kind, author.id],
+      ...[kind, status, author.kind, author.id, callId],
       contentOf(given, name),
       nowMs,
     );

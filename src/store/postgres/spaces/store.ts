@@ -11,6 +11,7 @@ import {
   isSameSpace,
   memberOf,
   messageOf,
+  spaceKeyOf,
   spaceOf,
   spacePage,
 } from '../../plans/space-rows.js';
@@ -197,6 +198,11 @@ export class PostgresSpaceStore implements SpaceStore {
   async message(key: SpaceKey, id: string) {
     const row = await this.#rows(this.#database).message(key, id);
     return row === undefined ? undefined : messageOf(row);
+  }
+
+  async spacesOfCall({ tenant, callId }: Parameters<SpaceStore['spacesOfCall']>[0]) {
+    const sql = `SELECT tenant, space_id FROM ${this.#messages} WHERE tenant = $1 AND call_id = $2`;
+    return (await this.#database.all(sql, tenant, callId)).map(spaceKeyOf);
   }
 
   async messages(key: SpaceKey, options: Parameters<SpaceStore['messages']>[1]) {

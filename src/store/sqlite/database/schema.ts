@@ -156,6 +156,7 @@ export const MIGRATIONS: readonly string[] = [
     status TEXT NOT NULL,
     author_kind TEXT NOT NULL,
     author_id TEXT NOT NULL,
+    call_id TEXT,
     content TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     changed_at_ms INTEGER NOT NULL,
@@ -164,6 +165,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX space_messages_by_change ON space_messages (tenant, space_id, change);
   CREATE INDEX space_messages_texts ON space_messages (tenant, space_id, position) WHERE kind = 'text';
+  CREATE INDEX space_messages_of_call ON space_messages (tenant, call_id) WHERE call_id IS NOT NULL;
 
   -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
   CREATE TABLE document_owners (

@@ -81,7 +81,7 @@ function insert(
   given: PutMessage,
   name: string | undefined,
 ): SpaceMessage {
-  const { tenant, spaceId, id, author, kind, status, nowMs } = given;
+  const { tenant, spaceId, id, author, kind, status, callId = null, nowMs } = given;
   const space = database.get(
     `UPDATE spaces SET last_position = last_position + 1, last_change = last_change + 1
      WHERE tenant = ? AND space_id = ? RETURNING last_position, last_change`,
@@ -90,13 +90,13 @@ function insert(
   );
   const row = database.get(
     `INSERT INTO space_messages (tenant, space_id, position, message_id, change, kind, status, author_kind, author_id,
-       content, created_at_ms, changed_at_ms)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING *`,
+       call_id, content, created_at_ms, changed_at_ms)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12) RETURNING *`,
     ...[tenant, spaceId],
     numberIn(space ?? {}, 'last_position'),
     id,
     numberIn(space ?? {}, 'last_change'),
-    ...[kind, status, author.kind, author.id],
+    ...[kind, status, author.kind, author.id, callId],
     contentOf(given, name),
     nowMs,
   );

@@ -11,6 +11,7 @@ import {
   isSameSpace,
   memberOf,
   messageOf,
+  spaceKeyOf,
   spaceOf,
   spacePage,
 } from '../../plans/space-rows.js';
@@ -183,6 +184,12 @@ export class SqliteSpaceStore implements SpaceStore {
   async message(key: SpaceKey, id: string) {
     const row = await this.#database.read(() => findMessage(this.#database, key, id));
     return row === undefined ? undefined : messageOf(row);
+  }
+
+  async spacesOfCall({ tenant, callId }: Parameters<SpaceStore['spacesOfCall']>[0]) {
+    const sql = 'SELECT tenant, space_id FROM space_messages WHERE tenant = ? AND call_id = ?';
+    const rows = await this.#database.read(() => this.#database.all(sql, tenant, callId));
+    return rows.map(spaceKeyOf);
   }
 
   async messages(key: SpaceKey, options: Parameters<SpaceStore['messages']>[1]) {

@@ -188,6 +188,35 @@ export function describeSpaces(name: string, make: () => Promise<SpaceStores>): 
       },
     );
 
+    it(
+      'finds the spaces of a call by its id, also after its author has left',
+      promise('G402'),
+      async () => {
+        const other = { ...KEY, spaceId: 'other' };
+        const there = { ...KEY, tenant: 'other' };
+        for (const key of [KEY, other, there]) await created(key);
+        const call = { author: ANN, ...tool('running'), callId: 'call_1' };
+        await stored({ id: 'm1', ...call });
+        await stored({ id: 'm2', ...call, ...other });
+        await stored({ id: 'm3', ...call, callId: 'call_2' });
+        await stored({ id: 'm4', ...call, callId: undefined });
+        await stored({ id: 'm1', ...call, ...tool('complete') });
+        const of = async (callId: string, tenant = KEY.tenant) =>
+          await spaces().spacesOfCall({ tenant, callId });
+        for (const hasLeft of [false, true]) {
+          if (hasLeft) await spaces().leave(KEY, ANN);
+          const both = await of('call_1');
+          expect(both).toHaveLength(2);
+          expect(both).toEqual(expect.arrayContaining([KEY, other]));
+          expect(await of('call_2')).toEqual([KEY]);
+        }
+        expect(await of('call_1', there.tenant)).toEqual([]);
+        expect(await of('call_3')).toEqual([]);
+        await spaces().remove(other);
+        expect(await of('call_1')).toEqual([KEY]);
+      },
+    );
+
     it('refuses a reply to a call', promise('H50'), async () => {
       await created();
       await stored({ id: 'call', ...tool('complete') });

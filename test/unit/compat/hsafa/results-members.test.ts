@@ -97,6 +97,8 @@ describe('a question that a space shows', () => {
       await spaces.leave(bob, DESK, bob.member);
       expect(await submit('bob', 'confirm', { rights: ['answer'] })).toEqual(NO_MEMBER);
       await spaces.leave(ann, DESK, { kind: 'agent', id: BOT });
+      expect(await submit('eve', 'confirm', { rights: ['answer', 'admin'] })).toEqual(NO_MEMBER);
+      expect(await submit('bob', 'confirm', { rights: ['answer'] })).toEqual(NO_MEMBER);
       expect(await submit('ann', 'confirm', member)).toEqual(TAKEN);
     },
   );
@@ -168,8 +170,12 @@ it('the space of a call is found behind a hundred others', async () => {
   const place = { tenant: 'default', conversationId: 'test', agent: 'bot', turnId, step };
   const call = { ...place, toolCallId: callOf('confirm') ?? '' };
   const client = new SpaceClient(spaces, {});
-  expect(await client.isMemberFor(call, 'bob')).toBe(true);
-  expect(await client.isMemberFor(call, 'eve')).toBe(false);
+  const key = { tenant: 'default', spaceId: DESK };
+  for (const hasLeft of [false, true]) {
+    if (hasLeft) await store.leave(key, bot);
+    expect(await client.isMemberFor(call, 'bob')).toBe(true);
+    expect(await client.isMemberFor(call, 'eve')).toBe(false);
+  }
   expect(await client.isMemberFor({ ...call, tenant: 'other' }, 'bob')).toBeUndefined();
   expect(await client.isMemberFor({ ...call, toolCallId: 'call_x' }, 'bob')).toBeUndefined();
 });
