@@ -12,6 +12,7 @@ import type { JsonSchema } from '../protocol/values/json.js';
 import { followedConversation } from './follower.js';
 import type { Api } from './net/api.js';
 import { follow } from './net/following.js';
+import { Listeners } from './net/listeners.js';
 import { ApiError, type Problem } from './net/problem.js';
 import { newId } from './net/waiting.js';
 import type { ToolRegistry } from './tools/registry.js';
@@ -81,7 +82,7 @@ export class BrowserConversation {
   readonly #deps: Deps;
   readonly #path: string;
   readonly #model: ViewModel;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners<[]>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
   #hasBegun: boolean;
@@ -100,10 +101,7 @@ export class BrowserConversation {
   readonly getSnapshot = (): ConversationView => this.#model.view;
 
   /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener);
 
   /**
    * Reads the end of the conversation and follows it, over lost connections, until `leave`. Resolves with the view that
@@ -332,7 +330,7 @@ export class BrowserConversation {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners) listener();
+    this.#listeners.call();
   }
 }
 

@@ -1,8 +1,9 @@
 /** A value of the API that a page shows, kept up to date over lost connections while it is open. */
 import { type Connection, type Followed, follow } from './following.js';
+import { Listeners } from './listeners.js';
 
 export abstract class LiveStore<View extends { readonly connection: Connection }> {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners<[]>();
   #view: View;
   #leaving: AbortController | undefined;
 
@@ -14,10 +15,7 @@ export abstract class LiveStore<View extends { readonly connection: Connection }
   readonly getSnapshot = (): View => this.#view;
 
   /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener);
 
   /** Reads and follows, over lost connections, until `stop`. Never throws; a repeat changes nothing. */
   open(): void {
@@ -51,6 +49,6 @@ export abstract class LiveStore<View extends { readonly connection: Connection }
 
   #set(view: View): void {
     this.#view = view;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.call();
   }
 }

@@ -4,6 +4,7 @@ import type { Member, MemberRef, SpaceMessage } from '../../protocol/spaces/spac
 import type { SpaceEvent } from '../../protocol/spaces/tool-events.js';
 import type { Api, WithApi } from '../net/api.js';
 import { follow } from '../net/following.js';
+import { Listeners } from '../net/listeners.js';
 import { ApiError, type Problem } from '../net/problem.js';
 import { newId } from '../net/waiting.js';
 import { followedSpace } from './follower.js';
@@ -34,8 +35,8 @@ export class BrowserSpace {
   readonly #deps: Deps;
   readonly #path: string;
   readonly #model: SpaceModel;
-  readonly #listeners = new Set<() => void>();
-  readonly #eventListeners = new Set<(event: SpaceEvent) => void>();
+  readonly #listeners = new Listeners<[]>();
+  readonly #eventListeners = new Listeners<[SpaceEvent]>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
 
@@ -50,21 +51,17 @@ export class BrowserSpace {
   readonly getSnapshot = (): SpaceView => this.#model.view;
 
   /** Calls the listener after each change of the view. Returns how to end that. Bound. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener);
 
   /**
    * Calls the listener with each event of the stream while the space is open: messages, `tool.started`,
    * `tool.streaming`, `tool.done`, `tool.error`. Each comes once and none is left out, over lost connections, after
-   * those that `open` has read. After `reset` the view is read anew, and what it then has comes as no event. Returns
-   * how to end that. Bound.
+   * those that `open` has read. After `reset` the view is read anew, and what it then has comes as no event. An error
+   * of a listener is an uncaught error of the page, and the others have the event all the same. Returns how to end
+   * that. Bound.
    */
-  readonly listen = (listener: (event: SpaceEvent) => void): (() => void) => {
+  readonly listen = (listener: (event: SpaceEvent) => void): (() => void) =>
     this.#eventListeners.add(listener);
-    return () => this.#eventListeners.delete(listener);
-  };
 
   /**
    * Reads the newest messages and follows the space, over lost connections, until `stop`, or until the signal aborts.
@@ -194,7 +191,7 @@ export class BrowserSpace {
       ...{ api: this.#deps.api, path: this.#path, model: this.#model },
       ...{ pageSize: PAGE_MESSAGES, changed },
       happened: (event) => {
-        for (const listener of this.#eventListeners) listener(event);
+        this.#eventListeners.call(event);
       },
     });
     const read = new Promise<void>((resolve) => {
@@ -237,6 +234,6 @@ export class BrowserSpace {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners) listener();
+    this.#listeners.call();
   }
 }

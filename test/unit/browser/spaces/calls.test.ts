@@ -1,5 +1,5 @@
 /** Visible calls as a page of a space gets them: their events over lost connections, and their arguments as they are written. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBrowserClient } from '../../../../src/browser/index.js';
 import {
   type BrowserSpace,
@@ -20,6 +20,7 @@ const opened: BrowserSpace[] = [];
 
 afterEach(() => {
   for (const space of opened.splice(0)) space.stop();
+  vi.unstubAllGlobals();
 });
 
 function piece(text: string, offset = 0, over: Partial<StreamedArguments> = {}): StreamedArguments {
@@ -112,6 +113,53 @@ describe('events of calls', () => {
     call(2, {});
     await until('it is shown', () => api.messages.length === 2);
     expect(seen().at(-1)).toBe('reset');
+  });
+});
+
+describe('a listener that throws', () => {
+  it(
+    'neither ends the stream nor keeps an event from others, and its error is uncaught in the page',
+    promise('G401'),
+    async () => {
+      const { api, space, seen, end, call, events } = await page();
+      const uncaught: unknown[] = [];
+      vi.stubGlobal('reportError', (error: unknown) => uncaught.push(error));
+      end();
+      const thrown = [new Error('of listen'), new Error('of subscribe')] as const;
+      space.listen(() => {
+        throw thrown[0];
+      });
+      space.listen((event) => events.push(event));
+      let changes = 0;
+      space.subscribe(() => {
+        throw thrown[1];
+      });
+      space.subscribe(() => {
+        changes += 1;
+      });
+      call(1, {});
+      call(2, {});
+      await until('both', () => space.getSnapshot().messages.length === 2);
+      expect(seen()).toEqual(['tool.started', 'message 1', 'tool.started', 'message 2']);
+      expect(changes).toBeGreaterThan(0);
+      expect(api.streams).toHaveLength(1);
+      expect(space.getSnapshot().connection).toEqual({ state: 'live' });
+      expect(uncaught.filter((error) => error === thrown[0])).toHaveLength(4);
+      expect(uncaught.filter((error) => error === thrown[1])).toHaveLength(changes);
+    },
+  );
+
+  it('is uncaught in a process as well, which has no reportError', async () => {
+    const { space, call, seen } = await page();
+    const tasks: (() => void)[] = [];
+    vi.stubGlobal('queueMicrotask', (task: () => void) => tasks.push(task));
+    space.listen(() => {
+      throw new Error('a fault');
+    });
+    call(1, {});
+    await until('the message', () => seen().includes('message 1'));
+    expect(tasks).toHaveLength(2);
+    for (const task of tasks) expect(task).toThrow('a fault');
   });
 });
 
