@@ -139,7 +139,8 @@ const FLOORS = {
     ['checks', 'schemas'],
     ['services'],
     ['tool'],
-    ['http', 'mcp', 'plugin', 'tool-rules'],
+    ['http', 'mcp', 'tool-rules'],
+    ['plugin'],
     ['agent'],
   ],
   http: [

@@ -37,7 +37,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     ...rest,
     scopes,
     registry: createAgentRegistry(agents),
-    mcp: deps.mcp ?? new McpServers({ scopes, logger }),
+    mcp: deps.mcp ?? new McpServers({ scopes, logger, apiUrls: deps.apiUrls }),
     transcripts: new Transcripts({
       fetch:
         deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker cannot query runs'))),

@@ -18,7 +18,7 @@ import { checkCurrencies } from './agent/sub-agents.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
-import type { AnyMcpServer, McpServer } from './mcp-server.js';
+import type { AnyMcpServer, McpServer } from './mcp/server.js';
 import { checkPlugins, type PlacedTool, placedTools } from './plugin/agent-plugins.js';
 import type { Plugin } from './plugin/types.js';
 import type { Schema } from './schemas/schema.js';

@@ -11,7 +11,17 @@ import type { Tool } from './tool/types.js';
 
 const HOOKS = ['migrate', 'setup', 'ready', 'prepare', 'dispose'] as const;
 const CALL_HOOKS = ['writes', 'refuse', 'begins', 'ends'];
-const FIELDS = ['id', 'config', 'state', 'version', 'tools', 'factories', 'calls', ...HOOKS];
+const FIELDS = [
+  'id',
+  'config',
+  'state',
+  'version',
+  'tools',
+  'factories',
+  'servers',
+  'calls',
+  ...HOOKS,
+];
 
 /**
  * Declares a plugin.
@@ -44,6 +54,7 @@ export function definePlugin<
     ...(spec.calls === undefined ? {} : { calls: Object.freeze({ ...spec.calls }) }),
     tools: Object.freeze([...tools]),
     ...factoriesOf(spec),
+    ...(spec.servers === undefined ? {} : { servers: Object.freeze({ ...spec.servers }) }),
   } satisfies Plugin<Services, StateOf<State>>);
 }
 
@@ -94,6 +105,30 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
       if (typeof make !== 'function')
         problems.add(`factories.${name}`, `must be a function, got ${shown(make)}`);
     }
+  checkServers(spec['servers'], factories, problems);
+}
+
+function checkServers(servers: unknown, factories: unknown, problems: ProblemList): void {
+  if (servers === undefined) return;
+  if (!isRecord(servers)) {
+    problems.add('servers', `must be an object, got ${shown(servers)}`);
+    return;
+  }
+  for (const [name, maker] of Object.entries(servers)) {
+    const field = `servers.${name}`;
+    problems.addIf(field, idProblem('the name', name));
+    if (isRecord(factories) && Object.hasOwn(factories, name))
+      problems.add(field, 'must have another name than each of the factories');
+    if (!isRecord(maker)) {
+      problems.add(field, `must be an object {make, has?}, got ${shown(maker)}`);
+      continue;
+    }
+    checkKeys(problems, maker, { prefix: `${field}.`, allowed: ['make', 'has'] });
+    if (typeof maker['make'] !== 'function')
+      problems.add(`${field}.make`, `must be a function, got ${shown(maker['make'])}`);
+    if (maker['has'] !== undefined && typeof maker['has'] !== 'function')
+      problems.add(`${field}.has`, `must be a function, got ${shown(maker['has'])}`);
+  }
 }
 
 function checkCallHooks(calls: unknown, problems: ProblemList): void {

@@ -10,49 +10,25 @@ import { checkAudience } from './checks/audience.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { retentionProblem } from './checks/retention.js';
 import { checkWellFormed } from './checks/well-formed.js';
+import { checkAllowPrivate } from './http/addresses.js';
 import {
   MAX_MCP_SERVER_NAME_CHARS,
   MCP_CONNECT_TIMEOUT_MS,
   MCP_LIST_TIMEOUT_MS,
   MCP_LISTING_MS,
 } from './mcp/limits.js';
+import type { McpServer, McpTransport } from './mcp/server.js';
 import type { McpHttpServerSpec, McpServerSpec, McpStdioServerSpec } from './mcp/spec.js';
 import type { UntypedServices } from './tool/context.js';
 import { checkResultBytes } from './tool-rules/execution.js';
 import { checkApproval } from './tool-rules/fields.js';
-
-/** The way in which a server is reached. */
-export type McpTransport<Services> =
-  | ({ readonly type: 'http' } & Pick<
-      McpHttpServerSpec<Services>,
-      'url' | 'token' | 'headers' | 'identity'
-    >)
-  | ({ readonly type: 'stdio' } & Pick<
-      McpStdioServerSpec<Services>,
-      'command' | 'args' | 'env' | 'cwd'
-    >);
-
-/** A server as the engine knows it; made by `mcpServer` only. */
-export interface McpServer<Services = UntypedServices> {
-  readonly kind: 'mcp_server';
-  readonly name: string;
-  readonly transport: McpTransport<Services>;
-  /** The declared fields that concern its tools. */
-  readonly spec: McpServerSpec<Services>;
-  readonly connectMs: number;
-  readonly listMs: number;
-  readonly refreshAfterMs: number;
-}
-
-/** Any server, of any services: to be inspected, not connected to. */
-export type AnyMcpServer = McpServer<never>;
 
 const SHARED = [
   ...['name', 'transport', 'allowedTools', 'prefix', 'approval', 'effects', 'timeouts'],
   ...['refreshAfter', 'audience', 'retention', 'maxResultBytes', 'pushedQuestions'],
 ];
 const OWN = {
-  http: ['url', 'token', 'headers', 'identity'],
+  http: ['url', 'token', 'headers', 'identity', 'allowPrivate'],
   stdio: ['command', 'args', 'env', 'cwd'],
 } as const;
 const TIMEOUTS = ['connect', 'list', 'approval', 'answer', 'run', 'total'];
@@ -90,7 +66,9 @@ export function mcpServer<Services = UntypedServices>(
 
 function transportOf<Services>(spec: McpServerSpec<Services>): McpTransport<Services> {
   // A field that is there and undefined counts as absent.
-  const { url, token, headers, identity } = spec as Partial<McpHttpServerSpec<Services>>;
+  const { url, token, headers, identity, allowPrivate } = spec as Partial<
+    McpHttpServerSpec<Services>
+  >;
   if (url !== undefined)
     return {
       type: 'http',
@@ -98,6 +76,7 @@ function transportOf<Services>(spec: McpServerSpec<Services>): McpTransport<Serv
       ...(token === undefined ? {} : { token }),
       ...(headers === undefined ? {} : { headers }),
       ...(identity === undefined ? {} : { identity }),
+      ...(allowPrivate === undefined ? {} : { allowPrivate }),
     };
   const { command, args, env, cwd } = spec as McpStdioServerSpec<Services>;
   return {
@@ -150,7 +129,9 @@ function checkTransport(spec: Untyped, problems: ProblemList): void {
   else checkStdio(spec, problems);
 }
 
-function checkHttp({ url, token, headers, identity }: Untyped, problems: ProblemList): void {
+function checkHttp(spec: Untyped, problems: ProblemList): void {
+  const { url, token, headers, identity } = spec;
+  checkAllowPrivate(spec['allowPrivate'], problems);
   const protocol = typeof url === 'string' ? protocolOf(url) : undefined;
   if (protocol !== 'http:' && protocol !== 'https:')
     problems.add('url', `must be an http or https URL, got ${shown(url)}`);

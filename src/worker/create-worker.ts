@@ -175,7 +175,7 @@ async function assemble<Services>(
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  const servers = workerMcp({ scopes: parts.scopes, logger, taskQueue, create });
+  const servers = workerMcp({ ...parts, apiUrls: options.apiUrls, taskQueue, create });
   const activities: Activities = activitiesOf(options, parts, { ...servers, ...read });
   const { worker, stuck } = await createWatchedWorker(
     {

@@ -7,6 +7,8 @@ import { type QueueWorker, WorkerQueue } from './worker-queue.js';
 interface WorkerMcpOptions {
   readonly scopes: Scopes;
   readonly logger: Logger;
+  /** Addresses of the API of this installation. */
+  readonly apiUrls?: readonly string[] | undefined;
   /** The task queue of all workers. */
   readonly taskQueue: string;
   /** Creates a worker for this process's own queue, without running it. */
@@ -20,9 +22,10 @@ export interface WorkerMcp {
 }
 
 /** Opens no connection yet. */
-export function workerMcp({ scopes, logger, taskQueue, create }: WorkerMcpOptions): WorkerMcp {
+export function workerMcp(options: WorkerMcpOptions): WorkerMcp {
+  const { scopes, logger, apiUrls, taskQueue, create } = options;
   const own = new WorkerQueue(taskQueue, { create, logger });
-  const mcp = new McpServers({ scopes, logger, ownQueue: () => own.poll() });
+  const mcp = new McpServers({ scopes, logger, apiUrls, ownQueue: () => own.poll() });
   return {
     mcp,
     close: async () => {

@@ -78,7 +78,7 @@ export const OF_REQUIREMENTS = [
   {
     promise: 'C34',
     file: 'src/tools/plugins/prepare.ts',
-    line: 'await preparedBy(plugin, given, { view, tools, context });',
+    line: 'await preparedBy(plugin, given, { view, tools, servers, context });',
     to: 'void plugin;',
     test: PREPARE,
   },

@@ -51,7 +51,7 @@ import {
   toFailure,
 } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
-import { withListedTools } from '../shared/listed-tools.js';
+import { withListedTools, withMadeServers } from '../shared/listed-tools.js';
 import { awaitedAgent } from '../shared/other-workers.js';
 import { preparedStep } from '../shared/prepared.js';
 import { runOf } from '../shared/transcripts.js';
@@ -173,7 +173,7 @@ interface Asked {
 
 /** Without plugins nothing is awaited. */
 function unprepared(agent: AnyAgent): Prepared {
-  return { agent, context: [], patches: [], states: {} };
+  return { agent, servers: [], context: [], patches: [], states: {} };
 }
 
 /** Returns the answer of the model, with the agent and the messages of the request. */
@@ -188,13 +188,15 @@ async function asked(
   const listed = await withListedTools(tools, agentOf(tools, input.agent));
   const run = runOf(Context.current());
   const messages = await tools.transcripts.whole(run, input.transcript);
-  const { agent, context, patches, states } =
+  const prepared =
     listed.plugins === undefined
       ? unprepared(listed)
       : await preparedStep(tools, listed, {
           ...input,
           results: () => resultsWithValues(messages, input.turnId),
         });
+  const { context, patches, states, servers } = prepared;
+  const agent = await withMadeServers(tools, prepared.agent, { servers, tenant: input.tenant });
   passArguments(tools, input, { agent, states, shown, attempt: spending.attempts.number });
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);

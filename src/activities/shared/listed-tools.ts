@@ -6,11 +6,23 @@ import type { Effects } from '../../protocol/calls/executors.js';
 import type { CallTimeouts, MadeTool, McpToolRef } from '../../protocol/calls/plan.js';
 import type { ToolErrorCode } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
+import { PREPARE_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
-import { addedTool, toolByFactory } from '../../tools/shared/factories.js';
+import type { NoTool } from '../../tools/mcp/servers.js';
+import { pluginFailedText } from '../../tools/plugins/failed-text.js';
+import { contextFor, PluginFailed } from '../../tools/plugins/lifecycle.js';
+import { timed } from '../../tools/run/timed.js';
+import {
+  addedTool,
+  type MadeServer,
+  serverByMaker,
+  serverMakerOf,
+  toolByFactory,
+} from '../../tools/shared/factories.js';
+import { messageOf } from '../../tools/shared/message-of.js';
 import type { ScopedTools } from './deps.js';
-import { reasonOf } from './failure.js';
+import { reasonOf, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { preparedStep } from './prepared.js';
 import { runOf } from './transcripts.js';
@@ -20,6 +32,18 @@ export async function withListedTools(tools: ScopedTools, agent: AnyAgent): Prom
   if (agent.mcpServers === undefined) return agent;
   return await Promise.race([tools.mcp.equip(agent), Context.current().cancelled]);
 }
+
+/** The agent with the tools of servers that plugins have made for a model call. @throws as above */
+export async function withMadeServers(
+  tools: ScopedTools,
+  agent: AnyAgent,
+  given: { readonly servers: readonly MadeServer[]; readonly tenant: string },
+): Promise<AnyAgent> {
+  if (given.servers.length === 0) return agent;
+  return await Promise.race([tools.mcp.equipMade(agent, given), Context.current().cancelled]);
+}
+
+type MakerOfCall = NonNullable<ReturnType<typeof serverMakerOf>> & { readonly agent: string };
 
 interface Called extends ConversationKey {
   readonly name: string;
@@ -48,17 +72,61 @@ export async function calledTool(
 ): Promise<AnyTool | MissingTool> {
   const { registry, mcp } = tools;
   const { name, made } = call;
-  if (made !== undefined) return await madeOrMissing(tools, agentName, { ...call, made });
+  if (made !== undefined) {
+    const agent = registry.agent(agentName);
+    const found = serverMakerOf(agent, made.ref);
+    return found === undefined
+      ? await madeOrMissing(tools, agentName, { ...call, made })
+      : await toolOfServer(tools, { ...found, agent: agentName }, { ...call, made });
+  }
   if (call.mcp === undefined)
     return registry.tool(agentName, name) ?? { missing: TEXTS.noLongerAvailable(name) };
   const agent = registry.agent(agentName);
   if (agent === undefined) return { missing: TEXTS.noLongerAvailable(name) };
   const looking = mcp.toolOf(agent, { ...call, mcp: call.mcp });
-  const tool = await Promise.race([looking, Context.current().cancelled]);
+  return orMissing(await Promise.race([looking, Context.current().cancelled]), name);
+}
+
+function orMissing(tool: AnyTool | NoTool, name: string): AnyTool | MissingTool {
   if (!('missing' in tool)) return tool;
   return tool.missing === 'changed'
     ? { missing: TEXTS.changedByServer(name), code: 'definition_changed' }
     : { missing: TEXTS.noLongerAvailable(name) };
+}
+
+/** The tool of a server that a plugin has made, if the agent still has that. @throws failure `plugin_failed` */
+async function toolOfServer(
+  tools: ScopedTools,
+  { plugin, maker, agent }: MakerOfCall,
+  call: Called & { readonly made: MadeTool },
+): Promise<AnyTool | MissingTool> {
+  const { name, tenant, made } = call;
+  const { factory = '', args = null } = made.ref;
+  const signal = Context.current().cancellationSignal;
+  const { services, ports, logger } = tools;
+  const ctx = { ...contextFor(plugin, { services, ports, logger }), agent, tenant };
+  const looking = await timed({ signal, timeoutMs: PREPARE_TIMEOUT_MS }, async () =>
+    maker.has === undefined ? true : await maker.has(structuredClone(args), ctx),
+  );
+  if (looking.end === 'timeout' || looking.end === 'threw') {
+    const reason =
+      looking.end === 'threw' ? looking.error : `no end within ${PREPARE_TIMEOUT_MS} ms`;
+    throw toFailure(
+      new PluginFailed(pluginFailedText(plugin.id, 'servers.has', messageOf(reason))),
+      'plugin_failed',
+    );
+  }
+  const missing = { missing: TEXTS.noLongerAvailable(name) };
+  if (!looking.value) return missing;
+  try {
+    const server = serverByMaker(plugin, factory, args);
+    const tool = tools.mcp.toolOfMade(server, call);
+    return orMissing(await Promise.race([tool, Context.current().cancelled]), name);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.warn('server not made', { plugin: plugin.id, tool: name, reason: reasonOf(error) });
+    return missing;
+  }
 }
 
 async function madeOrMissing(

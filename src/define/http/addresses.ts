@@ -1,7 +1,20 @@
 /** Addresses, ranges and host names of `allowPrivate`; the worker decides what they match. Runs anywhere. */
+import { type ProblemList, shown } from '../checks/problems.js';
 
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
+
+/** Adds the faults of `allowPrivate`. */
+export function checkAllowPrivate(allowPrivate: unknown, problems: ProblemList): void {
+  if (Array.isArray(allowPrivate) && allowPrivate.length > 0) {
+    for (const [index, entry] of (allowPrivate as readonly unknown[]).entries())
+      problems.addIf(`allowPrivate[${index}]`, rangeProblem(entry));
+  } else if (allowPrivate !== undefined && allowPrivate !== true)
+    problems.add(
+      'allowPrivate',
+      `must be true or a list of addresses, ranges and host names, got ${shown(allowPrivate)}`,
+    );
+}
 
 /** The reason why an entry cannot be used; undefined when it can. */
 export function rangeProblem(entry: unknown): string | undefined {

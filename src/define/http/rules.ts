@@ -8,7 +8,7 @@ import { isRecord, type JsonSchema } from '../../protocol/values/json.js';
 import { type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import { HTTP_METHODS } from '../tool/http-plan.js';
 import { parseUrlTemplate } from '../tool/url-template.js';
-import { rangeProblem } from './addresses.js';
+import { checkAllowPrivate } from './addresses.js';
 
 /** @see https://www.rfc-editor.org/rfc/rfc9110#section-5.1 */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -208,14 +208,7 @@ function checkWhole(
 }
 
 function checkReach({ allowPrivate, proxy }: Untyped, problems: ProblemList): void {
-  if (Array.isArray(allowPrivate) && allowPrivate.length > 0) {
-    for (const [index, entry] of (allowPrivate as readonly unknown[]).entries())
-      problems.addIf(`allowPrivate[${index}]`, rangeProblem(entry));
-  } else if (allowPrivate !== undefined && allowPrivate !== true)
-    problems.add(
-      'allowPrivate',
-      `must be true or a list of addresses, ranges and host names, got ${shown(allowPrivate)}`,
-    );
+  checkAllowPrivate(allowPrivate, problems);
   if (isSecret(proxy)) checkSecret('proxy', proxy, problems);
   else if (proxy !== undefined && proxy !== 'environment')
     problems.addIf('proxy', proxyProblem(proxy));

@@ -110,6 +110,11 @@ export interface McpHttpServerSpec<Services = UntypedServices> extends SharedFie
    * 'worker'
    */
   readonly identity?: 'worker' | 'tenant' | 'requester';
+  /**
+   * Addresses that are not public, as the field of `httpTool`: all others are refused, and no proxy is used.
+   * @defaultValue any address for a server of an agent; public ones for one that a plugin makes at run time
+   */
+  readonly allowPrivate?: true | readonly string[];
 }
 
 /** A server that the worker starts as a process of its own, and stops when the worker itself stops. */

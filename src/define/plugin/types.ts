@@ -2,6 +2,7 @@
 import type { EarlierResult, ToolResultError } from '../../protocol/calls/results.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
+import type { McpServer } from '../mcp/server.js';
 import type { ParsedOf, RawSchema, Schema } from '../schemas/schema.js';
 import type { ToolSignal, UntypedServices } from '../tool/context.js';
 import type { PluginRef, StateAccess } from '../tool/state-access.js';
@@ -26,6 +27,25 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
   readonly tools: readonly Tool<Services>[];
   /** Makers of tools, by name. Absent: none. */
   readonly factories?: Readonly<Record<string, (args: Json) => Tool<Services>>>;
+  /** Makers of MCP servers, by name. Absent: none. */
+  readonly servers?: Readonly<Record<string, ServerMaker<Services>>>;
+}
+
+/** Makes an MCP server that `prepare` gives to a model call, from arguments that each call of its tools keeps. */
+export interface ServerMaker<Services = UntypedServices> {
+  /** Returns the same server for the same arguments, and needs nothing else. Runs in any worker. */
+  readonly make: (args: Json) => McpServer<Services>;
+  /**
+   * Whether the agent still has the server: asked before each run of a call, which is `not_available` where it has not.
+   * @defaultValue it has
+   */
+  readonly has?: (args: Json, ctx: ServerContext<Services>) => boolean | Promise<boolean>;
+}
+
+/** The agent that a call belongs to. */
+export interface ServerContext<Services = UntypedServices> extends PluginContext<Services> {
+  readonly agent: string;
+  readonly tenant: string;
 }
 
 /** Any plugin, of any services: to be inspected, not run. */
@@ -69,6 +89,14 @@ export interface PrepareContext<Services = UntypedServices> extends PluginContex
      * time. At most 4 KiB of JSON, part of each call in the log. @defaultValue args null
      */
     make(factory: string, args?: Json): void;
+  };
+  readonly servers: {
+    /**
+     * Gives this model call the tools of an MCP server, made by one of the plugin's `servers`. Their names have that of
+     * the server in front. The arguments have the bounds of `tools.make`. @defaultValue args null
+     * @throws {TypeError} for a name that another server of the agent has; the error of the maker
+     */
+    make(maker: string, args?: Json): void;
   };
   readonly context: {
     /** Adds a text that this model call reads behind the conversation; it does not enter the transcript. */
@@ -124,6 +152,11 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   readonly factories?: Readonly<
     Record<string, (args: Json, ctx: Configured<Config>) => Tool<Services>>
   >;
+  /**
+   * Makers of MCP servers for `prepare`, by name, such as of those that a store lists. No factory has the same name, and
+   * it never changes. A server is reached at public addresses, or at those that its `allowPrivate` names.
+   */
+  readonly servers?: Readonly<Record<string, ServerMaker<Services>>>;
 }
 
 type PluginTools<Services> = readonly Tool<Services>[];

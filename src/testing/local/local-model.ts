@@ -66,7 +66,11 @@ export class LocalModel<Services> {
     const agent = agentNamed(this.#local, input.agent);
     // Without plugins nothing is awaited, so that the order of a test's events does not depend on them.
     return agent.plugins === undefined
-      ? await this.#asked(input, { agent, context: [], patches: [], states: {} }, signal)
+      ? await this.#asked(
+          input,
+          { agent, servers: [], context: [], patches: [], states: {} },
+          signal,
+        )
       : await this.#asked(input, await this.#prepared(input, signal), signal);
   }
 

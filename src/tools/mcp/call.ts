@@ -4,7 +4,7 @@
  */
 
 import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../define/mcp/limits.js';
-import type { AnyMcpServer } from '../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../define/mcp/server.js';
 import { jsonSchema } from '../../define/schemas/schema.js';
 import type { ToolContext } from '../../define/tool/context.js';
 import { ToolError, toolError } from '../../define/tool/context.js';

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import { MAX_MCP_TOOLS, MCP_LIST_RETRY_MS } from '../../define/mcp/limits.js';
-import type { AnyMcpServer } from '../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../define/mcp/server.js';
 import type { Logger } from '../../define/tool/context.js';
 import { canonicalJson } from '../../protocol/values/json.js';
 import { type ListedTool, listedTool } from './listed-tool.js';

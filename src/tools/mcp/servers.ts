@@ -3,23 +3,23 @@
  * the worker.
  */
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { AnyMcpServer } from '../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../define/mcp/server.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { Effects } from '../../protocol/calls/executors.js';
-import type { CallTimeouts, McpToolRef } from '../../protocol/calls/plan.js';
+import type { CallTimeouts, MadeToolRef, McpToolRef } from '../../protocol/calls/plan.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
+import { type MadeServer, withOrigin } from '../shared/factories.js';
 import { HeldCalls } from './held.js';
+import { type KnownServer, knownServer, MadeServers } from './known.js';
 import type { ListedTool } from './listed-tool.js';
-import { McpListing } from './listing.js';
 import { digestedName, plainName, prefixedName } from './names.js';
-import { McpConnections } from './session/connections.js';
 import type { McpWorker } from './session/transport.js';
 import { mcpTool } from './tool.js';
 
-interface Known {
-  readonly server: AnyMcpServer;
-  readonly connections: McpConnections;
-  readonly listing: McpListing;
+interface ListedServer extends KnownServer {
+  /** Present for a server that a plugin has made. */
+  readonly origin?: MadeToolRef;
 }
 
 interface WithListedTools {
@@ -39,15 +39,23 @@ interface PlannedMcpCall {
 /** Why the tool of a call cannot run. */
 export type NoTool = { readonly missing: 'gone' | 'changed' };
 
+const GONE: NoTool = { missing: 'gone' };
+/** Agents of one definition with servers that plugins have made; prompts are kept by agent. */
+const MAX_EQUIPPED = 100;
+
 export class McpServers {
   readonly #worker: McpWorker;
   readonly #held: HeldCalls | undefined;
-  readonly #known = new Map<AnyMcpServer, Known>();
+  readonly #known = new Map<AnyMcpServer, KnownServer>();
+  readonly #made: MadeServers;
   readonly #withListedTools = new WeakMap<AnyAgent, WithListedTools>();
+  /** By the servers that plugins have made for an agent, and its tenant. */
+  readonly #withMadeServers = new WeakMap<AnyAgent, Map<string, WithListedTools>>();
 
   constructor(worker: McpWorker) {
     this.#worker = worker;
     this.#held = worker.ownQueue && new HeldCalls(worker.ownQueue);
+    this.#made = new MadeServers(worker);
   }
 
   /**
@@ -60,11 +68,32 @@ export class McpServers {
     const servers = mcpServers.map((server) => this.#of(server));
     const listings = await Promise.all(servers.map(({ listing }) => listing.tools()));
     const before = this.#withListedTools.get(agent);
-    if (before?.listings.every((listing, index) => listing === listings[index]) === true)
-      return before.agent;
-    const tools = [...agent.tools, ...this.#toolsOf(agent, servers, listings)];
-    const withTools = Object.freeze({ ...agent, tools: Object.freeze(tools) });
+    if (isSame(before, listings)) return before.agent;
+    const withTools = withAll(agent, this.#toolsOf(agent, servers, listings));
     this.#withListedTools.set(agent, { agent: withTools, listings });
+    return withTools;
+  }
+
+  /**
+   * The agent with the tools of servers that plugins have made, besides those that it has: the same object while the
+   * servers and their lists are the same. Their tools are made again from the arguments of their servers. Never throws.
+   */
+  async equipMade(
+    agent: AnyAgent,
+    { servers, tenant }: { readonly servers: readonly MadeServer[]; readonly tenant: string },
+  ): Promise<AnyAgent> {
+    if (servers.length === 0) return agent;
+    const known = servers.map((made) => ({ ...this.#made.of(made, tenant), origin: made.ref }));
+    const listings = await Promise.all(known.map(({ listing }) => listing.tools()));
+    const equipped = this.#withMadeServers.get(agent) ?? new Map<string, WithListedTools>();
+    this.#withMadeServers.set(agent, equipped);
+    const key = canonicalJson([servers.map(({ ref }) => ref), tenant]);
+    const before = equipped.get(key);
+    if (isSame(before, listings)) return before.agent;
+    const withTools = withAll(agent, this.#toolsOf(agent, known, listings));
+    const [oldest] = equipped.keys();
+    if (equipped.size >= MAX_EQUIPPED && oldest !== undefined) equipped.delete(oldest);
+    equipped.set(key, { agent: withTools, listings });
     return withTools;
   }
 
@@ -74,13 +103,37 @@ export class McpServers {
    * throws.
    */
   async toolOf(agent: AnyAgent, call: PlannedMcpCall): Promise<AnyTool | NoTool> {
+    const server = serverOf(agent, call.mcp);
+    return server === undefined ? GONE : await this.#toolOf(this.#of(server), call);
+  }
+
+  /** The same for a tool of a server that a plugin has made. Without a pin its name decides, as it was listed. */
+  async toolOfMade(
+    made: MadeServer,
+    call: Omit<PlannedMcpCall, 'mcp'> & {
+      readonly mcp?: McpToolRef | undefined;
+      readonly tenant: string;
+    },
+  ): Promise<AnyTool | NoTool> {
+    const known = this.#made.of(made, call.tenant);
+    const { server, listing } = known;
+    const { mcp, name } = call;
+    if (mcp !== undefined && mcp.server !== server.name) return GONE;
+    const listed = mcp === undefined ? await listing.tools() : [];
+    const tool = listed?.find((each) => namesOf(server, each.name).includes(name));
+    const pin = mcp ?? (tool && { server: server.name, tool: tool.name, digest: tool.digest });
+    if (pin === undefined) return GONE;
+    const found = await this.#toolOf(known, { ...call, mcp: pin });
+    return 'missing' in found ? found : withOrigin(found, made.ref);
+  }
+
+  async #toolOf(known: KnownServer, call: PlannedMcpCall): Promise<AnyTool | NoTool> {
     const { name, mcp: ref, effects, timeouts, isNew } = call;
-    const server = serverOf(agent, ref);
-    if (server === undefined || !isAllowed(server, ref.tool)) return { missing: 'gone' };
-    const known = this.#of(server);
+    const { server } = known;
+    if (!isAllowed(server, ref.tool)) return GONE;
     const listed = await known.listing.tools();
     const tool = listed?.find(({ name }) => name === ref.tool);
-    if (listed !== undefined && tool === undefined) return { missing: 'gone' };
+    if (listed !== undefined && tool === undefined) return GONE;
     if (tool !== undefined && isNew && isJudgedAnew(tool, ref)) return { missing: 'changed' };
     const { connections } = known;
     const pinned = {
@@ -96,29 +149,20 @@ export class McpServers {
   /** Closes every connection and stops every process that was started. Never throws. */
   async close(): Promise<void> {
     await this.#held?.close();
-    await Promise.all([...this.#known.values()].map(({ connections }) => connections.close()));
+    const all = [...this.#known.values()].map(({ connections }) => connections.close());
+    await Promise.all([...all, this.#made.close()]);
   }
 
-  #of(server: AnyMcpServer): Known {
-    const known = this.#known.get(server);
-    if (known !== undefined) return known;
-    const made = this.#connect(server);
-    this.#known.set(server, made);
-    return made;
-  }
-
-  #connect(server: AnyMcpServer): Known {
-    const connections = new McpConnections(server, this.#worker, () => {
-      listing.expire();
-    });
-    const listing = new McpListing(server, connections.own, this.#worker.logger);
-    return { server, connections, listing };
+  #of(server: AnyMcpServer): KnownServer {
+    const known = this.#known.get(server) ?? knownServer(server, this.#worker);
+    this.#known.set(server, known);
+    return known;
   }
 
   /** An agent's own tools keep their names; among listed ones, those of earlier servers do. */
   #toolsOf(
     agent: AnyAgent,
-    servers: readonly Known[],
+    servers: readonly ListedServer[],
     listings: WithListedTools['listings'],
   ): readonly AnyTool[] {
     const taken = new Set(agent.tools.map(({ name }) => toWireName(name)));
@@ -128,7 +172,7 @@ export class McpServers {
         try {
           const made = mcpTool(name, tool, { ...known, held: this.#held });
           taken.add(toWireName(name));
-          return [made];
+          return [known.origin === undefined ? made : withOrigin(made, known.origin)];
         } catch (error) {
           const reason = error instanceof Error ? error.message : String(error);
           const about = { mcpServer: known.server.name, tool: tool.name, reason };
@@ -155,13 +199,29 @@ function isAllowed({ spec }: AnyMcpServer, tool: string): boolean {
   return spec.allowedTools?.includes(tool) ?? true;
 }
 
-function freeName({ name, spec }: AnyMcpServer, tool: string, taken: ReadonlySet<string>): string {
+function freeName(server: AnyMcpServer, tool: string, taken: ReadonlySet<string>): string {
   const isFree = (candidate: string): boolean => !taken.has(toWireName(candidate));
-  const candidates = [
+  return namesOf(server, tool).find(isFree) ?? digestedName(server.name, tool);
+}
+
+/** The names that a tool may have in an agent, the first that is free; the last one always is. */
+function namesOf({ name, spec }: AnyMcpServer, tool: string): readonly string[] {
+  return [
     ...(spec.prefix === false ? [plainName(name, tool)] : []),
     prefixedName(name, tool),
+    digestedName(name, tool),
   ];
-  return candidates.find(isFree) ?? digestedName(name, tool);
+}
+
+function withAll(agent: AnyAgent, added: readonly AnyTool[]): AnyAgent {
+  return Object.freeze({ ...agent, tools: Object.freeze([...agent.tools, ...added]) });
+}
+
+function isSame(
+  before: WithListedTools | undefined,
+  listings: WithListedTools['listings'],
+): before is WithListedTools {
+  return before?.listings.every((listing, index) => listing === listings[index]) === true;
 }
 
 /** A tool of a server that cannot list its tools can still be called: the plan has all that this needs. */

@@ -1,7 +1,7 @@
 /** A listed tool as a tool of an agent: an ordinary server tool whose code is a request. Runs in the worker. */
 
 import { defineTool } from '../../define/define-tool.js';
-import type { AnyMcpServer } from '../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../define/mcp/server.js';
 import { jsonSchema } from '../../define/schemas/schema.js';
 import type { ToolContext } from '../../define/tool/context.js';
 import type { Approval } from '../../define/tool/spec.js';

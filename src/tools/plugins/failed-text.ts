@@ -6,6 +6,7 @@ const CONSEQUENCES = {
   ready: 'so the worker does not start',
   prepare: 'so the turn fails after the last attempt of its model call',
   'prepare for a call': 'so the call does not run in this attempt',
+  'servers.has': 'so the call does not run in this attempt',
   dispose: 'and the worker ends all the same',
   'calls.refuse': 'so the call does not run',
   'calls.begins': 'so the call does not run in this attempt',

@@ -15,10 +15,12 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import { timed } from '../run/timed.js';
+import type { MadeServer } from '../shared/factories.js';
 import { messageOf } from '../shared/message-of.js';
 import { StateView } from '../shared/state-view.js';
 import { pluginFailedText } from './failed-text.js';
 import { contextFor, PluginFailed } from './lifecycle.js';
+import { StepServers } from './step-servers.js';
 import { StepTools } from './step-tools.js';
 
 export interface Preparation {
@@ -44,6 +46,8 @@ export interface Preparation {
 export interface Prepared {
   /** Without the hidden tools, with those that were added. */
   readonly agent: AnyAgent;
+  /** Their tools are not in the agent yet: they have to be listed. */
+  readonly servers: readonly MadeServer[];
   /** Read behind the conversation, in the order of the plugins. */
   readonly context: readonly string[];
   readonly patches: readonly StatePatch[];
@@ -60,17 +64,19 @@ export async function prepareAgent(given: Preparation): Promise<Prepared> {
   const { agent } = given;
   const view = new StateView(agent.plugins ?? [], given.states);
   const tools = new StepTools(agent);
+  const servers = new StepServers(agent);
   const context: string[] = [];
   for (const plugin of agent.plugins ?? [])
-    await preparedBy(plugin, given, { view, tools, context });
+    await preparedBy(plugin, given, { view, tools, servers, context });
   const patches = view.patches();
   const states = statesAfter(given.states, patches) ?? given.states;
-  return { agent: tools.agent(), context, patches, states };
+  return { agent: tools.agent(), servers: servers.made, context, patches, states };
 }
 
 interface Collected {
   readonly view: StateView;
   readonly tools: StepTools;
+  readonly servers: StepServers;
   readonly context: string[];
 }
 
@@ -100,7 +106,7 @@ async function preparedBy(
 function contextOf(
   plugin: AnyPlugin,
   given: Preparation,
-  { view, tools, context, signal }: Collected & { readonly signal: AbortSignal },
+  { view, tools, servers, context, signal }: Collected & { readonly signal: AbortSignal },
 ): PrepareContext<never> {
   const { agent, tenant, conversationId, turnId, step } = given;
   let results: readonly ResultOfTurn[] | undefined;
@@ -127,6 +133,11 @@ function contextOf(
       },
       make: (factory, args) => {
         tools.make(plugin, factory, args);
+      },
+    },
+    servers: {
+      make: (maker, args) => {
+        servers.make(plugin, maker, args);
       },
     },
     context: {

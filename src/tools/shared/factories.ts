@@ -1,6 +1,7 @@
-/** Tools that factories of plugins make. Runs in the worker. */
+/** Tools that factories of plugins make, and servers that their makers make. Runs in the worker. */
 import type { AnyAgent } from '../../define/define-agent.js';
-import type { AnyPlugin } from '../../define/plugin/types.js';
+import type { AnyMcpServer } from '../../define/mcp/server.js';
+import type { AnyPlugin, ServerMaker } from '../../define/plugin/types.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { MadeToolRef } from '../../protocol/calls/plan.js';
 import { MAX_FACTORY_ARGS_BYTES } from '../../protocol/limits/service-limits.js';
@@ -28,6 +29,40 @@ export function madeByFactory(plugin: AnyPlugin, factory: string, args: unknown)
   const made = withOrigin(tool, ref);
   if (tools.size < MAX_KNOWN) tools.set(key, made);
   return made;
+}
+
+/** An MCP server that a plugin has made, and how any worker makes it again. */
+export interface MadeServer {
+  readonly plugin: AnyPlugin;
+  readonly ref: MadeToolRef;
+  readonly server: AnyMcpServer;
+}
+
+/** @throws {TypeError} when there is no such maker, or it returns no server; the error of the maker */
+export function serverByMaker(plugin: AnyPlugin, maker: string, args: unknown): MadeServer {
+  const { id } = plugin;
+  const { make } = makerOf(plugin, maker) ?? {};
+  if (make === undefined) throw new TypeError(`plugin "${id}" has no maker of servers "${maker}"`);
+  const json = argumentsOf(maker, args);
+  const server: unknown = make(structuredClone(json));
+  if (!isRecord(server) || server['kind'] !== 'mcp_server')
+    throw new TypeError(`maker "${maker}" must return a server of mcpServer`);
+  const ref = { plugin: id, factory: maker, ...(json === null ? {} : { args: json }) };
+  return { plugin, ref, server: server as unknown as AnyMcpServer };
+}
+
+/** The plugin and the maker of the server of a call; undefined where it is a tool of a factory, or either is gone. */
+export function serverMakerOf(
+  agent: AnyAgent | undefined,
+  { plugin: id, factory = '' }: MadeToolRef,
+): { readonly plugin: AnyPlugin; readonly maker: ServerMaker<never> } | undefined {
+  const plugin = agent?.plugins?.find((each) => each.id === id);
+  const maker = plugin === undefined ? undefined : makerOf(plugin, factory);
+  return plugin === undefined || maker === undefined ? undefined : { plugin, maker };
+}
+
+function makerOf({ servers = {} }: AnyPlugin, name: string): ServerMaker<never> | undefined {
+  return Object.hasOwn(servers, name) ? servers[name] : undefined;
 }
 
 /**

@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest';
 import { createActivities } from '../../../src/activities/index.js';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
-import type { McpServer } from '../../../src/define/mcp-server.js';
+import type { McpServer } from '../../../src/define/mcp/server.js';
+import type { Plugin } from '../../../src/define/plugin/types.js';
 import type { ToolPolicy } from '../../../src/define/tool/policy.js';
 import type { Tool } from '../../../src/define/tool/types.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
@@ -29,7 +30,8 @@ export interface Asked {
 }
 
 export interface McpWorkerSetup {
-  readonly mcpServers: readonly McpServer[];
+  readonly mcpServers?: readonly McpServer[];
+  readonly plugins?: readonly Plugin[];
   readonly tools?: readonly Tool[];
   readonly toolPolicy?: ToolPolicy;
   readonly settings?: AgentSettingsSpec;
@@ -122,7 +124,10 @@ export function runInput(plan: PlannedCall, more: Partial<RunToolInput> = {}): R
   const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
   const pinned = { toolCallId, name, effects, timeouts, maxAttempts, mcp, raw, definition };
   const call = { ...pinned, input: input ?? null };
-  return JSON.parse(JSON.stringify(toolInput({ call: call as never, ...more }))) as RunToolInput;
+  const made = plan.made === undefined ? {} : { made: { ref: plan.made } };
+  return JSON.parse(
+    JSON.stringify(toolInput({ call: call as never, ...made, ...more })),
+  ) as RunToolInput;
 }
 
 /** The question that ended a run. */

@@ -1,8 +1,9 @@
 /** `hsafaAgents`: agent documents of the Hsafa gateway as agents of this engine. Runs anywhere. */
 import type { AgentSettingsSpec } from '../../../define/agent/settings.js';
 import { type Agent, type AgentSpec, defineAgent } from '../../../define/define-agent.js';
+import type { McpServer } from '../../../define/mcp/server.js';
 import type { McpHttpServerSpec } from '../../../define/mcp/spec.js';
-import { type McpServer, mcpServer } from '../../../define/mcp-server.js';
+import { mcpServer } from '../../../define/mcp-server.js';
 import type { Plugin } from '../../../define/plugin/types.js';
 import type { UntypedServices } from '../../../define/tool/context.js';
 import type { Tool } from '../../../define/tool/types.js';

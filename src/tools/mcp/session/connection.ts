@@ -14,7 +14,7 @@ import {
   MCP_FAREWELL_MS,
   MCP_PROGRESS_MS,
 } from '../../../define/mcp/limits.js';
-import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../../define/mcp/server.js';
 import { problemText, validateJson } from '../../../define/schemas/validate.js';
 import { relaxedSchema } from '../../../json-schema/relaxed.js';
 import type { JsonSchema } from '../../../protocol/values/json.js';

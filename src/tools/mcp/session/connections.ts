@@ -5,12 +5,12 @@
  */
 
 import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../define/mcp/limits.js';
+import type { AnyMcpServer } from '../../../define/mcp/server.js';
 import type { McpCaller } from '../../../define/mcp/spec.js';
-import type { AnyMcpServer } from '../../../define/mcp-server.js';
 import type { CallContext } from '../../../define/tool/context.js';
 import { canonicalJson } from '../../../protocol/values/json.js';
 import { McpConnection } from './connection.js';
-import type { McpWorker } from './transport.js';
+import type { McpConnectionWorker } from './transport.js';
 
 /** A connection for the duration of a call. */
 export interface Lease {
@@ -28,7 +28,7 @@ interface Held {
 }
 
 export class McpConnections {
-  /** The worker's own: for listings, and for calls without a caller's identity. */
+  /** The worker's own, or that of its tenant: for listings, and for calls without a caller's identity. */
   readonly own: McpConnection;
   readonly #connect: (caller?: McpCaller) => McpConnection;
   readonly #identity: 'worker' | 'tenant' | 'requester';
@@ -36,11 +36,20 @@ export class McpConnections {
   readonly #held = new Map<string, Held>();
   #isClosed = false;
 
-  constructor(server: AnyMcpServer, worker: McpWorker, onToolsChanged: () => void) {
+  /** With a caller of the worker, the server is that of its tenant, which lists the tools as well. */
+  constructor(server: AnyMcpServer, worker: McpConnectionWorker, onToolsChanged: () => void) {
     const { transport } = server;
-    this.#identity = (transport.type === 'http' ? transport.identity : undefined) ?? 'worker';
+    const { caller: owner } = worker;
+    this.#identity =
+      (transport.type === 'http' ? transport.identity : undefined) ??
+      (owner === undefined ? 'worker' : 'tenant');
     this.#connect = (caller) => new McpConnection(server, { ...worker, caller }, onToolsChanged);
-    this.own = this.#connect();
+    this.own = this.#connect(owner);
+  }
+
+  /** True while no call has a lease of a caller's connection. */
+  get isIdle(): boolean {
+    return [...this.#held.values()].every(({ uses }) => uses === 0);
   }
 
   /** The connection for a call; opens nothing yet. */

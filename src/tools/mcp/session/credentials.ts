@@ -6,7 +6,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
 import type { McpCaller, McpDeps, Resolved } from '../../../define/mcp/spec.js';
-import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import type { AnyMcpServer } from '../../../define/mcp/server.js';
 import type { Logger } from '../../../define/tool/context.js';
 import type { Scopes } from '../../scope/scopes.js';
 import type { Redactor } from '../../shared/redact.js';

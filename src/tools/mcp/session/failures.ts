@@ -65,6 +65,7 @@ export function reasonIn(error: unknown, clean: (text: string) => string): strin
  * | what happened | what follows |
  * |---|---|
  * | the server responded with an error of the protocol | reported to the model, in the server's words |
+ * | its address may not be reached | reported to the model |
  * | nothing was sent, or the server is busy | `ToolRetry`: retried while the call has attempts |
  * | the credentials were refused | reported to the model |
  * | the connection was lost after the call was sent | effects `once`: `ConnectionLost`; else `ToolRetry` |
@@ -81,6 +82,8 @@ export function callFailure(
   const reason = reasonIn(error, clean);
   const say = (text: string): string => `MCP server "${server}": ${text}`;
   if (isProtocolError(error)) return new ToolError(say(reason));
+  const refused = refusedAddressIn(error);
+  if (refused !== undefined) return new ToolError(say(clean(refused)));
   const status = statusIn(error);
   if (wasNeverSent(error) || TRY_LATER.includes(status))
     return new ToolRetry({ message: say(`cannot be reached: ${reason}`) });
@@ -109,6 +112,17 @@ function wasNeverSent(error: unknown): boolean {
   return [codeIn(error), codeIn(error.cause)].some(
     (code) => NEVER_SENT.includes(code) || connectionErrorOf(code)?.sent === false,
   );
+}
+
+/** Causes of an error that are looked at: those of the client, of `fetch`, and of the connection. */
+const MAX_CAUSES = 5;
+
+/** The words of the connection that refused an address, before anything was sent. */
+function refusedAddressIn(error: unknown): string | undefined {
+  let at = error;
+  for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth += 1, at = at.cause)
+    if (codeIn(at) === 'ADDRESS_REFUSED') return at.message;
+  return undefined;
 }
 
 function isAuthFailure(error: unknown, status: number | undefined): boolean {

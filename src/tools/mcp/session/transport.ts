@@ -3,7 +3,7 @@
  * client when the first connection is made, because most workers have no MCP server. Runs in the worker.
  */
 import type { Stream } from 'node:stream';
-import type { Transport } from '@modelcontextprotocol/client';
+import type { FetchLike, Transport } from '@modelcontextprotocol/client';
 import {
   MAX_MCP_MESSAGE_BYTES,
   MAX_MCP_RECONNECT_MS,
@@ -29,12 +29,18 @@ export interface McpWorker {
    * @throws when it cannot be polled
    */
   readonly ownQueue?: () => Promise<string>;
+  /** Addresses of the API of this installation, which no server is reached at whose addresses are checked. */
+  readonly apiUrls?: readonly string[] | undefined;
 }
 
 /** The dependencies of a connection for one caller, or for the worker itself. */
-export type McpConnectionWorker = McpWorker & Pick<CredentialsNeeds, 'caller'>;
+export type McpConnectionWorker = McpWorker &
+  Pick<CredentialsNeeds, 'caller'> & {
+    /** The server comes from outside: it is reached at public addresses, unless it allows others. @defaultValue false */
+    readonly isGuarded?: boolean | undefined;
+  };
 
-type Opening = CredentialsNeeds;
+type Opening = CredentialsNeeds & Pick<McpConnectionWorker, 'apiUrls' | 'isGuarded'>;
 
 export interface Way {
   /** Not started yet. */
@@ -51,9 +57,8 @@ async function openHttp(opening: Opening): Promise<Way> {
   const { transport } = opening.server;
   if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-  const { patientFetch } = await import('../../http/patient-fetch.js');
   const http = new StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: boundedFetch(fetchWithCredentials(opening, patientFetch)),
+    fetch: boundedFetch(fetchWithCredentials(opening, await sendOf(opening))),
     reconnectionScheduler: (reconnect, delayMs) => {
       const timer = setTimeout(reconnect, pauseOf(delayMs));
       timer.unref();
@@ -63,6 +68,15 @@ async function openHttp(opening: Opening): Promise<Way> {
     },
   });
   return { transport: http, endSession: () => http.terminateSession() };
+}
+
+async function sendOf({ server, isGuarded, apiUrls = [] }: Opening): Promise<FetchLike> {
+  const { transport } = server;
+  const given = transport.type === 'http' ? transport.allowPrivate : undefined;
+  const allowPrivate = isGuarded === true ? (given ?? []) : given;
+  if (allowPrivate === undefined) return (await import('../../http/patient-fetch.js')).patientFetch;
+  const { guardedFetch } = await import('../../http/guarded-fetch.js');
+  return guardedFetch({ allowPrivate, apiUrls });
 }
 
 /** Servers set the reconnection delay; a delay of zero would keep the worker busy with nothing else. */

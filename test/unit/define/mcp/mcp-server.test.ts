@@ -66,6 +66,9 @@ describe('a declaration of an MCP server', () => {
       ['identity'],
     ],
     ['a process with an identity', { command: 'x', identity: 'tenant' }, ['identity']],
+    ['addresses that are none', { url: URL_OF, allowPrivate: ['a b'] }, ['allowPrivate[0]']],
+    ['no list of addresses', { url: URL_OF, allowPrivate: [] }, ['allowPrivate']],
+    ['addresses of a process', { command: 'x', allowPrivate: true }, ['allowPrivate']],
     ['an unknown field', { url: URL_OF, tools: [] }, ['tools']],
     ['a bound of results out of range', { url: URL_OF, maxResultBytes: 1 }, ['maxResultBytes']],
     [
