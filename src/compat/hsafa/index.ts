@@ -7,11 +7,22 @@ export {
 } from './documents/agents.js';
 export { type HsafaFile, type HsafaFileOptions, loadHsafaFile } from './documents/files.js';
 export type { Warning } from './documents/findings.js';
-export type { AgentDocument, ToolDocument } from './documents/forms.js';
+export type { AgentDocument, ServerDocument, ToolDocument } from './documents/forms.js';
+export {
+  type HsafaServerOptions,
+  type HsafaServers,
+  hsafaServerPlugin,
+  hsafaServers,
+  type PutServer,
+} from './documents/servers.js';
 export {
   type DocumentOwner,
+  keptServerDocuments,
   keptToolDocuments,
+  memoryServerDocuments,
   memoryToolDocuments,
+  type ServerDocumentStore,
+  type StoredServer,
   type StoredTool,
   type ToolDocumentStore,
 } from './documents/stores.js';

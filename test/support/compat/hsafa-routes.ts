@@ -8,6 +8,7 @@ import {
   type CallOffers,
   type CallSpaces,
   type HsafaClient,
+  type HsafaServers,
   type HsafaToolbox,
   hsafaRoutes,
   type ResultsClient,
@@ -27,12 +28,13 @@ interface Served {
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
   readonly toolbox?: HsafaToolbox;
+  readonly servers?: HsafaServers;
   readonly spaces?: CallSpaces;
 }
 
 /** The address of the routes, until the test has ended. */
 export async function servedRoutes(options: Served): Promise<string> {
-  const { client = {}, offers, toolbox, spaces } = options;
+  const { client = {}, offers, toolbox, servers, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
   app.use(
@@ -43,6 +45,7 @@ export async function servedRoutes(options: Served): Promise<string> {
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
       ...(toolbox === undefined ? {} : { toolbox }),
+      ...(servers === undefined ? {} : { servers }),
     }),
   );
   const server = app.listen(0, '127.0.0.1');

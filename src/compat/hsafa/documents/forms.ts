@@ -77,6 +77,10 @@ const Server = z.looseObject(
   { error: or('must be an object: {name, url, transport, allowedTools}') },
 );
 
+export const ServerDocumentSchema = Server.extend({
+  headers: record(Header, 'must be an object of texts').optional(),
+});
+
 export const AgentDocumentSchema = z.looseObject(
   {
     name: text.superRefine((name, context) => {
@@ -124,21 +128,30 @@ export type ToolDocument = z.input<typeof ToolDocumentSchema>;
 /** The document of an agent, as JSON. Exactly one of `instructions` and `systemPrompt`. */
 export type AgentDocument = z.input<typeof AgentDocumentSchema>;
 
+/** The document of an MCP server that changes at run time, as JSON. */
+export type ServerDocument = z.input<typeof ServerDocumentSchema>;
+
+export type ParsedServer = z.output<typeof ServerDocumentSchema>;
 export type ParsedTool = z.output<typeof ToolDocumentSchema>;
 export type ParsedAgent = z.output<typeof AgentDocumentSchema>;
 
 const EXECUTION = ['url', 'method', 'headers'];
+const SCHEMAS = {
+  tool: ToolDocumentSchema,
+  agent: AgentDocumentSchema,
+  server: ServerDocumentSchema,
+};
 
 /** Fields of a valid document that nothing reads, by their paths below it. */
 export function unreadFields(
-  schema: 'tool' | 'agent',
-  document: ParsedTool | ParsedAgent,
+  schema: keyof typeof SCHEMAS,
+  document: ParsedTool | ParsedAgent | ParsedServer,
 ): readonly string[] {
-  const known = Object.keys((schema === 'tool' ? ToolDocumentSchema : AgentDocumentSchema).shape);
+  const known = Object.keys(SCHEMAS[schema].shape);
   return [...unknownIn(document, known), ...belowOf(document)];
 }
 
-function belowOf(document: ParsedTool | ParsedAgent): readonly string[] {
+function belowOf(document: ParsedTool | ParsedAgent | ParsedServer): readonly string[] {
   const { execution, mcp } = document as Partial<ParsedTool & ParsedAgent>;
   return [
     ...unknownIn(execution ?? {}, EXECUTION, 'execution.'),

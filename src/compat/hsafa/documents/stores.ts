@@ -1,51 +1,73 @@
-/** Stores of tool documents: the port, one in this process, and one in the event log. Runs anywhere. */
+/** Stores of documents of tools and MCP servers: the port, one in this process, one in the event log. Runs anywhere. */
 import type { Documents, DocumentsOf, KeptDocument } from '../../../define/plugin/documents.js';
 import type { Json } from '../../../protocol/values/json.js';
-import type { ToolDocument } from './forms.js';
+import type { ServerDocument, ToolDocument } from './forms.js';
 
 export interface DocumentOwner {
   readonly tenant: string;
-  /** Name of the agent that has the tools. */
+  /** Name of the agent that has the tools, or the servers. */
   readonly agent: string;
 }
 
-export interface StoredTool {
+interface Stored<Document> {
   readonly name: string;
   /** Greater with each change, also after a deletion. */
   readonly version: number;
-  readonly document: ToolDocument;
+  readonly document: Document;
   /** ISO 8601 */
   readonly changedAt: string;
 }
 
-/** Keeps tool documents. Each method is atomic. */
-export interface ToolDocumentStore {
-  /** The documents of an agent, by name; at most `limit`. Read before each model call. */
-  list(of: DocumentOwner, limit: number): Promise<readonly StoredTool[]>;
+export type StoredTool = Stored<ToolDocument>;
+export type StoredServer = Stored<ServerDocument>;
+
+interface DocumentStore<Document> {
+  /**
+   * The documents of an agent, by name; at most `limit`. Read before each model call, those of servers also before each
+   * run of a call.
+   */
+  list(of: DocumentOwner, limit: number): Promise<readonly Stored<Document>[]>;
   /** Stores the next version; undefined, with nothing changed, when the agent would have more than `most` documents. */
-  put(of: DocumentOwner, document: ToolDocument, most: number): Promise<StoredTool | undefined>;
+  put(of: DocumentOwner, document: Document, most: number): Promise<Stored<Document> | undefined>;
   /** Whether there was such a document. */
   delete(of: DocumentOwner, name: string): Promise<boolean>;
 }
 
+/** Keeps tool documents. Each method is atomic. */
+export type ToolDocumentStore = DocumentStore<ToolDocument>;
+
+/** Keeps documents of MCP servers. Each method is atomic. */
+export type ServerDocumentStore = DocumentStore<ServerDocument>;
+
 /** A store in this process, for tests and for one process that serves and works. Lost with the process. */
 export function memoryToolDocuments(now: () => Date = () => new Date()): ToolDocumentStore {
-  const owners = new Map<string, Map<string, StoredTool>>();
+  return inMemory(now);
+}
+
+/** The same for MCP servers. */
+export function memoryServerDocuments(now: () => Date = () => new Date()): ServerDocumentStore {
+  return inMemory(now);
+}
+
+function inMemory<Document extends { readonly name: string }>(
+  now: () => Date,
+): DocumentStore<Document> {
+  const owners = new Map<string, Map<string, Stored<Document>>>();
   const versions = new Map<string, number>();
   const keyOf = ({ tenant, agent }: DocumentOwner): string => JSON.stringify([tenant, agent]);
-  const toolsOf = (of: DocumentOwner): ReadonlyMap<string, StoredTool> =>
-    owners.get(keyOf(of)) ?? new Map<string, StoredTool>();
+  const documentsOf = (of: DocumentOwner): ReadonlyMap<string, Stored<Document>> =>
+    owners.get(keyOf(of)) ?? new Map<string, Stored<Document>>();
   return {
     list: (of, limit) =>
       Promise.resolve(
-        [...toolsOf(of).values()]
+        [...documentsOf(of).values()]
           .sort((one, other) => (one.name < other.name ? -1 : 1))
           .slice(0, limit),
       ),
     put: (of, document, most) => {
       const { name } = document;
-      const tools = new Map(toolsOf(of));
-      if (!tools.has(name) && tools.size >= most) return Promise.resolve(undefined);
+      const own = new Map(documentsOf(of));
+      if (!own.has(name) && own.size >= most) return Promise.resolve(undefined);
       const key = JSON.stringify([keyOf(of), name]);
       const version = (versions.get(key) ?? 0) + 1;
       versions.set(key, version);
@@ -55,19 +77,17 @@ export function memoryToolDocuments(now: () => Date = () => new Date()): ToolDoc
         document: structuredClone(document),
         changedAt: now().toISOString(),
       };
-      owners.set(keyOf(of), tools.set(name, stored));
+      owners.set(keyOf(of), own.set(name, stored));
       return Promise.resolve(stored);
     },
     delete: (of, name) => {
-      const tools = new Map(toolsOf(of));
-      const was = tools.delete(name);
-      owners.set(keyOf(of), tools);
+      const own = new Map(documentsOf(of));
+      const was = own.delete(name);
+      owners.set(keyOf(of), own);
       return Promise.resolve(was);
     },
   };
 }
-
-const KIND = 'hsafa.tools';
 
 /**
  * The documents of a service: `keptToolDocuments(colloquy.documents)` of `openColloquy`. They are deleted with their
@@ -77,22 +97,33 @@ export function keptToolDocuments(
   documents: Documents,
   now: () => number = Date.now,
 ): ToolDocumentStore {
+  return kept(documents, { kind: 'hsafa.tools', now });
+}
+
+/** The same for MCP servers. */
+export function keptServerDocuments(
+  documents: Documents,
+  now: () => number = Date.now,
+): ServerDocumentStore {
+  return kept(documents, { kind: 'hsafa.servers', now });
+}
+
+function kept<Document extends { readonly name: string }>(
+  documents: Documents,
+  { kind, now }: { readonly kind: string; readonly now: () => number },
+): DocumentStore<Document> {
+  const keyOf = ({ tenant, agent }: DocumentOwner): DocumentsOf => ({ tenant, kind, owner: agent });
+  const storedOf = ({ document, ...rest }: KeptDocument): Stored<Document> => {
+    return { ...rest, document: document as unknown as Document };
+  };
   return {
-    list: async (of, limit) => (await documents.list(keyOf(of), limit)).map(toolOf),
+    list: async (of, limit) => (await documents.list(keyOf(of), limit)).map(storedOf),
     put: async (of, document, most) => {
-      const kept = { name: document.name, document: document as unknown as Json };
-      const given = { documents: [kept], most, nowMs: now() };
-      const [stored] = (await documents.put(keyOf(of), given)) ?? [];
-      return stored === undefined ? undefined : toolOf(stored);
+      const given = { name: document.name, document: document as unknown as Json };
+      const written = { documents: [given], most, nowMs: now() };
+      const [stored] = (await documents.put(keyOf(of), written)) ?? [];
+      return stored === undefined ? undefined : storedOf(stored);
     },
     delete: async (of, name) => (await documents.delete(keyOf(of), [name])).length > 0,
   };
-}
-
-function keyOf({ tenant, agent }: DocumentOwner): DocumentsOf {
-  return { tenant, kind: KIND, owner: agent };
-}
-
-function toolOf({ document, ...kept }: KeptDocument): StoredTool {
-  return { ...kept, document: document as unknown as ToolDocument };
 }

@@ -1,17 +1,24 @@
-/** Tool documents over HTTP: list, put, delete, for callers with the right `admin`. Runs in Node. */
+/** Documents of tools and MCP servers over HTTP: list, put, delete, for callers with the right `admin`. Runs in Node. */
 import type { Request } from 'express';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 import { isRecord } from '../../../protocol/values/json.js';
+import type { HsafaServers } from '../documents/servers.js';
 import type { DocumentOwner } from '../documents/stores.js';
 import type { HsafaToolbox } from '../documents/toolbox.js';
 import { type Answer, type Caller, refusal } from './callers.js';
 
-const NOT_FOUND = refusal(404, 'No such tool document');
+/** The documents of one kind. */
+export interface DocumentsOf {
+  readonly box: Pick<HsafaServers | HsafaToolbox, 'list' | 'put' | 'delete'>;
+  /** The field of a list. */
+  readonly listed: 'tools' | 'servers';
+  readonly kind: 'tool' | 'server';
+}
 
 /** @throws errors of the store */
 export async function documentsAnswer(
-  toolbox: HsafaToolbox,
+  documents: DocumentsOf,
   request: Request,
   { tenant, conversation }: Caller,
 ): Promise<Answer> {
@@ -21,27 +28,28 @@ export async function documentsAnswer(
   const problem = idProblem('agent', agent);
   if (problem !== undefined) return refusal(400, problem);
   const of = { tenant, agent };
+  const { box, listed, kind } = documents;
   switch (request.method) {
     case 'PUT':
-      return await put(toolbox, of, { name, document: request.body as unknown });
+      return await put(documents, of, { name, document: request.body as unknown });
     case 'DELETE':
-      return (await toolbox.delete(of, name))
+      return (await box.delete(of, name))
         ? { status: 200, body: { deleted: true } }
-        : NOT_FOUND;
+        : refusal(404, `No such ${kind} document`);
     default:
-      return { status: 200, body: { tools: await toolbox.list(of) } };
+      return { status: 200, body: { [listed]: await box.list(of) } };
   }
 }
 
 async function put(
-  toolbox: HsafaToolbox,
+  { box, kind }: DocumentsOf,
   of: DocumentOwner,
   { name, document }: { readonly name: string; readonly document: unknown },
 ): Promise<Answer> {
   if (!isRecord(document) || document['name'] !== name)
-    return refusal(400, 'The body must be a tool document with the name of the path');
+    return refusal(400, `The body must be a ${kind} document with the name of the path`);
   try {
-    return { status: 200, body: await toolbox.put(of, document) };
+    return { status: 200, body: await box.put(of, document) };
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     const { message, code, problems } = error;

@@ -3,6 +3,7 @@
  * the stream of calls. Runs in Node, beside the API.
  */
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import type { HsafaServers } from '../documents/servers.js';
 import type { HsafaToolbox } from '../documents/toolbox.js';
 import {
   type Answer,
@@ -13,7 +14,7 @@ import {
   isAnswer,
   refusal,
 } from './callers.js';
-import { documentsAnswer } from './documents.js';
+import { type DocumentsOf, documentsAnswer } from './documents.js';
 import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
 import { type RunConversation, streamRun } from './runs.js';
 import { type CallOffers, type StreamOf, streamCalls } from './stream.js';
@@ -39,6 +40,8 @@ export interface HsafaRoutesOptions {
   readonly spaces?: CallSpaces | undefined;
   /** Tool documents that change at run time. Absent: they have no routes. */
   readonly toolbox?: HsafaToolbox;
+  /** MCP servers whose documents change at run time. Absent: they have no routes. */
+  readonly servers?: HsafaServers;
   /** Ends all streams, before the server closes. */
   readonly signal?: AbortSignal;
 }
@@ -57,6 +60,7 @@ const MAX_STREAMS = 1_000;
  * | `GET /api/agents/{agent}/tools` | 200 `{tools}` |
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
+ * | `GET`, `PUT`, `DELETE /api/agents/{agent}/mcp-servers…` | the same with `{servers}` |
  *
  * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
  * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
@@ -100,19 +104,34 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       '/api/tools/stream',
       streamed('answer', (caller, of) => streamCalls(offers, caller, of)),
     );
-  const { toolbox } = options;
-  if (toolbox !== undefined) {
-    const documents: RequestHandler = async (request, response) => {
-      const caller = await callerOf(identify, request, 'admin');
-      const answer = isAnswer(caller) ? caller : await documentsAnswer(toolbox, request, caller);
-      response.status(answer.status).json(answer.body);
-    };
-    router.get('/api/agents/:agent/tools', documents);
-    router.put('/api/agents/:agent/tools/:name', express.json({ limit: MAX_BODY }), documents);
-    router.delete('/api/agents/:agent/tools/:name', documents);
-  }
+  const { toolbox, servers } = options;
+  if (toolbox !== undefined)
+    addDocuments(router, identify, {
+      path: '/api/agents/:agent/tools',
+      ...{ box: toolbox, listed: 'tools', kind: 'tool' },
+    });
+  if (servers !== undefined)
+    addDocuments(router, identify, {
+      path: '/api/agents/:agent/mcp-servers',
+      ...{ box: servers, listed: 'servers', kind: 'server' },
+    });
   router.use(errorHandler());
   return router;
+}
+
+function addDocuments(
+  router: Router,
+  identify: Identify,
+  { path, ...documents }: DocumentsOf & { readonly path: string },
+): void {
+  const handle: RequestHandler = async (request, response) => {
+    const caller = await callerOf(identify, request, 'admin');
+    const answer = isAnswer(caller) ? caller : await documentsAnswer(documents, request, caller);
+    response.status(answer.status).json(answer.body);
+  };
+  router.get(path, handle);
+  router.put(`${path}/:name`, express.json({ limit: MAX_BODY }), handle);
+  router.delete(`${path}/:name`, handle);
 }
 
 interface Streaming extends Omit<StreamOf, 'signal'> {

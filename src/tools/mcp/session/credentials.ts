@@ -5,8 +5,8 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
-import type { McpCaller, McpDeps, Resolved } from '../../../define/mcp/spec.js';
 import type { AnyMcpServer } from '../../../define/mcp/server.js';
+import type { McpCaller, McpDeps, Resolved } from '../../../define/mcp/spec.js';
 import type { Logger } from '../../../define/tool/context.js';
 import type { Scopes } from '../../scope/scopes.js';
 import type { Redactor } from '../../shared/redact.js';
@@ -43,7 +43,10 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
         sent.set('authorization', `Bearer ${given}`);
       }
       const own = (await resolved(needs, headers, why)) ?? {};
-      needs.secrets.add(...Object.values(own));
+      // A scheme may stand before the secret, as in "Bearer …".
+      needs.secrets.add(
+        ...Object.values(own).flatMap((text) => [text, ...text.split(' ').slice(1)]),
+      );
       // Headers of the protocol are not replaced.
       for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
       return { ...init, headers: sent };

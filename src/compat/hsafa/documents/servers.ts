@@ -1,0 +1,194 @@
+/**
+ * MCP servers as documents that change at run time: a port with versions, and the plugin by which agents have them. A
+ * call that waits keeps the version that it was made with, and ends once its server is deleted. Runs anywhere.
+ */
+import { DefinitionError } from '../../../define/checks/problems.js';
+import { definePlugin } from '../../../define/define-plugin.js';
+import type { McpServer } from '../../../define/mcp/server.js';
+import type { McpDeps } from '../../../define/mcp/spec.js';
+import { mcpServer } from '../../../define/mcp-server.js';
+import type { PluginContext } from '../../../define/plugin/context.js';
+import { DOCUMENTS } from '../../../define/plugin/documents.js';
+import type { Plugin } from '../../../define/plugin/types.js';
+import { MAX_FACTORY_ARGS_BYTES } from '../../../protocol/limits/service-limits.js';
+import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
+import type { ServerExtras } from './agents.js';
+import { below, Findings, type Warning } from './findings.js';
+import {
+  MAX_AGENT_SERVERS,
+  type ParsedServer,
+  type ServerDocument,
+  ServerDocumentSchema,
+  unreadFields,
+} from './forms.js';
+import { checkAddress, headersOf } from './headers.js';
+import {
+  type DocumentOwner,
+  keptServerDocuments,
+  type ServerDocumentStore,
+  type StoredServer,
+} from './stores.js';
+
+/** The JSON of `{version, document}` has to fit into the plan of each call. */
+const MAX_STORED_BYTES = MAX_FACTORY_ARGS_BYTES - 64;
+
+export interface HsafaServerOptions {
+  /** Refuses the documents where they would otherwise be taken with a warning. @defaultValue false */
+  readonly strict?: boolean;
+  /** Secrets that headers name. @defaultValue those of the tenant, by the worker's `secrets` */
+  readonly secret?: (name: string) => (deps: McpDeps) => string | Promise<string>;
+  /** Addresses that are not public; the same as the field of `httpTool`. @defaultValue none */
+  readonly allowPrivate?: true | readonly string[];
+  /** Adds to a server of the documents, by its name, such as its approval. @defaultValue nothing */
+  readonly mcp?: (
+    name: string,
+  ) => Omit<ServerExtras, 'allowPrivate' | 'headers' | 'identity' | 'token'>;
+}
+
+export interface PutServer extends StoredServer {
+  readonly warnings: readonly Warning[];
+}
+
+/** The servers of a store, checked before they are stored, and the plugin that gives them to agents. */
+export interface HsafaServers {
+  /** For `plugins` of agents whose servers change at run time. */
+  readonly plugin: Plugin;
+  list(of: DocumentOwner): Promise<readonly StoredServer[]>;
+  /**
+   * Stores a document, or its next version, for the model calls that follow. Connects to no server.
+   * @throws {DefinitionError} invalid_definition with every fault, also when it is too large, or one too many
+   */
+  put(of: DocumentOwner, document: unknown): Promise<PutServer>;
+  /** Whether there was one. Its calls that wait end as those of a tool that is gone. */
+  delete(of: DocumentOwner, name: string): Promise<boolean>;
+}
+
+/** Gives MCP servers of a store to agents. All workers of an agent have the same `options`. */
+export function hsafaServers(
+  store: ServerDocumentStore,
+  options: HsafaServerOptions = {},
+): HsafaServers {
+  return {
+    plugin: pluginOf(() => store, options),
+    list: async (of) => await store.list(of, MAX_AGENT_SERVERS),
+    put: async (of, given) => {
+      // As JSON: no other part of it could be stored.
+      const document = JSON.parse(JSON.stringify(given ?? null)) as ServerDocument;
+      const { warnings } = serverOf(document, options);
+      if (utf8Bytes(JSON.stringify(document)) > MAX_STORED_BYTES)
+        throw refusal(
+          document,
+          `must be at most ${MAX_STORED_BYTES} bytes of JSON, since each call keeps its server`,
+        );
+      const stored = await store.put(of, document, MAX_AGENT_SERVERS);
+      if (stored === undefined)
+        throw refusal(document, `the agent has ${MAX_AGENT_SERVERS} servers already`);
+      return { ...stored, warnings };
+    },
+    delete: async (of, name) => await store.delete(of, name),
+  };
+}
+
+/**
+ * The plugin of servers whose documents are in the event log of the worker, for modules of agents that open no log. A
+ * worker whose event log keeps no documents does not start.
+ */
+export function hsafaServerPlugin(options: HsafaServerOptions = {}): Plugin {
+  return pluginOf((ctx) => keptServerDocuments(ctx.port(DOCUMENTS)), options);
+}
+
+function pluginOf(
+  storeOf: (ctx: PluginContext) => ServerDocumentStore,
+  options: HsafaServerOptions,
+): Plugin {
+  const lenient = { ...options, strict: false };
+  return definePlugin({
+    id: 'hsafa.servers',
+    servers: {
+      document: {
+        make: (args) => serverOf(documentIn(args), lenient).server,
+        has: async (args, { agent, tenant, ...ctx }) => {
+          const stored = await storeOf(ctx).list({ tenant, agent }, MAX_AGENT_SERVERS);
+          return stored.some(({ name }) => name === documentIn(args).name);
+        },
+      },
+    },
+    ready: (ctx) => {
+      storeOf(ctx);
+    },
+    prepare: async ({ agent, tenant, servers, logger, ...ctx }) => {
+      const stored = await storeOf({ ...ctx, logger }).list({ tenant, agent }, MAX_AGENT_SERVERS);
+      for (const { name, version, document } of stored) {
+        try {
+          servers.make('document', { version, document } as unknown as Json);
+        } catch (error) {
+          // One server that a store holds against the rules takes no tool from the others.
+          const reason = error instanceof Error ? error.message : String(error);
+          logger.error('server document not used', { mcpServer: name, version, reason });
+        }
+      }
+    },
+  });
+}
+
+function documentIn(args: Json): ServerDocument {
+  return (args as unknown as { readonly document: ServerDocument }).document;
+}
+
+function refusal({ name }: ServerDocument, rule: string): DefinitionError {
+  return new DefinitionError(`MCP server ${JSON.stringify(name)}`, [{ field: '', rule }]);
+}
+
+/** In place of required fields that break rules. */
+const REQUIRED = { name: 'server', url: 'https://mcp.invalid' };
+
+/** @throws {DefinitionError} invalid_definition with every fault */
+function serverOf(
+  document: unknown,
+  options: HsafaServerOptions,
+): { readonly server: McpServer; readonly warnings: readonly Warning[] } {
+  const findings = new Findings(options.strict);
+  const about = { at: '', required: REQUIRED };
+  const parsed = findings.parsed(ServerDocumentSchema, document, about);
+  const server = parsed === undefined ? undefined : serverFrom(parsed, { findings, options });
+  findings.throwIfAny('an MCP server document');
+  if (server === undefined) throw new TypeError('unreachable: a document makes one server');
+  return { server, warnings: findings.warnings };
+}
+
+function serverFrom(
+  parsed: ParsedServer,
+  { findings, options }: { readonly findings: Findings; readonly options: HsafaServerOptions },
+): McpServer | undefined {
+  const { name, url, allowedTools, headers } = parsed;
+  for (const field of unreadFields('server', parsed))
+    findings.warn(field, 'is not a field of a server document: nothing reads it');
+  checkAddress(url, 'url', findings);
+  headersOf(headers ?? {}, 'headers', { findings, secretOf: () => () => '' });
+  return findings.defined(
+    () =>
+      mcpServer({
+        ...options.mcp?.(name),
+        ...{ name, url, transport: 'http' },
+        ...(allowedTools === undefined ? {} : { allowedTools }),
+        ...(options.allowPrivate === undefined ? {} : { allowPrivate: options.allowPrivate }),
+        ...(headers === undefined ? {} : { headers: headersFor(headers, options) }),
+      }),
+    (field) => below('', field),
+  );
+}
+
+function headersFor(
+  headers: NonNullable<ParsedServer['headers']>,
+  { secret }: HsafaServerOptions,
+): (deps: McpDeps) => Promise<Readonly<Record<string, string>>> {
+  return async (deps) => {
+    const texts = Object.entries(headers).map(async ([header, value]) => {
+      if (typeof value === 'string') return [header, value] as const;
+      const { secret: name, prefix = '' } = value;
+      const found = await (secret === undefined ? deps.secret(name) : secret(name)(deps));
+      return [header, `${prefix}${found}`] as const;
+    });
+    return Object.fromEntries(await Promise.all(texts));
+  };
+}
