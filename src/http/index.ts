@@ -27,6 +27,7 @@ export {
   type Right,
 } from './identity/identity.js';
 export { type JwtClaims, type JwtOptions, jwtIdentity } from './identity/jwt.js';
+export type { ProviderFile, ProviderFiles } from './identity/provider-files.js';
 export { type TokenSigner, tokenSigner } from './identity/tokens.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
 export { ApiMetrics } from './metrics/api-metrics.js';

@@ -10,6 +10,7 @@ import type { Spaces } from '../../spaces/service.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 import type { Identify } from '../identity/identity.js';
+import type { ProviderFiles } from '../identity/provider-files.js';
 import type { TokenSigner } from '../identity/tokens.js';
 import type { CallerLimits } from '../limits/options.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
@@ -51,6 +52,11 @@ export interface AppDeps {
    * machine.
    */
   readonly identify: Identify;
+  /**
+   * Knows the owners of files at the provider of the models, so that callers may name them (`fileId`).
+   * @defaultValue none: an id is refused (422), except from a development actor
+   */
+  readonly providerFiles?: ProviderFiles;
   /** Signs and verifies tokens and sessions. @defaultValue none: the API has neither */
   readonly tokens?: TokenSigner;
   /**

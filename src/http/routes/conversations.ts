@@ -9,6 +9,7 @@ import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { actorOf } from '../identity/callers.js';
+import { requireOwnFiles } from '../identity/provider-files.js';
 import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
 import { noteCaused } from '../request/middleware.js';
@@ -166,10 +167,13 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
   if (!mayName(request, { tenant, conversationId }))
     throw invalidField('/id', 'must be the conversation to which the caller is bound');
   const conversation = deps.client.conversation(conversationId, { agent: body.agent, tenant });
+  const actor = actorOf(request, body.actor, body.actorPath);
+  const owner = { tenant, conversationId, actor };
+  await requireOwnFiles(deps, owner, { parts: body.attachments, path: '/attachments' });
   const sent = await sendText(body.path, () =>
     conversation.send(body.text, {
       ...(requestId === undefined ? {} : { requestId }),
-      actor: actorOf(request, body.actor, body.actorPath),
+      actor,
       onBusy: body.onBusy,
       reopen: body.reopen,
       attachments: body.attachments,
@@ -202,9 +206,12 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
   const body = parseBody(SendMessageSchema, request);
   const wait = waitOf(request);
   const conversation = conversationOf(deps, request, { agent: body.agent });
+  const actor = actorOf(request, body.actor);
+  const owner = { ...keyOf(request), actor };
+  await requireOwnFiles(deps, owner, { parts: body.attachments, path: '/attachments' });
   const options = {
     ...requestIdOf(request, body.requestId),
-    actor: actorOf(request, body.actor),
+    actor,
     onBusy: body.onBusy,
     reopen: body.reopen,
     attachments: body.attachments,

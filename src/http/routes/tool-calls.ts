@@ -7,6 +7,7 @@ import type { Duration } from '../../protocol/values/durations.js';
 import type { CallRef } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { actorOf } from '../identity/callers.js';
+import { requireOwnFiles } from '../identity/provider-files.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
@@ -61,13 +62,16 @@ export interface GivenAnswer extends Pick<ResolveOptions, 'argsDigest' | 'claimI
   readonly receivedAt: string;
 }
 
-/** @throws {ConversationError} as `ConversationClient.resolve` */
+/** @throws {ConversationError} as `ConversationClient.resolve`, and invalid_request for files that are not the actor's */
 export async function resolveAt(
-  { client }: AppDeps,
+  deps: AppDeps,
   target: CallRef,
   { resolution, ...options }: GivenAnswer,
 ): Promise<Answered> {
-  const outcome = await client.resolve(target, resolution, options);
+  const parts = 'files' in resolution ? resolution.files : undefined;
+  const owner = { ...target, actor: options.actor };
+  await requireOwnFiles(deps, owner, { parts, path: '/resolution/files' });
+  const outcome = await deps.client.resolve(target, resolution, options);
   const shown: object = { ...outcome, httpStatus: undefined, final: undefined };
   return { httpStatus: outcome.httpStatus, shown };
 }

@@ -37,6 +37,9 @@ const ClaimIdSchema = z.string().min(1).max(200);
 
 const OnBusySchema = z.enum(ON_BUSY);
 
+const OF_OWN_FILES =
+  'A `fileId` must be that of a file which the caller may use at the provider; 422 where the API does not know';
+
 /** Fields of a message besides its text, on every route that takes a message. */
 const messageFields = {
   actor: ActorSchema.exactOptional(),
@@ -44,7 +47,7 @@ const messageFields = {
   /** The client checks attachments and output schema, as it does for every other caller. */
   attachments: z
     .custom<readonly (ImagePart | FilePart)[]>()
-    .meta({ type: 'array', items: { type: 'object' } })
+    .meta({ type: 'array', items: { type: 'object' }, description: OF_OWN_FILES })
     .exactOptional(),
   output: z
     .custom<JsonSchema | false>()
@@ -104,7 +107,7 @@ const RememberSchema = z.strictObject({
 /** The conversation judges the files. */
 const FilesSchema = z
   .custom<ResultFiles>()
-  .meta({ type: 'array', items: { type: 'object' } })
+  .meta({ type: 'array', items: { type: 'object' }, description: OF_OWN_FILES })
   .exactOptional();
 
 /** The shapes that a resolution may have. The conversation judges whether it fits the call. */
