@@ -168,7 +168,11 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     [`GET ${of}/triggers`]: kept,
     [`POST ${of}/fork`]: kept.map((one) => ({ ...one, body: { generation: 1, atSeq } })),
     [`POST ${of}/what-if`]: kept.map((one) => ({ ...one, body: { agent: 'greeter' } })),
+    [`GET ${of}/what-if`]: kept,
     [`GET ${of}/what-if/{whatIfId}`]: [{ path: { id: keeper, whatIfId: whatIf.whatIfId } }],
+    [`POST ${of}/what-if/{whatIfId}/cancel`]: [
+      { path: { id: keeper, whatIfId: whatIf.whatIfId }, body: {} },
+    ],
     [`POST ${of}/messages`]: kept.map((one) => ({
       ...one,
       body: { text: 'hello', onBusy: 'queue' },

@@ -17,7 +17,7 @@ import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
 import type { ConversationRun } from '../protocol/workflow/run.js';
-import type { WhatIfReport } from '../protocol/workflow/what-if.js';
+import type { WhatIfCancelled, WhatIfPage, WhatIfReport } from '../protocol/workflow/what-if.js';
 import type {
   AnswerOfTool,
   BatchOutcome,
@@ -50,7 +50,7 @@ import type {
   SnapshotOptions,
   SubscribeOptions,
 } from './api/types.js';
-import type { WhatIf, WhatIfOptions } from './api/what-if-types.js';
+import type { WhatIf, WhatIfListOptions, WhatIfOptions } from './api/what-if-types.js';
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
 import { findAgent } from './messages/agents.js';
@@ -64,6 +64,7 @@ import {
   triggeredConversation,
 } from './messages/sending.js';
 import { checkWhatIf, readWhatIf, startWhatIf, type WhatIfParts } from './messages/what-if.js';
+import { cancelWhatIf, listWhatIfs } from './messages/what-if-list.js';
 import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
@@ -242,6 +243,24 @@ export class Conversation<Output = Json, Tools = unknown> {
   async whatIfReport(whatIfId: string): Promise<WhatIfReport> {
     const { startedAt } = await this.snapshot();
     return await this.#mapped(() => readWhatIf(this.#parts, whatIfId, startedAt));
+  }
+
+  /**
+   * Lists the what-ifs of this conversation that Temporal still keeps, the newest first. One that was begun or has ended a moment
+   * ago may be missing, or still run in the list. @throws {ConversationError} invalid_request, and as `snapshot`
+   */
+  async whatIfs(options: WhatIfListOptions = {}): Promise<WhatIfPage> {
+    const { startedAt } = await this.snapshot();
+    return await this.#mapped(() => listWhatIfs(this.#parts, options, startedAt));
+  }
+
+  /**
+   * Cancels a what-if: its model call is stopped, and its finished steps stay readable. Safe to repeat.
+   * @throws {ConversationError} unknown_what_if, and as `snapshot`
+   */
+  async cancelWhatIf(whatIfId: string): Promise<WhatIfCancelled> {
+    const { startedAt } = await this.snapshot();
+    return await this.#mapped(() => cancelWhatIf(this.#parts, whatIfId, startedAt));
   }
 
   /** Stops the running turn. If none runs, the outcome says so. @throws {ConversationError} unknown_conversation */

@@ -24,7 +24,12 @@ export type { Actor, StampedActor } from '../protocol/values/actors.js';
 export type { Audience } from '../protocol/values/audience.js';
 export type { BlobRef } from '../protocol/values/blobs.js';
 export type { Duration } from '../protocol/values/durations.js';
-export type { WhatIfReport } from '../protocol/workflow/what-if.js';
+export type {
+  ListedWhatIf,
+  WhatIfCancelled,
+  WhatIfPage,
+  WhatIfReport,
+} from '../protocol/workflow/what-if.js';
 export type {
   BatchOutcome,
   ClaimOptions,
@@ -71,7 +76,7 @@ export type {
   WatchListOptions,
   WorklistOptions,
 } from './api/types.js';
-export type { WhatIf, WhatIfOptions } from './api/what-if-types.js';
+export type { WhatIf, WhatIfListOptions, WhatIfOptions } from './api/what-if-types.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';
 export type { CompressionOptions } from './payloads/payload-codec.js';

@@ -1,6 +1,6 @@
 /** Plays a recorded turn again with another prompt or model: one activity for each model call, and no tool. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import { isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { addUsage, NO_USAGE, spentIn } from '../core/state/usage.js';
 import { MAX_WHAT_IF_STEPS } from '../protocol/limits/limits.js';
 import { isRecord } from '../protocol/values/json.js';
@@ -31,9 +31,11 @@ export async function whatIf(input: WhatIfInput): Promise<WhatIfResult> {
       if (made.end !== undefined) return ended(made.end);
       earlier.push(made.answer);
     } catch (error) {
+      const isLost = error instanceof ActivityFailure;
+      if (isLost) usage = addUsage(usage, spentIn(modelDetailsOf(error))?.usage ?? NO_USAGE);
       // The steps before it stay readable.
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      usage = addUsage(usage, spentIn(modelDetailsOf(error))?.usage ?? NO_USAGE);
+      if (CancellationScope.current().consideredCancelled) return ended({ state: 'cancelled' });
+      if (isCancellation(error) || !isLost) throw error;
       return ended({ state: 'failed', error: turnErrorOf(error) });
     }
   }

@@ -75,8 +75,24 @@ it('colloquy/browser/worklist exports these names', async () => {
 
 it('colloquy/browser/studio exports these names', async () => {
   expect(Object.keys((await import('colloquy/browser/studio')) as object).sort()).toEqual([
-    ...['BrowserConversations', 'BrowserLog', 'Replay', 'conversationsOf', 'deleteConversation'],
-    ...['forkOf', 'logOf', 'modelCallOf', 'runOf', 'testOf', 'whatIfOf', 'whatIfReportOf'],
+    ...[
+      'BrowserConversations',
+      'BrowserLog',
+      'Replay',
+      'cancelWhatIf',
+      'conversationsOf',
+      'deleteConversation',
+    ],
+    ...[
+      'forkOf',
+      'logOf',
+      'modelCallOf',
+      'runOf',
+      'testOf',
+      'whatIfOf',
+      'whatIfReportOf',
+      'whatIfsOf',
+    ],
   ]);
 });
 

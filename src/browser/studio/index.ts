@@ -12,7 +12,14 @@ export type {
   RequestChanges,
   ShownRequest,
 } from '../../protocol/model/model-calls.js';
-export type { WhatIfReport, WhatIfSide, WhatIfStep } from '../../protocol/workflow/what-if.js';
+export type {
+  ListedWhatIf,
+  WhatIfCancelled,
+  WhatIfPage,
+  WhatIfReport,
+  WhatIfSide,
+  WhatIfStep,
+} from '../../protocol/workflow/what-if.js';
 export {
   BrowserConversations,
   type ConversationsChoice,
@@ -21,6 +28,7 @@ export {
 export { BrowserLog, type LogView, logOf } from './log.js';
 export { Replay } from './replay.js';
 export {
+  cancelWhatIf,
   deleteConversation,
   forkOf,
   modelCallOf,
@@ -28,6 +36,7 @@ export {
   testOf,
   whatIfOf,
   whatIfReportOf,
+  whatIfsOf,
 } from './requests.js';
 export type {
   ConversationsView,

@@ -1,6 +1,6 @@
 /** Requests of pages that look into conversations. */
 import type { ModelCallRead } from '../../protocol/model/model-calls.js';
-import type { WhatIfReport } from '../../protocol/workflow/what-if.js';
+import type { WhatIfCancelled, WhatIfPage, WhatIfReport } from '../../protocol/workflow/what-if.js';
 import type { WithApi } from '../net/api.js';
 import { newId } from '../net/waiting.js';
 import type { ForkedConversation, ShownRun, WhatIfRequest } from './types.js';
@@ -60,6 +60,29 @@ export async function whatIfReportOf(
   whatIfId: string,
 ): Promise<WhatIfReport> {
   return await api.read(pathOf(conversationId, `/what-if/${encodeURIComponent(whatIfId)}`));
+}
+
+/** What-ifs of the conversation, the newest first; at most `limit`. @throws {ApiError} */
+export async function whatIfsOf(
+  { api }: WithApi,
+  conversationId: string,
+  { limit, cursor }: { readonly limit?: number; readonly cursor?: string } = {},
+): Promise<WhatIfPage> {
+  const query = {
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  return await api.read(pathOf(conversationId, '/what-if'), { query });
+}
+
+/** Cancels a what-if; its finished steps stay readable. Sent until there is an answer. @throws {ApiError} */
+export async function cancelWhatIf(
+  { api }: WithApi,
+  conversationId: string,
+  whatIfId: string,
+): Promise<WhatIfCancelled> {
+  const below = `/what-if/${encodeURIComponent(whatIfId)}/cancel`;
+  return await api.change(pathOf(conversationId, below), {});
 }
 
 /** The conversation as a test. @throws {ApiError} naming the event that a test cannot play again */

@@ -51,6 +51,8 @@ function endText(report: Exclude<WhatIfReport, { readonly state: 'running' }>): 
   switch (report.state) {
     case 'ended':
       return report.reason === 'answered' ? 'ended' : 'stopped after its last step';
+    case 'cancelled':
+      return 'cancelled';
     case 'failed':
       return `failed: ${oneLine(report.error.message)}`;
     case 'diverged': {

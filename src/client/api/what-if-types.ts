@@ -24,6 +24,14 @@ export interface WhatIfOptions {
   readonly actor?: Actor | StampedActor | undefined;
 }
 
+/** A page of the what-ifs of a conversation. */
+export interface WhatIfListOptions {
+  /** From 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of an earlier page. */
+  readonly cursor?: string | undefined;
+}
+
 /** A what-if that was begun. It is durable, and runs once a worker takes it. */
 export interface WhatIf {
   readonly whatIfId: string;

@@ -184,15 +184,25 @@ function digestOf(text: string): string {
  * @param startedAt start of the conversation that has the id now
  * @throws {ConversationError} unknown_what_if, also for one of a conversation that was deleted; errors of Temporal
  */
+export async function findWhatIf(
+  { key, whatIfs }: WhatIfParts,
+  whatIfId: string,
+  startedAt: string,
+): Promise<WhatIfRun> {
+  const isId = idProblem('whatIfId', whatIfId) === undefined;
+  const run = isId ? await whatIfs.find(key, whatIfId) : undefined;
+  if (run?.memo.startedAt === startedAt) return run;
+  throw new ConversationError('unknown_what_if', `No what-if "${whatIfId}" of this conversation`);
+}
+
+/** @throws {ConversationError} as `findWhatIf` */
 export async function readWhatIf(
-  { key, gateway, whatIfs }: WhatIfParts,
+  parts: WhatIfParts,
   whatIfId: string,
   startedAt: string,
 ): Promise<WhatIfReport> {
-  const isId = idProblem('whatIfId', whatIfId) === undefined;
-  const run = isId ? await whatIfs.find(key, whatIfId) : undefined;
-  if (run?.memo.startedAt !== startedAt)
-    throw new ConversationError('unknown_what_if', `No what-if "${whatIfId}" of this conversation`);
+  const { key, gateway } = parts;
+  const run = await findWhatIf(parts, whatIfId, startedAt);
   const { digest: _ofRequest, startedAt: _ofConversation, ...about } = run.memo;
   const report = { whatIfId, conversationId: key.conversationId, ...about };
   if (run.state === 'over') return { ...report, ...run.result };

@@ -3,9 +3,10 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
   WorkflowFailedError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import {
   UPDATE_DEADLINE_MS,
   WORKFLOW_TASK_TIMEOUT_MS,
@@ -32,7 +33,7 @@ export interface WhatIfMemo extends Pick<WhatIfInput, 'generation' | 'agent'> {
   readonly digest: string;
 }
 
-export type WhatIfRun = { readonly memo: WhatIfMemo } & (
+export type WhatIfRun = { readonly memo: WhatIfMemo; readonly runId: string } & (
   | {
       readonly state: 'running';
       /** No worker has taken its next task. */
@@ -40,6 +41,16 @@ export type WhatIfRun = { readonly memo: WhatIfMemo } & (
     }
   | { readonly state: 'over'; readonly result: WhatIfResult }
 );
+
+/** A run as the server lists it, which does not include its result. */
+export interface ListedRun {
+  readonly whatIfId: string;
+  readonly runId: string;
+  readonly memo: WhatIfMemo;
+  readonly begunAt: Date;
+  /** Absent while it runs. */
+  readonly endedAt?: Date;
+}
 
 const NO_STEPS = { steps: [], usage: { inputTokens: 0, outputTokens: 0 } };
 
@@ -92,10 +103,44 @@ export class WhatIfRuns {
     const run = await this.#ifThere(() => this.#temporal.workflow.getHandle(workflowId).describe());
     const memo = memoOf(run?.memo);
     if (run === undefined || memo === undefined) return undefined;
-    if (['RUNNING', 'PAUSED'].includes(run.status.name))
-      return { memo, state: 'running', isWaiting: isWaiting(run) };
-    const result = await this.#ifThere(() => this.#resultOf(workflowId, run.runId));
-    return result === undefined ? undefined : { memo, state: 'over', result };
+    const { runId } = run;
+    if (isRunning(run)) return { memo, runId, state: 'running', isWaiting: isWaiting(run) };
+    const result = await this.result(key, { whatIfId, runId });
+    return result === undefined ? undefined : { memo, runId, state: 'over', result };
+  }
+
+  /** The result of a run that has ended; undefined when the server does not have it any more. */
+  async result(
+    key: ConversationKey,
+    { whatIfId, runId }: Pick<ListedRun, 'whatIfId' | 'runId'>,
+  ): Promise<WhatIfResult | undefined> {
+    return await this.#ifThere(() => this.#resultOf(whatIfWorkflowId(key, whatIfId), runId));
+  }
+
+  /**
+   * Those of the conversation that began at `startedAt`, the newest first. By visibility, which may lag behind by
+   * moments.
+   */
+  async list(key: ConversationKey, startedAt: string): Promise<readonly ListedRun[]> {
+    const found: ListedRun[] = [];
+    await this.#within(async () => {
+      for await (const run of this.#listed(key)) {
+        const memo = memoOf(run.memo);
+        if (memo?.startedAt !== startedAt) continue;
+        const { workflowId, runId, startTime: begunAt, closeTime = begunAt } = run;
+        const whatIfId = workflowId.slice(whatIfPrefixOf(key).length);
+        const ended = isRunning(run) ? {} : { endedAt: closeTime };
+        found.push({ whatIfId, runId, memo, begunAt, ...ended });
+      }
+    });
+    return found.toSorted(newestFirst);
+  }
+
+  /** Asks the run to end, durably; a worker ends it. False when it has ended before. Safe to repeat. */
+  async cancel(key: ConversationKey, whatIfId: string, runId: string): Promise<boolean> {
+    const { workflow } = this.#temporal;
+    const handle = workflow.getHandle(whatIfWorkflowId(key, whatIfId), runId);
+    return (await this.#ifThere(() => handle.cancel())) !== undefined;
   }
 
   /**
@@ -104,11 +149,8 @@ export class WhatIfRuns {
    */
   async removeAll(of: Parameters<typeof whatIfPrefixOf>[0]): Promise<boolean> {
     const { namespace } = this.#temporal.options;
-    const prefix = whatIfPrefixOf(of);
-    const query = `WorkflowType = '${WHAT_IF_WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${prefix}'`;
     let hadAny = false;
-    for await (const { workflowId, runId } of this.#temporal.workflow.list({ query })) {
-      if (!workflowId.startsWith(prefix)) continue;
+    for await (const { workflowId, runId } of this.#listed(of)) {
       const workflowExecution = { workflowId, runId };
       const asked = await this.#ifThere(() =>
         this.#temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
@@ -118,11 +160,20 @@ export class WhatIfRuns {
     return hadAny;
   }
 
+  async *#listed(of: Parameters<typeof whatIfPrefixOf>[0]): AsyncGenerator<WorkflowExecutionInfo> {
+    const prefix = whatIfPrefixOf(of);
+    const query = `WorkflowType = '${WHAT_IF_WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${prefix}'`;
+    for await (const run of this.#temporal.workflow.list({ query }))
+      if (run.workflowId.startsWith(prefix)) yield run;
+  }
+
   async #resultOf(workflowId: string, runId: string): Promise<WhatIfResult> {
     try {
       return await this.#temporal.workflow.getHandle<WhatIfWorkflow>(workflowId, runId).result();
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
+      // By a worker of an earlier version, or before its first step.
+      if (error.cause instanceof CancelledFailure) return { state: 'cancelled', ...NO_STEPS };
       return { state: 'failed', error: errorOf(error), ...NO_STEPS };
     }
   }
@@ -145,6 +196,16 @@ function errorOf({ cause }: WorkflowFailedError): {
   if (cause instanceof ApplicationFailure)
     return { code: cause.type ?? 'internal', message: cause.message };
   return { code: 'internal', message: 'The run was ended from outside' };
+}
+
+/** In an order without ties, so that a page ends at one place. */
+function newestFirst(one: ListedRun, other: ListedRun): number {
+  const ms = other.begunAt.getTime() - one.begunAt.getTime();
+  return ms === 0 ? Number(one.whatIfId < other.whatIfId) * 2 - 1 : ms;
+}
+
+function isRunning({ status }: Pick<WorkflowExecutionInfo, 'status'>): boolean {
+  return ['RUNNING', 'PAUSED'].includes(status.name);
 }
 
 /** State of a pending task, of a workflow or an activity, as a number: the client does not export the enums. */

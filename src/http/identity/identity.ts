@@ -13,7 +13,7 @@ import { idProblem } from '../../protocol/values/ids.js';
  * | `send` | messages, events, files, triggers; they may begin conversations; spaces, their members, and calls that a space shows to the caller |
  * | `answer` | decisions, answers, results, claims and progress of calls, and taking back remembered decisions |
  * | `extend` | later deadlines of calls that wait |
- * | `cancel` | to stop turns, and to close conversations |
+ * | `cancel` | to stop turns and what-ifs, and to close conversations |
  * | `delete` | to delete conversations and spaces for good |
  * | `codec` | to decode payloads of Temporal's histories |
  * | `admin` | what concerns the service as a whole, and lists of what waits for other actors |

@@ -1,12 +1,13 @@
 /** Forks of conversations, and recorded turns that are played again. */
 import type { Request, Router } from 'express';
-import { ConversationError } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { actorOf, identityOf, requireRight } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
-import { ForkSchema, WhatIfSchema } from '../schemas/forks.js';
+import { NoBodySchema } from '../schemas/bodies.js';
+import { ForkSchema, WhatIfSchema, WhatIfsQuerySchema } from '../schemas/forks.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addForkRoutes(router: Router, deps: AppDeps): void {
@@ -22,6 +23,11 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
     },
   });
   addRoute(router, '/v1/conversations/:id/what-if', {
+    get: async (request, response) => {
+      const query = parseQuery(WhatIfsQuerySchema, request);
+      const conversation = conversationOf(deps, request);
+      response.json(await byQuery(() => conversation.whatIfs(query)));
+    },
     post: async (request, response) => {
       parseQuery(ConversationQuerySchema, request);
       const { requestId: named, actor, ...asked } = parseBody(WhatIfSchema, request);
@@ -42,6 +48,24 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
       response.json(await conversationOf(deps, request).whatIfReport(whatIfId));
     },
   });
+  addRoute(router, '/v1/conversations/:id/what-if/:whatIfId/cancel', {
+    post: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      parseBody(NoBodySchema, request);
+      const whatIfId = pathParameter(request, 'whatIfId');
+      response.json(await conversationOf(deps, request).cancelWhatIf(whatIfId));
+    },
+  });
+}
+
+/** Names the cursor as the query does. */
+async function byQuery<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    const [problem] = ConversationError.isInstance(error) ? (error.problems ?? []) : [];
+    throw problem?.path === '/cursor' ? invalidField('?cursor', problem.message) : error;
+  }
 }
 
 /**

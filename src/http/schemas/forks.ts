@@ -1,7 +1,8 @@
 /** Requests about forks and exports. The client checks ids and bounds, as it does for every other caller. */
 import { z } from 'zod';
+import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import { ActorSchema, IdSchema, RequestIdSchema } from './bodies.js';
-import { TENANT } from './queries.js';
+import { TENANT, wholeNumber } from './queries.js';
 
 /** `POST /v1/conversations/{id}/fork` */
 export const ForkSchema = z.strictObject({
@@ -22,6 +23,13 @@ export const WhatIfSchema = z.strictObject({
   maxSteps: z.int().min(1).exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
+});
+
+/** `GET /v1/conversations/{id}/what-if` */
+export const WhatIfsQuerySchema = z.strictObject({
+  ...TENANT,
+  cursor: z.string().min(1).max(1000).exactOptional(),
+  limit: wholeNumber(1, MAX_LIST_PAGE).exactOptional(),
 });
 
 /** `GET /v1/conversations/{id}/export?format=test&from=./agents.js&exportedAs=support` */

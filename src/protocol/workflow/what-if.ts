@@ -104,6 +104,8 @@ export interface WhatIfStepResult {
 
 export type WhatIfOutcome =
   | WhatIfEnd
+  /** By `cancelWhatIf`: the steps before it stay readable. */
+  | { readonly state: 'cancelled' }
   | {
       readonly state: 'failed';
       readonly error: { readonly code: string; readonly message: string };
@@ -130,6 +132,41 @@ export type WhatIfReport = {
       readonly warning?: string;
     }
   | WhatIfResult
+);
+
+/** A what-if in a list. `warning` and the steps are in its report. */
+export type ListedWhatIf = {
+  readonly whatIfId: string;
+  readonly turnId: TurnId;
+  readonly generation: number;
+  readonly agent: string;
+  readonly model?: string;
+  /** ISO 8601 */
+  readonly begunAt: string;
+} & (
+  | { readonly state: 'running' }
+  | (WhatIfOutcome & {
+      /** ISO 8601 */
+      readonly endedAt: string;
+      /** Number of finished steps. */
+      readonly stepCount: number;
+      readonly usage: Usage;
+    })
+);
+
+export interface WhatIfPage {
+  readonly whatIfs: readonly ListedWhatIf[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
+/**
+ * `stopping`: it is durable, and ends once its model call has stopped; with a `warning` while no worker has taken its
+ * next task. `over`: it had ended before, with `state`.
+ */
+export type WhatIfCancelled = { readonly whatIfId: string } & (
+  | { readonly status: 'stopping'; readonly warning?: string }
+  | { readonly status: 'over'; readonly state: WhatIfOutcome['state'] }
 );
 
 /** The workflow id `what-if:<tenant>:<conversationId>:<whatIfId>`. */

@@ -36,14 +36,26 @@ function log() {
   return [...events.slice(0, seq), said, ...later];
 }
 
+const BEGUN_MS = Date.UTC(2026, 0, 1);
+
 interface Given {
+  /** Beside the what-ifs that are started, as the server lists them. */
+  readonly others?: readonly object[];
+  readonly cancel?: (call: FakeCall) => unknown;
   readonly identity?: Partial<Identity>;
-  readonly status?: string;
+  readonly status?: string | (() => string);
   readonly result?: (call: FakeCall) => unknown;
   readonly raw?: object;
 }
 
-async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Given = {}) {
+async function app({
+  identity = {},
+  status = 'COMPLETED',
+  result,
+  raw = {},
+  others = [],
+  cancel = () => ({}),
+}: Given = {}) {
   const { log: store } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => store.close());
   const key = { tenant: 'default', conversationId: 'c-1' };
@@ -54,10 +66,20 @@ async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Gi
       throw new WorkflowExecutionAlreadyStartedError('exists', call.workflowId, 'whatIf');
     starts.push(call);
   };
+  /** In the order of the visibility store, which is not that of the list. */
+  const list = (): readonly object[] => [
+    ...others,
+    ...starts.map(({ workflowId, options: { memo } }, index) => ({
+      ...{ workflowId, runId: 'run-1', memo, status: { name: statusName() } },
+      startTime: new Date(BEGUN_MS + index * 1_000),
+      ...(statusName() === 'RUNNING' ? {} : { closeTime: new Date(BEGUN_MS + 60_000) }),
+    })),
+  ];
+  const statusName = (): string => (typeof status === 'string' ? status : status());
   const describeRun = ({ workflowId }: FakeCall): unknown => {
     const found = starts.find((call) => call.workflowId === workflowId);
     if (found === undefined) throw new WorkflowNotFoundError('none', workflowId, undefined);
-    return { status: { name: status }, runId: 'run-1', memo: found.options['memo'], raw };
+    return { status: { name: statusName() }, runId: 'run-1', memo: found.options['memo'], raw };
   };
   const reader = createStoreReader({ log: store, source: 'none' });
   const forgetTurns = (): void => {
@@ -65,7 +87,7 @@ async function app({ identity = {}, status = 'COMPLETED', result, raw = {} }: Gi
     Object.assign(reader, { whatIfPoint: () => Promise.resolve({ problems }) });
   };
   const started = await startHttpApp(
-    { start, describe: describeRun, result: result ?? (() => DONE) },
+    { start, list, cancel, describe: describeRun, result: result ?? (() => DONE) },
     { reader, identify: () => ({ ...TESTING, ...identity }) },
     { reader },
   );
@@ -198,5 +220,140 @@ describe('GET /v1/conversations/{id}/what-if/{whatIfId}', promise('G389'), () =>
 
   it.each(['x-1', 'a%20b', 'x:y'])('does not know any other: %s', async (id) => {
     expect(await problemOf(await read({}, id))).toMatchObject({ code: 'unknown_what_if' });
+  });
+});
+
+interface Page {
+  readonly whatIfs: readonly Readonly<Record<string, unknown>>[];
+  readonly nextCursor?: string;
+}
+
+describe('GET /v1/conversations/{id}/what-if', promise('G389'), () => {
+  const PATH = '/v1/conversations/c-1/what-if';
+  const begunIn = async ({ ask }: Awaited<ReturnType<typeof app>>, count: number) => {
+    const ids: unknown[] = [];
+    for (let nth = 1; nth <= count; nth += 1)
+      ids.push((await bodyOf(await ask({ maxSteps: nth })))['whatIfId']);
+    return ids.toReversed();
+  };
+
+  it('has those of the conversation, the newest first, in pages', async () => {
+    const here = await app();
+    const ids = await begunIn(here, 5);
+    const read = async (query: string): Promise<Page> =>
+      (await (await here.request(PATH + query)).json()) as Page;
+    const { whatIfs, nextCursor } = await read('');
+    expect(nextCursor).toBeUndefined();
+    expect(whatIfs.map(({ whatIfId }) => whatIfId)).toEqual(ids);
+    expect(whatIfs[0]).toEqual({
+      ...{ whatIfId: ids[0], turnId: TURN, generation: 1, agent: 'support' },
+      ...{ state: 'ended', reason: 'answered', stepCount: 0, usage: DONE.usage },
+      begunAt: new Date(BEGUN_MS + 4_000).toISOString(),
+      endedAt: new Date(BEGUN_MS + 60_000).toISOString(),
+    });
+    const paged: unknown[] = [];
+    for (let query = '?limit=2'; query !== ''; ) {
+      const page = await read(query);
+      paged.push(...page.whatIfs.map(({ whatIfId }) => whatIfId));
+      query = page.nextCursor === undefined ? '' : `?limit=2&cursor=${page.nextCursor}`;
+    }
+    expect(paged).toEqual(ids);
+    expect(here.calls.find(({ kind }) => kind === 'list')?.input).toBe(
+      "WorkflowType = 'whatIf' AND WorkflowId STARTS_WITH 'what-if:default:c-1:'",
+    );
+  });
+
+  it('has no result of one that runs, and nothing of an earlier conversation of the id', async () => {
+    const startedAt = '2020-01-01T00:00:00.000Z';
+    const memo = { startedAt, generation: 1, agent: 'support', turnId: TURN, digest: 'd' };
+    const earlier = { workflowId: 'what-if:default:c-1:w-old', runId: 'r', memo };
+    const others = [{ ...earlier, status: { name: 'COMPLETED' }, startTime: new Date() }];
+    const here = await app({ others, status: 'RUNNING' });
+    const [whatIfId] = await begunIn(here, 1);
+    const { whatIfs } = (await bodyOf(await here.request(PATH))) as unknown as Page;
+    expect(whatIfs).toEqual([
+      {
+        ...{ whatIfId, turnId: TURN, generation: 1, agent: 'support', state: 'running' },
+        begunAt: new Date(BEGUN_MS).toISOString(),
+      },
+    ]);
+  });
+
+  it.each([
+    ['?cursor=nothing', '?cursor', 'must be the nextCursor of an earlier page'],
+    ['?limit=0', '?limit', 'must be from 1 to 1000'],
+    ['?state=running', '?state', 'is not known here'],
+  ])('refuses %s', async (query, path, message) => {
+    const { request } = await app();
+    const response = await request(PATH + query);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ errors: [{ path, message }] });
+  });
+
+  it.each([
+    ['may not read', { rights: ['send', 'cancel'] }, 403],
+    ['may use this conversation only', { conversation: 'c-1' }, 200],
+    ['is of another tenant', { tenants: ['beta'] }, 404],
+  ] as const)('answers a caller who %s', async (_title, identity, status) => {
+    const { request } = await app({ identity });
+    expect((await request(PATH)).status).toBe(status);
+  });
+});
+
+describe('POST /v1/conversations/{id}/what-if/{whatIfId}/cancel', promise('G389'), () => {
+  const cancelled = async (given: Given, id?: string) => {
+    const here = await app(given);
+    const { whatIfId } = await bodyOf(await here.ask({}));
+    const path = `/v1/conversations/c-1/what-if/${id ?? String(whatIfId)}/cancel`;
+    const response = await here.post(path, {});
+    const cancels = here.calls.filter(({ kind }) => kind === 'cancel');
+    return { here, whatIfId, response, cancels, path };
+  };
+
+  it('asks the run to stop, once more at a repeat, and says when no worker has taken it', async () => {
+    const { here, whatIfId, response, cancels, path } = await cancelled({ status: 'RUNNING' });
+    expect(await bodyOf(response)).toEqual({ whatIfId, status: 'stopping' });
+    expect(cancels).toMatchObject([{ options: { runId: 'run-1' } }]);
+    expect((await here.post(path, {})).status).toBe(200);
+    const waits = { state: 1, scheduledTime: { seconds: Date.now() / 1_000 - 60 } };
+    const raw = { pendingWorkflowTask: waits };
+    const waiting = await cancelled({ status: 'RUNNING', raw });
+    expect(await bodyOf(waiting.response)).toMatchObject({
+      ...{ status: 'stopping', warning: expect.stringContaining('No worker polls') as string },
+    });
+  });
+
+  it('says how one has ended before', async () => {
+    const { whatIfId, response, cancels } = await cancelled({});
+    expect(await bodyOf(response)).toEqual({ whatIfId, status: 'over', state: 'ended' });
+    expect(cancels).toEqual([]);
+  });
+
+  it('says that it had ended, where it ends meanwhile', async () => {
+    let isOver = false;
+    const given: Given = {
+      status: () => (isOver ? 'COMPLETED' : 'RUNNING'),
+      cancel: ({ workflowId }) => {
+        isOver = true;
+        throw new WorkflowNotFoundError('over', workflowId, undefined);
+      },
+    };
+    const { response } = await cancelled(given);
+    expect(await bodyOf(response)).toMatchObject({ status: 'over', state: 'ended' });
+  });
+
+  it.each(['x-1', 'a%20b'])('does not know any other: %s', async (id) => {
+    const { response, cancels } = await cancelled({ status: 'RUNNING' }, id);
+    expect(await problemOf(response)).toMatchObject({ code: 'unknown_what_if' });
+    expect(cancels).toEqual([]);
+  });
+
+  it.each([
+    ['may not cancel', { rights: ['read', 'send'] }, 403],
+    ['may use this conversation only', { conversation: 'c-1' }, 200],
+  ] as const)('answers a caller who %s', async (_title, identity, status) => {
+    const { response, cancels } = await cancelled({ identity, status: 'RUNNING' });
+    expect(response.status).toBe(status);
+    expect(cancels).toHaveLength(status === 200 ? 1 : 0);
   });
 });

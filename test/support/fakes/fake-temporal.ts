@@ -22,6 +22,8 @@ export interface FakeCall {
     | 'signalWithStart'
     | 'query'
     | 'describe'
+    | 'cancel'
+    | 'list'
     | 'result';
   readonly name: string;
   readonly workflowId: string;
@@ -56,6 +58,8 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
       answer({ kind: 'query', name, workflowId, input, options: {} }),
     describe: () =>
       answer({ kind: 'describe', name: '', workflowId, input: undefined, options: {} }),
+    cancel: () =>
+      answer({ kind: 'cancel', name: '', workflowId, input: undefined, options: { runId } }),
     result: () =>
       answer({ kind: 'result', name: '', workflowId, input: undefined, options: { runId } }),
   });
@@ -76,8 +80,12 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
     schedule: { list: () => [] },
     workflow: {
       getHandle: handle,
-      /** The server of these tests lists nothing. */
-      list: () => [],
+      /** The server of these tests lists nothing, unless the test has a script for it. */
+      list: async function* ({ query }: { readonly query: string }) {
+        if (script.list === undefined) return;
+        const call = { kind: 'list', name: '', workflowId: '', input: query, options: {} } as const;
+        yield* (await answer(call)) as readonly object[];
+      },
       executeUpdateWithStart: (
         name: string,
         options: { args: unknown[]; startWorkflowOperation: WithStartWorkflowOperation<never> },

@@ -20,6 +20,7 @@ export const REQUEST_BODIES: Readonly<Record<string, object>> = {
   mintToken: {},
   forkConversation: { generation: 1, atSeq: 5 },
   startWhatIf: { agent: 'support' },
+  cancelWhatIf: {},
   createTrigger: { title: 'T', goal: 'G', schedule: { type: 'interval', value: '1 hour' } },
   removeTrigger: {},
   pauseTrigger: {},

@@ -12,6 +12,7 @@ const REFUSED_HERE: Readonly<Record<string, readonly [number, string]>> = {
   forkConversation: [422, 'invalid_request'],
   startWhatIf: [422, 'invalid_request'],
   getWhatIf: [404, 'unknown_what_if'],
+  cancelWhatIf: [404, 'unknown_what_if'],
   readModelCall: [404, 'not_found'],
   // The space shows no call, and no delivery has ended.
   resolveSpaceCall: [404, 'unknown'],

@@ -120,6 +120,57 @@ test('it waits for a worker, goes on with another one behind its finished steps,
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
+test('one that runs is listed and cancelled: its model call stops, and its finished step stays', {
+  ...promise('G389'),
+}, async () => {
+  const { engine, talk, services, model, log } = await asked([], says('Plenty'), TEA, hangs());
+  const first = await talk.whatIf({ instructions: 'Be brief.' });
+  expect(await first.result()).toMatchObject({ state: 'ended' });
+  const begun = await talk.whatIf({ instructions: 'Be kind.' });
+  await until('the model hangs', () => model.requests.length === 6);
+  const both = await until('both are listed', () => talk.whatIfs(), {
+    holds: ({ whatIfs }) => whatIfs.length === 2 && whatIfs[1]?.state === 'ended',
+  });
+  expect(both.whatIfs).toMatchObject([
+    { whatIfId: begun.whatIfId, state: 'running' },
+    { whatIfId: first.whatIfId, state: 'ended', reason: 'answered', stepCount: 1 },
+  ]);
+  const page = await talk.whatIfs({ limit: 1 });
+  expect(page.whatIfs.map(({ whatIfId }) => whatIfId)).toEqual([begun.whatIfId]);
+  const rest = await talk.whatIfs({ cursor: page.nextCursor });
+  expect(rest).toEqual({ whatIfs: both.whatIfs.slice(1) });
+  expect(await talk.cancelWhatIf(begun.whatIfId)).toMatchObject({ status: 'stopping' });
+  const report = await begun.result({ timeout: '20 seconds' });
+  expect(report).toMatchObject({ state: 'cancelled', steps: [{ compared: 'same' }] });
+  expect(await talk.cancelWhatIf(begun.whatIfId)).toMatchObject({
+    ...{ status: 'over', state: 'cancelled' },
+  });
+  await until('the list has its end', () => talk.whatIfs(), {
+    holds: ({ whatIfs }) => whatIfs[0]?.state === 'cancelled',
+  });
+  // No further step was asked for.
+  expect(model.requests).toHaveLength(6);
+  expect(services.runs).toHaveLength(2);
+  await unchanged(engine, talk, log);
+  const key = { tenant: talk.tenant, conversationId: talk.id };
+  const handle = engine.temporal.workflow.getHandle(whatIfWorkflowId(key, begun.whatIfId));
+  await replay({ codePath: inject('workflowBundlePath') }, await handle.fetchHistory());
+});
+
+test('one that no worker has taken is cancelled as soon as one does, without a model call', {
+  ...promise('G389'),
+}, async () => {
+  const { engine, talk, model } = await asked();
+  await engine.stopWorker();
+  const begun = await talk.whatIf({ instructions: 'Be brief.' });
+  expect(await talk.cancelWhatIf(begun.whatIfId)).toMatchObject({ status: 'stopping' });
+  expect(await talk.whatIfReport(begun.whatIfId)).toMatchObject({ state: 'running' });
+  await engine.startWorker();
+  const report = await begun.result({ timeout: '20 seconds' });
+  expect(report).toMatchObject({ state: 'cancelled', steps: [] });
+  expect(model.requests).toHaveLength(3);
+});
+
 /** The number of what-ifs that the server lists. */
 function whatIfsOf(engine: Engine, { tenant, id: conversationId }: Conversation) {
   const query = `WorkflowId STARTS_WITH '${whatIfPrefixOf({ tenant, conversationId })}'`;

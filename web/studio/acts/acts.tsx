@@ -8,6 +8,7 @@ import { Fork, Retry } from './fork.js';
 import type { ActsProps } from './props.js';
 import { Send } from './send.js';
 import { WhatIf } from './what-if.js';
+import { WhatIfs } from './what-ifs.js';
 
 export function Acts(props: ActsProps): ReactNode {
   const { session, id } = props;
@@ -27,6 +28,7 @@ export function Acts(props: ActsProps): ReactNode {
           <WhatIf {...props} />
         </>
       ) : undefined}
+      {rights.includes('read') ? <WhatIfs {...props} /> : undefined}
       <Export {...props} />
       {rights.includes('delete') ? <Delete {...props} /> : undefined}
     </section>

@@ -1,20 +1,13 @@
 /** Plays the turn at the cursor again with another prompt or agent, and shows both side by side. No tool runs. */
-import {
-  type WhatIfReport,
-  type WhatIfSide,
-  whatIfOf,
-  whatIfReportOf,
-} from 'colloquy/browser/studio';
+import { whatIfOf } from 'colloquy/browser/studio';
 import { agentsOf } from 'colloquy/browser/worklist';
-import { type ReactNode, type SyntheticEvent, useEffect, useId, useState } from 'react';
-import type { Session } from '../../session/session.js';
-import { whyOf } from '../../shared/why.js';
+import { type ReactNode, type SyntheticEvent, useId, useState } from 'react';
 import { useAct } from '../hooks/use-act.js';
 import { useRead } from '../hooks/use-read.js';
 import { turnAt } from '../model/cursor.js';
-import { COMPARED, whatIfEndWords } from '../model/what-if.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
+import { WhatIfSteps } from './what-if-steps.js';
 
 export function WhatIf(props: ActsProps): ReactNode {
   const { log, turns } = props;
@@ -84,81 +77,8 @@ function Playing({ session, id, log, turnId }: ActsProps & { readonly turnId: st
       </button>
       <Said act={act} />
       {begun === undefined ? undefined : (
-        <Report key={begun} session={session} id={id} whatIfId={begun} />
+        <WhatIfSteps key={begun} session={session} id={id} whatIfId={begun} />
       )}
     </form>
-  );
-}
-
-const POLL_MS = 1_000;
-
-type Shown = { readonly report?: WhatIfReport; readonly why?: string };
-
-function Report(props: {
-  readonly session: Session;
-  readonly id: string;
-  readonly whatIfId: string;
-}): ReactNode {
-  const { session, id, whatIfId } = props;
-  const [{ report, why }, show] = useState<Shown>({});
-  useEffect(() => {
-    let isLeft = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async (): Promise<void> => {
-      const read: Shown = await whatIfReportOf(session.client, id, whatIfId).then(
-        (found) => ({ report: found }),
-        (error: unknown) => ({ why: whyOf(error) }),
-      );
-      if (isLeft) return;
-      show(read);
-      // A refusal may pass: the API restarts.
-      if (read.report === undefined || read.report.state === 'running')
-        timer = setTimeout(() => void look(), POLL_MS);
-    };
-    void look();
-    return () => {
-      isLeft = true;
-      clearTimeout(timer);
-    };
-  }, [session, id, whatIfId]);
-  const end = report === undefined ? (why ?? 'Asks the model …') : whatIfEndWords(report);
-  return (
-    <section aria-label="What if">
-      <p role="status">{end}</p>
-      {report === undefined || report.state === 'running' ? undefined : (
-        <ol className="what-if">
-          {report.steps.map(({ step, compared, recorded, answer }) => (
-            <li key={step}>
-              <p>
-                <b>Step {step}</b>: {COMPARED[compared]}
-              </p>
-              <div className="halves">
-                <Side title="Recorded" side={recorded} />
-                <Side title="What if" side={answer} />
-              </div>
-            </li>
-          ))}
-        </ol>
-      )}
-    </section>
-  );
-}
-
-function Side(props: { readonly title: string; readonly side: WhatIfSide | undefined }): ReactNode {
-  const { title, side } = props;
-  return (
-    <div>
-      <h4>
-        {title}
-        {side?.model === undefined ? '' : `, ${side.model}`}
-      </h4>
-      {side === undefined ? <p className="hint">No such step.</p> : undefined}
-      {side === undefined || side.text === '' ? undefined : <p className="text">{side.text}</p>}
-      {side?.calls.map((call, index) => (
-        <p key={`${index} ${call.name}`} className="code text">
-          {call.name} {call.arguments}
-        </p>
-      ))}
-    </div>
   );
 }

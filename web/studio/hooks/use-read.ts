@@ -31,9 +31,13 @@ const PRESENT_MS = 5_000;
 
 /**
  * The present answer, for a conversation that the page shows: read anew some seconds after each answer, while the page
- * is seen. The last answer stays while the next one is read.
+ * is seen, and at once for another `key`. The last answer stays while the next one is read.
  */
-export function usePresent<Value>(session: Session, read: () => Promise<Value>): Read<Value> {
+export function usePresent<Value>(
+  session: Session,
+  read: () => Promise<Value>,
+  key: string = '',
+): Read<Value> {
   const [found, setFound] = useState<Read<Value>>({ is: 'reading' });
   useEffect(() => {
     let isLeft = false;
@@ -55,6 +59,6 @@ export function usePresent<Value>(session: Session, read: () => Promise<Value>):
       clearTimeout(timer);
     };
     // `read` is another function at each render.
-  }, [session]);
+  }, [session, key]);
   return found;
 }

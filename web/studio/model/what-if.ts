@@ -1,5 +1,10 @@
 /** A what-if in words. Pure. */
-import type { WhatIfReport, WhatIfStep } from 'colloquy/browser/studio';
+import type {
+  ListedWhatIf,
+  WhatIfCancelled,
+  WhatIfReport,
+  WhatIfStep,
+} from 'colloquy/browser/studio';
 
 export const COMPARED: Readonly<Record<WhatIfStep['compared'], string>> = {
   same: 'as recorded',
@@ -8,16 +13,20 @@ export const COMPARED: Readonly<Record<WhatIfStep['compared'], string>> = {
 };
 
 /** `Diverged at step 2: refund {"cents":1} has no recorded result.` */
-export function whatIfEndWords(report: WhatIfReport): string {
+export function whatIfEndWords(report: WhatIfReport | ListedWhatIf): string {
   switch (report.state) {
     case 'running':
-      return report.warning ?? 'Asks the model …';
+      return ('warning' in report ? report.warning : undefined) ?? 'Asks the model …';
+    case 'cancelled':
+      return stepsOf(report) === 0
+        ? 'Cancelled before its first step ended.'
+        : `Cancelled after ${stepsWords(stepsOf(report))}.`;
     case 'failed':
       return `Failed (${report.error.code}): ${report.error.message}`;
     case 'ended':
       return report.reason === 'answered'
-        ? `Ended after ${stepsWords(report.steps.length)}.`
-        : `Stopped after ${stepsWords(report.steps.length)}, the most that were allowed.`;
+        ? `Ended after ${stepsWords(stepsOf(report))}.`
+        : `Stopped after ${stepsWords(stepsOf(report))}, the most that were allowed.`;
     case 'diverged': {
       const { step, name, arguments: given, reason } = report.diverged;
       const why =
@@ -25,6 +34,28 @@ export function whatIfEndWords(report: WhatIfReport): string {
       return `Diverged at step ${step}: ${name} ${given}: ${why}.`;
     }
   }
+}
+
+/** The verdict on a cancel. */
+export function whatIfCancelledWords(outcome: WhatIfCancelled): string {
+  return outcome.status === 'stopping'
+    ? (outcome.warning ?? 'Its model call is being stopped.')
+    : OVER[outcome.state];
+}
+
+const OVER: Readonly<
+  Record<Extract<WhatIfCancelled, { readonly status: 'over' }>['state'], string>
+> = {
+  cancelled: 'It was cancelled before.',
+  diverged: 'It had already diverged.',
+  ended: 'It had already ended.',
+  failed: 'It had already failed.',
+};
+
+function stepsOf(
+  report: Exclude<WhatIfReport | ListedWhatIf, { readonly state: 'running' }>,
+): number {
+  return 'steps' in report ? report.steps.length : report.stepCount;
 }
 
 function stepsWords(count: number): string {

@@ -13,6 +13,7 @@ import {
   AGENT,
   ANN,
   APPROVED_AT,
+  ASKED_AT,
   BEGUN_AT,
   CALL,
   CONVERSATION,
@@ -190,6 +191,12 @@ const TRIGGERS: Examples = {
 
 const WHAT_IF = { whatIfId: 'shorter', conversationId: CONVERSATION, turnId: TURN, agent: AGENT };
 
+const ENDED = {
+  ...{ whatIfId: WHAT_IF.whatIfId, turnId: TURN, agent: AGENT, generation: 1 },
+  ...{ begunAt: BEGUN_AT, endedAt: ASKED_AT },
+  ...{ state: 'ended', reason: 'answered', stepCount: 1, usage: USAGE },
+};
+
 const ANSWER = {
   ...{ text: '', calls: [{ name: 'refund', arguments: '{"order":3,"cents":4200}' }] },
   ...{ model: 'gpt-5', usage: USAGE },
@@ -225,6 +232,8 @@ const FORKS: Examples = {
       },
     },
   },
+  listWhatIfs: { answers: { 200: { whatIfs: [ENDED] } } },
+  cancelWhatIf: { answers: { 200: { whatIfId: WHAT_IF.whatIfId, status: 'stopping' } } },
 };
 
 export const CONVERSATION_EXAMPLES: Examples = { ...MESSAGES, ...READS, ...TRIGGERS, ...FORKS };

@@ -1,8 +1,14 @@
 /** Operations that make something of the log of a conversation: a fork, a test, or a turn that is played again. */
-import { ExportQuerySchema, ForkSchema, WhatIfSchema } from '../../schemas/forks.js';
+import {
+  ExportQuerySchema,
+  ForkSchema,
+  WhatIfSchema,
+  WhatIfsQuerySchema,
+} from '../../schemas/forks.js';
 import { ConversationQuerySchema } from '../../schemas/queries.js';
 import type { Operation } from './operation.js';
-import { Forked, WhatIfBegun, WhatIfReport } from './shapes.js';
+import { Forked } from './shapes.js';
+import { WhatIfBegun, WhatIfCancelled, WhatIfPage, WhatIfReport } from './what-if-shapes.js';
 
 export const FORK_OPERATIONS: readonly Operation[] = [
   {
@@ -38,5 +44,19 @@ export const FORK_OPERATIONS: readonly Operation[] = [
     summary: 'State of a what-if; at its end with each recorded step beside the new one',
     query: ConversationQuerySchema,
     answers: { 200: WhatIfReport },
+  },
+  {
+    ...{ method: 'get', path: '/v1/conversations/:id/what-if', id: 'listWhatIfs' },
+    right: 'read',
+    summary: 'What-ifs of the conversation, the newest first, without their steps',
+    query: WhatIfsQuerySchema,
+    answers: { 200: WhatIfPage },
+  },
+  {
+    ...{ method: 'post', path: '/v1/conversations/:id/what-if/:whatIfId/cancel' },
+    ...{ id: 'cancelWhatIf', idempotent: 'itself', query: ConversationQuerySchema },
+    right: 'cancel',
+    summary: 'Cancels a what-if; its finished steps stay readable',
+    answers: { 200: WhatIfCancelled },
   },
 ];

@@ -12,10 +12,10 @@ import { TRIGGER_TYPES } from '../../../protocol/triggers/triggers.js';
 import { RIGHTS } from '../../identity/identity.js';
 import { ActorSchema } from '../../schemas/bodies.js';
 
-const object = z.looseObject;
-const text = z.string();
-const instant = text.describe('ISO 8601');
-const whole = z.int();
+export const object = z.looseObject;
+export const text = z.string();
+export const instant = text.describe('ISO 8601');
+export const whole = z.int();
 /** Any JSON. */
 const json = z.unknown();
 
@@ -27,7 +27,7 @@ const Actor = object({
   channel: text,
 });
 
-const Usage = object({
+export const Usage = object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   costMicros: z.number().optional(),
@@ -137,54 +137,6 @@ export const Forked = object({
   seq: whole.optional().describe('the end of its log; for status `forked`'),
   reason: text.optional().describe('why no worker has begun it yet; for status `queued`'),
   warning: text.optional(),
-});
-
-export const WhatIfBegun = object({
-  whatIfId: text,
-  conversationId: text,
-  turnId: text,
-  agent: text,
-  duplicate: z.boolean(),
-});
-
-const WhatIfCall = { name: text, arguments: text.describe('JSON, long ones cut') };
-const WhatIfSide = object({
-  text: text.describe('long ones cut'),
-  calls: z.array(object(WhatIfCall)),
-  model: text.optional(),
-  usage: Usage.optional(),
-});
-
-export const WhatIfReport = object({
-  whatIfId: text,
-  conversationId: text,
-  turnId: text,
-  generation: whole,
-  agent: text,
-  model: text.optional(),
-  state: z.enum(['running', 'diverged', 'ended', 'failed']),
-  warning: text.optional().describe('present while no worker has taken its next task'),
-  reason: z.enum(['answered', 'max_steps']).optional().describe('for state `ended`'),
-  diverged: object({
-    step: whole,
-    ...WhatIfCall,
-    reason: z.enum(['not_recorded', 'no_result']),
-  })
-    .optional()
-    .describe('the call that no recorded result answers; for state `diverged`'),
-  error: object({ code: text, message: text }).optional().describe('for state `failed`'),
-  steps: z
-    .array(
-      object({
-        step: whole,
-        compared: z.enum(['same', 'differs', 'added']),
-        recorded: WhatIfSide.optional(),
-        answer: WhatIfSide,
-      }),
-    )
-    .optional()
-    .describe('absent while it runs'),
-  usage: Usage.optional().describe('of all its model calls'),
 });
 
 export const ConversationPage = object({

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';
-import { atCursor, openStudio } from '../../support/pages/studio.js';
+import { expectAccessible } from '../../support/pages/looks.js';
+import { atCursor, openStudio, unfold } from '../../support/pages/studio.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();
@@ -95,4 +96,35 @@ it('says of a conversation that cannot be exported as a test which event is the 
   await page
     .getByText(`cannot be exported as a test: event ${String(joined?.seq)} came during work`)
     .waitFor();
+});
+
+it('lists the what-ifs of a conversation, and cancels one that runs, with its verdict in words', async () => {
+  // The answer of the turn, that of the first what-if, and one that takes longer than the test.
+  world.model.answer('Name a colour', (_, ask) =>
+    ask < 3 ? { text: 'Blue.' } : { text: 'a b c d e f g h', chunkDelayMs: 10_000 },
+  );
+  const talk = world.talk('acts-4');
+  await talk.begin('support', 'Name a colour');
+  await talk.ended();
+  const page = await openStudio(browser, world.apiUrl, { path: '/acts-4' });
+  await unfold(page, /^What if: /);
+  const instructions = page.getByLabel('Instructions in place of');
+  const play = page.getByRole('button', { name: 'Play the turn again' });
+  await instructions.fill('Be brief.');
+  await play.click();
+  await page.getByText('Ended after one step.').waitFor();
+  await instructions.fill('Be kind.');
+  await play.click();
+  await unfold(page, /^What-ifs of this conversation/);
+  const rows = page.getByRole('list', { name: 'What-ifs' }).locator(':scope > li');
+  await rows.nth(1).waitFor();
+  expect(await rows.nth(1).innerText()).toMatch(/^Turn 1, support, .*: Ended after one step\./);
+  await rows.nth(0).getByText('Asks the model …').waitFor();
+  await rows.nth(0).getByRole('button', { name: 'Cancel the what-if' }).click();
+  await rows.nth(0).getByText('Its model call is being stopped.').waitFor();
+  await rows.nth(0).getByText('Cancelled before its first step ended.').waitFor();
+  expect(await rows.getByRole('button', { name: 'Cancel the what-if' }).count()).toBe(0);
+  await rows.nth(1).locator('summary').click();
+  await rows.nth(1).getByText('as recorded').waitFor();
+  await expectAccessible(page, 'what-ifs');
 });
