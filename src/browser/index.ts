@@ -38,6 +38,7 @@ export type {
   EventView,
   Me,
   MessageView,
+  NestedPendingView,
   PendingView,
   UserMessageView,
 } from './view/types.js';

@@ -14,6 +14,7 @@ export {
   useWorklist,
 } from './hooks.js';
 export { useInputSchema } from './input-schema.js';
+export { useNestedPending } from './nested-pending.js';
 
 // Hooks and parts with the types of an agent.
 

@@ -105,6 +105,7 @@ it('colloquy/react exports these hooks and parts: adding one extends the public 
       'useClientTools',
       'useConversation',
       'useInputSchema',
+      'useNestedPending',
       'usePending',
       'useWorklist',
     ],

@@ -1,5 +1,5 @@
 /** The chat: one conversation with an agent, its calls answered in their places, beside the list of the others. */
-import { useConversation } from 'colloquy/react';
+import { useConversation, useNestedPending } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
 import { type Listed, useListed } from '../shared/listed.js';
@@ -52,7 +52,9 @@ function Talk(
   },
 ): ReactNode {
   const { session, onSignOut, onTenant, agent, id, isNew, listed, onGo, onSent } = props;
-  const { conversation, view } = useConversation(session.client, id, { agent, isNew });
+  const used = useConversation(session.client, id, { agent, isNew });
+  const nested = useNestedPending(session.client, used);
+  const { conversation, view } = used;
   const { connection } = view;
   const isOther = view.agent !== undefined && view.agent !== agent;
   const shown = { session, conversation, view, agent: view.agent ?? agent };
@@ -68,8 +70,8 @@ function Talk(
               This conversation is with {view.agent}, not with {agent}.
             </p>
           ) : undefined}
-          <Messages {...shown} />
-          <Announcer view={view} />
+          <Messages {...shown} nested={nested} />
+          <Announcer {...{ view, nested }} />
           {session.caller.rights.includes('send') ? (
             <Composer {...shown} onSent={onSent} />
           ) : (

@@ -189,7 +189,7 @@ export class ViewModel {
       conversationId: this.#conversationId,
       connection: this.#connection,
       status,
-      ...defined({ agent, rules }),
+      ...defined({ agent, rules, subAgents: subAgentsOf(this.#snapshot) }),
       messages: [
         ...messages.map((message) => withProgress(message, this.#progress)),
         ...(answer === undefined ? [] : [streamedView(answer)]),
@@ -205,6 +205,11 @@ export class ViewModel {
       usage,
     };
   }
+}
+
+function subAgentsOf(snapshot: ConversationSnapshot | undefined): readonly string[] | undefined {
+  const ids = snapshot?.inFlightTools.flatMap(({ childId }) => childId ?? []) ?? [];
+  return ids.length === 0 ? undefined : ids;
 }
 
 /** The text that is streamed may belong to a turn that the new log does not have. */

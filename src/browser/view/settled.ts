@@ -213,7 +213,7 @@ function endOf({ status, envelope }: ToolResult): CallState {
   }
 }
 
-function pendingView(
+export function pendingView(
   call: PendingCall,
   { me, requesters }: { readonly me: Me | undefined; readonly requesters: readonly string[] },
 ): PendingView {

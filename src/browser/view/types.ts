@@ -4,6 +4,7 @@ import type { ResolutionType } from '../../protocol/calls/resolutions.js';
 import type { Provenance, ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { Rule } from '../../protocol/calls/rules.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
+import type { ChildStep } from '../../protocol/conversation/children.js';
 import type { UserPart } from '../../protocol/conversation/messages.js';
 import type { ConversationStatus } from '../../protocol/conversation/statuses.js';
 import type { TurnEndReason, TurnError, Usage } from '../../protocol/conversation/turns.js';
@@ -24,6 +25,8 @@ export interface ConversationView {
   readonly messages: readonly MessageView[];
   /** Calls that wait for an answer from outside, those of older turns and of messages that are not loaded included. */
   readonly pending: readonly PendingView[];
+  /** Conversations of sub-agents at work for calls of this one; absent when there are none. */
+  readonly subAgents?: readonly string[];
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
   /** The turn that runs. */
@@ -154,6 +157,15 @@ export interface PendingView extends PendingCall {
   readonly state: Extract<CallState, 'running' | 'waiting_for_you' | 'waiting_for_others'>;
   /** The fields of the answer; absent for approvals. */
   readonly form?: Form;
+}
+
+/** A waiting call of a sub-agent: it is answered in its own conversation, `client.conversation(call.conversationId)`. */
+export interface NestedPendingView extends PendingView {
+  readonly conversationId: string;
+  /** The agent that made it. */
+  readonly agent: string;
+  /** The calls from the conversation that was asked down to the one for which this call was made. */
+  readonly path: readonly [ChildStep, ...ChildStep[]];
 }
 
 /** Who the page acts for, as far as the view needs it. The API does not read it. */

@@ -35,6 +35,22 @@ const CART = suspends('t1', 'call-3', {
   ...{ name: 'cart.read', executor: 'client', kind: 'client_execution', prompt: { currency: '€' } },
 });
 
+/** The call of a sub-agent, which is at work. */
+const SUB_AGENT = suspends('t1', 'call-4', {
+  ...{ name: 'research', executor: 'internal', kind: 'external_execution', childId: 'child-1' },
+});
+/** Waits two levels below. */
+const WAITS_BELOW = {
+  ...{ ref: 'child-2/call-1', conversationId: 'child-2', agent: 'buyer', name: 'pay' },
+  ...{ toolCallId: 'call-1', turnId: 't1', executor: 'server', kind: 'approval' },
+  ...{ prompt: { cents: 7_500 }, argsDigest: 'd-1' },
+  ...{ openedAt: '2030-01-01T00:00:00.000Z', deadline: '2030-01-02T00:00:00.000Z' },
+  path: [
+    { conversationId: 'lead-1', toolCallId: 'call-4', name: 'research' },
+    { conversationId: 'child-1', toolCallId: 'call-8', name: 'buy' },
+  ],
+};
+
 describe.each([18, 19] as const)('with React %i', (version) => {
   let code: string;
 
@@ -138,6 +154,41 @@ describe.each([18, 19] as const)('with React %i', (version) => {
     await page.keyboard.press('Control+Enter');
     await until('the answer is sent', () => answersOf(api).length === 1);
     expect(answersOf(api)).toEqual([{ type: 'answer', value: { answer: 'Blue' } }]);
+  });
+
+  it('calls of sub-agents are listed with their paths, and answered in their own conversations', {
+    ...promise('G393'),
+  }, async () => {
+    const api = apiWith();
+    let listed: readonly object[] = [WAITS_BELOW];
+    api.instead = ({ method, path }) => {
+      if (path.includes('/pending?nested=true')) return json({ pending: listed, seq: 9 });
+      if (method === 'POST') return json({ verdict: 'accepted', toolCallId: 'call-1', seq: 9 });
+      return undefined;
+    };
+    const page = await opened(api);
+    await until('the page follows', () => api.streams.length > 0);
+    await page.evaluate('unmount()');
+    const { length } = api.streams;
+    await page.evaluate('mountNested()');
+    await until('the page follows anew', () => api.streams.length > length);
+    // Nothing is asked while no sub-agent is at work.
+    expect(api.sent('GET', '/pending')).toEqual([]);
+    api.log(SUB_AGENT);
+    const call = page.getByRole('region', { name: 'research > buy' });
+    await call.getByText('buyer: waiting_for_you').waitFor();
+    await until('it was read again', () => api.sent('GET', '/pending').length > 2);
+    expect(await page.evaluate('new Set(renders).size')).toBe(2);
+    await call.getByRole('button', { name: 'Approve' }).click();
+    await call.getByText('Approved').waitFor();
+    expect(api.sent('POST', '/resolution').map(({ path, body }) => [path, body])).toEqual([
+      [
+        '/v1/conversations/child-2/tool-calls/call-1/resolution',
+        expect.objectContaining({ resolution: { type: 'approve' }, argsDigest: 'd-1' }) as unknown,
+      ],
+    ]);
+    listed = [];
+    await call.waitFor({ state: 'detached' });
   });
 
   it('forms show the values that the application keeps, also where it has put them back', async () => {

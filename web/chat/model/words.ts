@@ -4,6 +4,7 @@ import type {
   CallView,
   ConversationView,
   EndedTurn,
+  NestedPendingView,
   PendingView,
   UserMessageView,
 } from 'colloquy/browser';
@@ -82,12 +83,32 @@ function cut(text: string, chars: number): string {
   return line.length > chars ? `${line.slice(0, chars)}…` : line;
 }
 
+/** The tools by which agents were called, from the outermost on. */
+export function pathWords(path: NestedPendingView['path']): string {
+  return path.map(({ name }) => name).join(' › ');
+}
+
 /** Waiting calls that no loaded message has: those of older messages, for instance. */
 export function otherPending(view: Pick<ConversationView, 'messages' | 'pending'>) {
-  const shown = new Set(
-    view.messages.flatMap((message) =>
+  const shown = callsIn(view);
+  return view.pending.filter(({ toolCallId }) => !shown.has(toolCallId));
+}
+
+/** Waiting calls of sub-agents whose own call no loaded message has. */
+export function nestedElsewhere(
+  view: Pick<ConversationView, 'messages'>,
+  nested: readonly NestedPendingView[],
+): readonly NestedPendingView[] {
+  const shown = callsIn(view);
+  return nested.filter(({ path }) => !shown.has(path[0].toolCallId));
+}
+
+function callsIn({
+  messages,
+}: Pick<ConversationView, 'messages'>): ReadonlySet<string | undefined> {
+  return new Set(
+    messages.flatMap((message) =>
       message.role === 'assistant' ? message.calls.map(({ toolCallId }) => toolCallId) : [],
     ),
   );
-  return view.pending.filter(({ toolCallId }) => !shown.has(toolCallId));
 }

@@ -2,10 +2,15 @@
  * The sentences for screen readers: one for new calls that wait for the person, and one for each complete answer. The
  * messages themselves are no live region: streamed pieces would be read one by one.
  */
-import type { AssistantMessageView, ConversationView } from 'colloquy/browser';
+import type { AssistantMessageView, ConversationView, NestedPendingView } from 'colloquy/browser';
 import { type ReactNode, useState } from 'react';
 import { markdownOf, plainText } from '../model/markdown.js';
 import { answerSentence, newCallSentence } from '../model/words.js';
+
+interface Announced {
+  readonly view: ConversationView;
+  readonly nested: readonly NestedPendingView[];
+}
 
 interface Seen {
   readonly calls: ReadonlySet<string>;
@@ -13,14 +18,15 @@ interface Seen {
   readonly answer: string | undefined;
 }
 
-export function Announcer({ view }: { readonly view: ConversationView }): ReactNode {
-  const [of, setOf] = useState<ConversationView>();
+export function Announcer(props: Announced): ReactNode {
+  const { view, nested } = props;
+  const [of, setOf] = useState<Announced>();
   const [seen, setSeen] = useState<Seen>();
   const [call, setCall] = useState('');
   const [answer, setAnswer] = useState('');
-  if (of !== view && view.connection.state === 'live') {
-    setOf(view);
-    const waiting = view.pending.filter(({ state }) => state === 'waiting_for_you');
+  if ((of?.view !== view || of.nested !== nested) && view.connection.state === 'live') {
+    setOf(props);
+    const waiting = [...view.pending, ...nested].filter(({ state }) => state === 'waiting_for_you');
     const newest = newestAnswer(view);
     setSeen({ calls: new Set(waiting.map(({ ref }) => ref)), answer: newest?.key });
     const fresh = seen === undefined ? [] : waiting.filter(({ ref }) => !seen.calls.has(ref));

@@ -1,21 +1,30 @@
 /** One call of the agent: its tool and state, and what the person may do about it, in its place. */
-import type { BrowserConversation, CallView, Json, PendingView } from 'colloquy/browser';
+import type {
+  BrowserConversation,
+  CallView,
+  Json,
+  NestedPendingView,
+  PendingView,
+} from 'colloquy/browser';
 import { overSentence, Values } from 'colloquy/react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { Session } from '../../session/session.js';
 import { AnswerCall } from '../../shared/answer-call.js';
 import { useCoarseNow } from '../../shared/now.js';
-import { callWords } from '../model/words.js';
+import { callWords, pathWords } from '../model/words.js';
 
 export interface CallProps {
   readonly session: Session;
   readonly conversation: BrowserConversation;
   /** The agent of the conversation. */
   readonly agent: string;
+  /** Waiting calls of its sub-agents. */
+  readonly nested: readonly NestedPendingView[];
 }
 
 export function CallCard(props: CallProps & { readonly call: CallView }): ReactNode {
-  const { session, call } = props;
+  const { session, call, nested } = props;
+  const below = nested.filter(({ path }) => path[0].toolCallId === call.toolCallId);
   const { name, state, pending, input, argumentsJson = '', progress, result, decided } = call;
   return (
     <article className={`call ${state}`} aria-label={`Call of ${name}`}>
@@ -25,6 +34,9 @@ export function CallCard(props: CallProps & { readonly call: CallView }): ReactN
       {decided === undefined ? undefined : <Decision call={call} me={session.caller.actor.id} />}
       {progress === undefined ? undefined : <Values value={progress} />}
       {pending === undefined ? undefined : <Waiting {...props} pending={pending} input={input} />}
+      {below.map((one) => (
+        <NestedCall key={one.ref} session={session} pending={one} />
+      ))}
       {state === 'writing' || result !== undefined || pending === undefined ? (
         <details>
           <summary>Arguments of {name}</summary>
@@ -52,9 +64,36 @@ function Decision({ call, me }: { readonly call: CallView; readonly me: string }
   return <p className="hint">{overSentence({ decided: call.decided }, me, at)}</p>;
 }
 
+/** A call of a sub-agent, which is answered in the sub-agent's conversation. */
+export function NestedCall({
+  session,
+  pending,
+}: Pick<CallProps, 'session'> & { readonly pending: NestedPendingView }): ReactNode {
+  const { client } = session;
+  const { conversationId, agent, name, title, path } = pending;
+  const conversation = useMemo(() => client.conversation(conversationId), [client, conversationId]);
+  const place = pathWords(path);
+  // Sub-agents side by side may wait with calls of the same tool.
+  const named = { ...pending, title: `${title ?? name}, ${place}` };
+  return (
+    <article className="call nested" aria-label={`Call of ${name}, ${place}`}>
+      <p className="call-head">
+        <b>{title ?? name}</b>{' '}
+        <span className="hint">
+          {agent}, asked by {place}
+        </span>
+      </p>
+      <Waiting {...{ session, conversation, agent }} pending={named} />
+    </article>
+  );
+}
+
 /** The part by which the person answers a waiting call: each of several has its own. */
 export function Waiting(
-  props: CallProps & { readonly pending: PendingView; readonly input?: Json | undefined },
+  props: Omit<CallProps, 'nested'> & {
+    readonly pending: PendingView;
+    readonly input?: Json | undefined;
+  },
 ): ReactNode {
   const { session, conversation, agent, pending, input } = props;
   const { state, claim } = pending;

@@ -72,7 +72,7 @@ function OfUser(props: CallProps & { readonly message: UserMessageView }): React
 function OfAgent(
   props: CallProps & { readonly message: AssistantMessageView; readonly isNewest: boolean },
 ): ReactNode {
-  const { message, isNewest, session, conversation, agent } = props;
+  const { message, isNewest, session, conversation, agent, nested } = props;
   const { reasoning, calls, isStreaming } = message;
   // A reader who types is not held up by text that comes in.
   const text = useDeferredValue(message.text);
@@ -101,7 +101,7 @@ function OfAgent(
         />
       )}
       {calls.map((call) => (
-        <CallCard key={call.key} {...{ session, conversation, agent, call }} />
+        <CallCard key={call.key} {...{ session, conversation, agent, nested, call }} />
       ))}
     </article>
   );

@@ -1,16 +1,16 @@
 /** The messages, oldest first. The list stays at its end while the reader is there. */
-import type { ConversationView } from 'colloquy/browser';
+import type { ConversationView, MessageView } from 'colloquy/browser';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { whyOf } from '../../shared/why.js';
-import { endWords, otherPending } from '../model/words.js';
-import { type CallProps, Waiting } from './call-card.js';
+import { endWords, nestedElsewhere, otherPending } from '../model/words.js';
+import { type CallProps, NestedCall, Waiting } from './call-card.js';
 import { Message } from './message.js';
 
 /** A reader within so many pixels of the end is at the end. */
 const NEAR_PX = 80;
 
 export function Messages(props: CallProps & { readonly view: ConversationView }): ReactNode {
-  const { view, session, conversation, agent } = props;
+  const { view, session, conversation, agent, nested } = props;
   const { messages, lastTurn, turn } = view;
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -39,6 +39,7 @@ export function Messages(props: CallProps & { readonly view: ConversationView })
         <Message
           key={`${message.role} ${message.key}`}
           {...{ session, conversation, agent, message }}
+          nested={nestedIn(message, nested)}
           isNewest={message === newest}
         />
       ))}
@@ -47,9 +48,24 @@ export function Messages(props: CallProps & { readonly view: ConversationView })
           <Waiting {...{ session, conversation, agent, pending }} />
         </article>
       ))}
+      {nestedElsewhere(view, nested).map((pending) => (
+        <NestedCall key={pending.ref} {...{ session, pending }} />
+      ))}
       {end === undefined ? undefined : <p className="error">{end}</p>}
     </div>
   );
+}
+
+const NONE: CallProps['nested'] = [];
+
+/** Nothing for messages without such calls, which are not rendered again. */
+function nestedIn(message: MessageView, nested: CallProps['nested']): CallProps['nested'] {
+  const has =
+    message.role === 'assistant' &&
+    nested.some(({ path }) =>
+      message.calls.some(({ toolCallId }) => toolCallId === path[0].toolCallId),
+    );
+  return has ? nested : NONE;
 }
 
 function Older({ conversation }: Pick<CallProps, 'conversation'>): ReactNode {

@@ -1,5 +1,5 @@
 /** The chat in words: states, sentences for screen readers, folded texts, files. */
-import type { CallView, PendingView, UserMessageView } from 'colloquy/browser';
+import type { CallView, NestedPendingView, PendingView, UserMessageView } from 'colloquy/browser';
 import { describe, expect, it } from 'vitest';
 import { attachmentOf, attachmentWords, fileProblem } from '../../../../web/chat/model/files.js';
 import { foldedText } from '../../../../web/chat/model/folds.js';
@@ -8,8 +8,10 @@ import {
   callWords,
   endWords,
   messageWords,
+  nestedElsewhere,
   newCallSentence,
   otherPending,
+  pathWords,
   writerWords,
 } from '../../../../web/chat/model/words.js';
 
@@ -70,6 +72,16 @@ describe('a call', () => {
     const loaded = { role: 'assistant', calls } as never;
     expect(otherPending({ messages: [loaded], pending: [call] })).toEqual([]);
     expect(otherPending({ messages: [], pending: [call] })).toEqual([call]);
+  });
+
+  it('of a sub-agent has its path, and is at the end where the message of its caller is not loaded', () => {
+    const step = { conversationId: 'lead', toolCallId: 'c', name: 'research' };
+    const deeper = { conversationId: 'child', toolCallId: 'd', name: 'buy' };
+    const nested = { ...call, path: [step, deeper] } as never as NestedPendingView;
+    expect(pathWords(nested.path)).toBe('research › buy');
+    const loaded = { role: 'assistant', calls: [{ toolCallId: 'c' }] } as never;
+    expect(nestedElsewhere({ messages: [loaded] }, [nested])).toEqual([]);
+    expect(nestedElsewhere({ messages: [] }, [nested])).toEqual([nested]);
   });
 });
 
