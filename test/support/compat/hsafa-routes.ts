@@ -1,6 +1,6 @@
 /** `hsafaRoutes` on loopback, for one caller. */
 import type { AddressInfo } from 'node:net';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { expect, onTestFinished } from 'vitest';
 import { ConversationError } from '../../../src/client/index.js';
 import {
@@ -14,8 +14,10 @@ import {
   type ResultsClient,
   type RunsClient,
 } from '../../../src/compat/hsafa/index.js';
+import { hsafaDescription } from '../../../src/compat/hsafa/routes/description.js';
 import type { LogCursor } from '../../../src/protocol/values/cursor.js';
 import type { TestConversation } from '../../../src/testing/index.js';
+import { checkerOf } from '../networks/described.js';
 
 const ANN: CallerIdentity = {
   ...{ tenants: ['acme', 'other'], actor: { id: 'ann' }, verified: true },
@@ -37,6 +39,7 @@ export async function servedRoutes(options: Served): Promise<string> {
   const { client = {}, offers, toolbox, servers, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
+  app.use(checkAnswers(options));
   app.use(
     hsafaRoutes({
       // A test uses the parts of one route.
@@ -55,6 +58,34 @@ export async function servedRoutes(options: Served): Promise<string> {
   });
   await new Promise((resolve) => server.once('listening', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Compares each answer with the description of the routes, and fails the test at its end. */
+function checkAnswers({ offers, toolbox, servers }: Served): RequestHandler {
+  const description = hsafaDescription({
+    ...{ offers: offers !== undefined, toolbox: toolbox !== undefined },
+    servers: servers !== undefined,
+  });
+  const check = checkerOf(description);
+  const checks: Promise<void>[] = [];
+  onTestFinished(async () => {
+    await Promise.all(checks);
+  });
+  return (request, response, next) => {
+    const { path, method } = request;
+    const json = response.json.bind(response);
+    response.json = (body: unknown) => {
+      const { statusCode: status } = response;
+      const headers = { 'content-type': 'application/json' };
+      const text = status === 204 ? null : JSON.stringify(body);
+      const checked = check(method, path, new Response(text, { status, headers }));
+      // Reported at the end of the test.
+      checked.catch(() => undefined);
+      checks.push(checked);
+      return json(body);
+    };
+    next();
+  };
 }
 
 /** A client of one conversation of the test kit. The page size is small, so that reads go on. */

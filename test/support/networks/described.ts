@@ -1,11 +1,6 @@
-/** Compares every answer that a test gets from the API with the description of the API. */
+/** Compares answers that a test gets from a service with the description of that service. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
-
-const DOCUMENT = openApiDocument('0.0.0');
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema({ $id: 'openapi', ...DOCUMENT });
-const validators = new Map<string, ValidateFunction>();
 
 interface Described {
   readonly content?: Readonly<Record<string, object>>;
@@ -16,34 +11,67 @@ interface Described {
 /** Headers that an answer has only where the description says so. */
 const HEADERS = ['Retry-After', 'Location', 'ETag', 'WWW-Authenticate'];
 
-const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
-  path,
-  // A more specific path stands before one with a parameter in its place.
-  matches: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}));
-
 /**
  * @throws Error when the status, a header, the type or the form of the answer is not described; the form of a problem
  * includes its code. Paths without a route, and methods that a route does not have, are answered by problems, which no
  * description has.
  */
-export async function requireDescribed(
+export const requireDescribed = checkerOf(openApiDocument('0.0.0'));
+
+export type Checker = (method: string, url: string, response: Response) => Promise<void>;
+
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>
+  >;
+  readonly components?: unknown;
+}
+
+export function checkerOf(document: Document): Checker {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'openapi', ...document });
+  const validators = new Map<string, ValidateFunction>();
+  const validatorOf = (schema: string): ValidateFunction => {
+    const validate = validators.get(schema) ?? ajv.compile({ $ref: schema });
+    validators.set(schema, validate);
+    return validate;
+  };
+  const paths = Object.keys(document.paths).map((path) => ({
+    path,
+    // A more specific path stands before one with a parameter in its place.
+    matches: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }));
+  return async (method, url, response) => {
+    const [pathname = ''] = url.split('?');
+    const path = paths.find(({ matches }) => matches.test(pathname))?.path ?? '';
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const operation = document.paths[path]?.[verb];
+    if (operation !== undefined)
+      await requireAnswer({ document, path, verb, operation, validatorOf }, method, response);
+  };
+}
+
+interface Asked {
+  readonly document: Document;
+  readonly path: string;
+  readonly verb: string;
+  readonly operation: Readonly<Record<string, unknown>>;
+  readonly validatorOf: (schema: string) => ValidateFunction;
+}
+
+async function requireAnswer(
+  { document, path, verb, operation, validatorOf }: Asked,
   method: string,
-  url: string,
   response: Response,
 ): Promise<void> {
-  const [pathname = ''] = url.split('?');
-  const found = PATHS.find(({ matches }) => matches.test(pathname));
-  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
-  const operation = found === undefined ? undefined : DOCUMENT.paths[found.path]?.[verb];
-  if (found === undefined || operation === undefined) return;
-  const place = `${verb} ${found.path}: ${response.status}`;
+  const place = `${verb} ${path}: ${response.status}`;
   const answers = operation['responses'] as Readonly<Record<string, Described>>;
   const named = answers[response.status];
   if (named === undefined) throw new Error(`${place} is not described`);
   const { answer, base } = resolved(
+    document,
     named,
-    `#/paths/${pointer(found.path)}/${verb}/responses/${response.status}`,
+    `#/paths/${pointer(path)}/${verb}/responses/${response.status}`,
   );
   requireHeaders(place, answer, response);
   const { content } = answer;
@@ -61,18 +89,23 @@ export async function requireDescribed(
   // A stream has no end to wait for.
   if (type === 'text/event-stream') return;
   const schema = `openapi${base}/content/${pointer(type)}/schema`;
-  const validate = validators.get(schema) ?? ajv.compile({ $ref: schema });
-  validators.set(schema, validate);
+  const validate = validatorOf(schema);
   const body: unknown = await response.clone().json();
   if (!validate(body))
-    throw new Error(`${place}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`);
+    throw new Error(`${place}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`);
 }
 
 /** The answer itself, where operations share it, and its place in the document. */
-function resolved(named: Described, base: string): { answer: Described; base: string } {
+function resolved(
+  { components }: Document,
+  named: Described,
+  base: string,
+): { answer: Described; base: string } {
   const { $ref } = named;
   if ($ref === undefined) return { answer: named, base };
-  const shared = DOCUMENT.components['responses'] as Readonly<Record<string, Described>>;
+  const { responses: shared } = components as {
+    readonly responses: Readonly<Record<string, Described>>;
+  };
   const answer = shared[$ref.slice('#/components/responses/'.length)];
   if (answer === undefined) throw new Error(`${$ref} is not in the document`);
   return { answer, base: $ref };

@@ -15,7 +15,7 @@ function routesOf(layers: readonly Layer[]): readonly string[] {
   return layers.flatMap(({ route, handle }) =>
     route === undefined
       ? routesOf(handle?.stack ?? [])
-      : ['get', 'post', 'delete']
+      : ['get', 'post', 'put', 'delete']
           .filter((method) => route.methods[method] === true)
           .map((method) => `${method} ${route.path}`),
   );

@@ -14,6 +14,7 @@ import {
   isAnswer,
   refusal,
 } from './callers.js';
+import { hsafaDescription } from './description.js';
 import { type DocumentsOf, documentsAnswer } from './documents.js';
 import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
 import { type RunConversation, streamRun } from './runs.js';
@@ -61,6 +62,7 @@ const MAX_STREAMS = 1_000;
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  * | `GET`, `PUT`, `DELETE /api/agents/{agent}/mcp-servers…` | the same with `{servers}` |
+ * | `GET /api/openapi.json` | 200 the description of these routes, also for callers without credentials |
  *
  * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
  * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
@@ -105,6 +107,14 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       streamed('answer', (caller, of) => streamCalls(offers, caller, of)),
     );
   const { toolbox, servers } = options;
+  const description = hsafaDescription({
+    offers: offers !== undefined,
+    toolbox: toolbox !== undefined,
+    servers: servers !== undefined,
+  });
+  router.get('/api/openapi.json', (_request, response) => {
+    response.json(description);
+  });
   if (toolbox !== undefined)
     addDocuments(router, identify, {
       path: '/api/agents/:agent/tools',
