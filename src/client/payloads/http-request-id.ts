@@ -1,7 +1,7 @@
 /**
- * Id of the HTTP request that the present code works for. It goes with every update, signal and start as a header, so
- * that the history of a workflow names the request that caused an event: the log lines of the API name it as well.
- * The workflow does not read it.
+ * Id of the HTTP request that the present code works for. Updates and signals of conversations, and starts of forks,
+ * have it in a header, so that the history of a workflow names the request that caused an event: the log lines of the
+ * API name it as well. The workflow does not read it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Client, WorkflowClient, type WorkflowClientInterceptor } from '@temporalio/client';
