@@ -300,6 +300,27 @@ describe('credentials', () => {
     expect(JSON.stringify([failed, refused, worker.logged])).not.toContain(SECRET);
   });
 
+  it('in headers are redacted with and without their scheme, ordinary words of headers are not', {
+    ...promise('G161'),
+  }, async () => {
+    const { worker } = await kit({
+      headers: {
+        ...{ Authorization: `Custom ${SECRET} more`, 'X-Key': `Bearer ${SECRET}-key` },
+        ...{ 'X-Team': 'customer success', Accept: 'text/plain', 'User-Agent': 'support robot' },
+      },
+    });
+    const failedOf = async (say: string) =>
+      await worker.run(await worker.plan('kit.fail', { say }));
+    for (const say of [`Custom ${SECRET} more`, `${SECRET} more`, `${SECRET}-key`])
+      expect(await failedOf(say)).toMatchObject({
+        envelope: { error: { message: 'failed: [redacted]' } },
+      });
+    const plain = 'success of a customer in text/plain, by a support robot';
+    expect(await failedOf(plain)).toMatchObject({
+      envelope: { error: { message: `failed: ${plain}` } },
+    });
+  });
+
   it('whose resolver fails cost the call, not the turn', async () => {
     const token = () => Promise.reject(new Error('the vault is sealed'));
     const { worker } = await kit({ token });

@@ -43,10 +43,7 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
         sent.set('authorization', `Bearer ${given}`);
       }
       const own = (await resolved(needs, headers, why)) ?? {};
-      // A scheme may stand before the secret, as in "Bearer …".
-      needs.secrets.add(
-        ...Object.values(own).flatMap((text) => [text, ...text.split(' ').slice(1)]),
-      );
+      needs.secrets.add(...Object.entries(own).flatMap(secretTexts));
       // Headers of the protocol are not replaced.
       for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
       return { ...init, headers: sent };
@@ -59,9 +56,23 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
   };
 }
 
+/** Headers that never hold a secret: their values are ordinary words of results. */
+const PLAIN = /^(?:accept(?:-.*)?|content-type|user-agent)$/i;
+/** Schemes before a secret, also in headers of other names. */
+const SCHEME = /^(?:bearer|basic|token|api-?key)\s+(.+)$/is;
+const ANY_SCHEME = /^\S+\s+(.+)$/s;
+
+/** The value of a header, and its part behind a scheme as one text: single words may be ordinary ones. */
+function secretTexts([name, text]: readonly [string, string]): readonly string[] {
+  if (PLAIN.test(name)) return [];
+  const isAuthorization = /^(?:proxy-)?authorization$/i.test(name);
+  const [, secret] = (isAuthorization ? ANY_SCHEME : SCHEME).exec(text) ?? [];
+  return secret === undefined ? [text] : [text, secret];
+}
+
 /** The value itself, or the result of its resolver. @throws {NoCredentials} */
 export async function resolved<Value>(
-  { server, scopes, logger, caller }: CredentialsNeeds,
+  { server, scopes, logger, caller, secrets }: CredentialsNeeds,
   value: Resolved<Value, never> | undefined,
   why: Why,
 ): Promise<Value | undefined> {
@@ -75,7 +86,12 @@ export async function resolved<Value>(
     try {
       // The type of the agent guarantees these services; they are only passed on.
       const services = scope.services as never;
-      return await resolve({ services, secret: scope.secret, ...why, caller });
+      const secret: McpDeps['secret'] = async (name) => {
+        const found = await scope.secret(name);
+        secrets.add(found);
+        return found;
+      };
+      return await resolve({ services, secret, ...why, caller });
     } finally {
       scope.release();
     }
