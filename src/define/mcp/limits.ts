@@ -26,6 +26,8 @@ export const MAX_MCP_CHALLENGE_CHARS = 2_048;
 /** Connections to one server for tenants or users: beyond it, those idle for longest are closed. */
 export const MAX_MCP_CALLERS = 100;
 export const MCP_CALLER_IDLE_MS = 5 * 60 * 1000;
+/** Servers that a worker keeps for one plugin that makes them: beyond it, those idle for longest are closed. */
+export const MAX_MADE_MCP_SERVERS = 500;
 /** Pages of one listing; stops a server that pages for ever. */
 export const MAX_MCP_LIST_PAGES = 20;
 /** Least pause before a server's stream that has ended is opened again, even if the server sets a shorter one. */

@@ -1,4 +1,5 @@
 /** The connections to one MCP server and its listed tools, as one worker knows them. Runs in the worker. */
+import { MAX_MADE_MCP_SERVERS } from '../../define/mcp/limits.js';
 import type { AnyMcpServer } from '../../define/mcp/server.js';
 import type { AnyPlugin } from '../../define/plugin/types.js';
 import { canonicalJson } from '../../protocol/values/json.js';
@@ -36,6 +37,7 @@ interface Kept {
  */
 export class MadeServers {
   readonly #worker: McpConnectionWorker;
+  /** By plugin and key, the least recently used first. */
   readonly #kept = new Map<AnyPlugin, Map<string, Kept>>();
 
   constructor(worker: McpConnectionWorker) {
@@ -47,20 +49,13 @@ export class MadeServers {
     this.#kept.set(plugin, ofPlugin);
     const key = canonicalJson([ref, tenant]);
     const worker = { ...this.#worker, caller: { tenant }, isGuarded: true };
-    const kept = ofPlugin.get(key) ?? { known: knownServer(server, worker) };
+    const before = ofPlugin.get(key);
+    if (before === undefined) makeRoom(ofPlugin);
+    const kept = before ?? { known: knownServer(server, worker) };
+    // The newest is the last.
+    ofPlugin.delete(key);
     ofPlugin.set(key, kept);
-    const rest = (): void => {
-      clearTimeout(kept.idle);
-      kept.idle = setTimeout(() => {
-        if (!kept.known.connections.isIdle) {
-          rest();
-          return;
-        }
-        if (ofPlugin.get(key) === kept) ofPlugin.delete(key);
-        void kept.known.connections.close();
-      }, MADE_IDLE_MS).unref();
-    };
-    rest();
+    rest(ofPlugin, key, kept);
     return kept.known;
   }
 
@@ -71,4 +66,25 @@ export class MadeServers {
     for (const { idle } of all) clearTimeout(idle);
     await Promise.all(all.map(({ known }) => known.connections.close()));
   }
+}
+
+/** Closes the server that is idle for longest; while all are in use, there are as many as running calls. */
+function makeRoom(ofPlugin: Map<string, Kept>): void {
+  if (ofPlugin.size < MAX_MADE_MCP_SERVERS) return;
+  const idle = [...ofPlugin].find(([, { known }]) => known.connections.isIdle);
+  if (idle !== undefined) drop(ofPlugin, ...idle);
+}
+
+function rest(ofPlugin: Map<string, Kept>, key: string, kept: Kept): void {
+  clearTimeout(kept.idle);
+  kept.idle = setTimeout(() => {
+    if (kept.known.connections.isIdle) drop(ofPlugin, key, kept);
+    else rest(ofPlugin, key, kept);
+  }, MADE_IDLE_MS).unref();
+}
+
+function drop(ofPlugin: Map<string, Kept>, key: string, kept: Kept): void {
+  clearTimeout(kept.idle);
+  if (ofPlugin.get(key) === kept) ofPlugin.delete(key);
+  void kept.known.connections.close();
 }

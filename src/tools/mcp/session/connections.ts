@@ -32,6 +32,9 @@ export class McpConnections {
   readonly own: McpConnection;
   readonly #connect: (caller?: McpCaller) => McpConnection;
   readonly #identity: 'worker' | 'tenant' | 'requester';
+  /** The caller of the worker's own connection, which has no other one. */
+  readonly #ownKey: string | undefined;
+  #ownUses = 0;
   /** By caller, the least recently used first. */
   readonly #held = new Map<string, Held>();
   #isClosed = false;
@@ -45,19 +48,20 @@ export class McpConnections {
       (owner === undefined ? 'worker' : 'tenant');
     this.#connect = (caller) => new McpConnection(server, { ...worker, caller }, onToolsChanged);
     this.own = this.#connect(owner);
+    this.#ownKey = owner && canonicalJson(owner);
   }
 
-  /** True while no call has a lease of a caller's connection. */
+  /** True while no call has a lease. */
   get isIdle(): boolean {
-    return [...this.#held.values()].every(({ uses }) => uses === 0);
+    return this.#ownUses === 0 && [...this.#held.values()].every(({ uses }) => uses === 0);
   }
 
   /** The connection for a call; opens nothing yet. */
   lease(who: Who): Lease {
     const caller = this.#callerOf(who);
-    if (caller === undefined || this.#isClosed)
-      return { connection: this.own, release: () => undefined };
+    if (caller === undefined || this.#isClosed) return this.#leaseOwn();
     const key = canonicalJson(caller);
+    if (key === this.#ownKey) return this.#leaseOwn();
     const held = this.#held.get(key) ?? this.#made(caller);
     // The newest is the last.
     this.#held.delete(key);
@@ -80,6 +84,16 @@ export class McpConnections {
     for (const { idle } of this.#held.values()) clearTimeout(idle);
     this.#held.clear();
     await Promise.all(all.map((connection) => connection.close()));
+  }
+
+  #leaseOwn(): Lease {
+    this.#ownUses += 1;
+    return {
+      connection: this.own,
+      release: () => {
+        this.#ownUses -= 1;
+      },
+    };
   }
 
   #callerOf({ tenant, requester }: Who): McpCaller | undefined {

@@ -13,10 +13,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function connections(identity: 'worker' | 'tenant' | 'requester') {
+function connections(identity: 'worker' | 'tenant' | 'requester', owner?: string) {
   const url = 'https://mcp.example.com';
+  const caller = owner === undefined ? undefined : { tenant: owner };
   const server = mcpServer({ name: 'kit', url, token: () => 'tok_1', identity });
-  const all = new McpConnections(server, { scopes: scopesOf(), logger }, quiet);
+  const all = new McpConnections(server, { scopes: scopesOf(), logger, caller }, quiet);
   const lease = (id: string, tenant = 'default') =>
     all.lease({ tenant, requester: { id, verified: true, channel: 'api' } });
   return { all, lease };
@@ -40,6 +41,27 @@ it('users of one tenant share one, or have one each; those of another never do',
   expect(users.lease('ann', 'acme').connection).not.toBe(users.lease('ann').connection);
   expect(users.lease('ann').connection).not.toBe(users.all.own);
 });
+
+it('a worker of one tenant has a single connection for it, and others for its users', () => {
+  const tenants = connections('tenant', 'acme');
+  expect(tenants.lease('ann', 'acme').connection).toBe(tenants.all.own);
+  expect(tenants.lease('ann', 'other').connection).not.toBe(tenants.all.own);
+  const users = connections('requester', 'acme');
+  expect(users.lease('ann', 'acme').connection).not.toBe(users.all.own);
+});
+
+it.each(['worker', 'tenant', 'requester'] as const)(
+  'those of the identity "%s" are idle while no call has a lease',
+  (identity) => {
+    const { all, lease } = connections(identity, 'acme');
+    expect(all.isIdle).toBe(true);
+    const [first, second] = [lease('ann', 'acme'), lease('ann', 'acme')];
+    first.release();
+    expect(all.isIdle).toBe(false);
+    second.release();
+    expect(all.isIdle).toBe(true);
+  },
+);
 
 it('one that is idle is closed after a while, one at work is not', () => {
   vi.useFakeTimers();
