@@ -89,12 +89,15 @@ export class McpServers {
     this.#withMadeServers.set(agent, equipped);
     const key = canonicalJson([servers.map(({ ref }) => ref), tenant]);
     const before = equipped.get(key);
-    if (isSame(before, listings)) return before.agent;
-    const withTools = withAll(agent, this.#toolsOf(agent, known, listings));
+    const next = isSame(before, listings)
+      ? before
+      : { agent: withAll(agent, this.#toolsOf(agent, known, listings)), listings };
+    // The newest is the last.
+    equipped.delete(key);
     const [oldest] = equipped.keys();
     if (equipped.size >= MAX_EQUIPPED && oldest !== undefined) equipped.delete(oldest);
-    equipped.set(key, { agent: withTools, listings });
-    return withTools;
+    equipped.set(key, next);
+    return next.agent;
   }
 
   /**
