@@ -91,6 +91,8 @@ export interface PrepareContext<Services = UntypedServices> extends PluginContex
     make(factory: string, args?: Json): void;
   };
   readonly servers: {
+    /** Names of the servers that the agent has now, in this model call. */
+    readonly names: readonly string[];
     /**
      * Gives this model call the tools of an MCP server, made by one of the plugin's `servers`. Their names have that of
      * the server in front. The arguments have the bounds of `tools.make`. @defaultValue args null

@@ -136,6 +136,9 @@ function contextOf(
       },
     },
     servers: {
+      get names() {
+        return servers.names();
+      },
       make: (maker, args) => {
         servers.make(plugin, maker, args);
       },

@@ -13,6 +13,10 @@ export class StepServers {
     this.#names = new Set(mcpServers.map(({ name }) => name));
   }
 
+  names(): readonly string[] {
+    return [...this.#names];
+  }
+
   /** @throws {TypeError} the error of the maker */
   make(plugin: AnyPlugin, maker: string, args: unknown): void {
     const made = serverByMaker(plugin, maker, args);

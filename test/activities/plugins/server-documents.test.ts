@@ -5,6 +5,7 @@ import {
   hsafaServers,
   memoryServerDocuments,
 } from '../../../src/compat/hsafa/index.js';
+import { type McpServer, mcpServer } from '../../../src/index.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer } from '../../support/mcp/servers.js';
 import { promise } from '../../support/promise.js';
@@ -19,10 +20,10 @@ async function kit() {
 }
 
 /** Two workers that read the same store. */
-function workers(options: HsafaServerOptions = {}) {
+function workers(options: HsafaServerOptions = {}, mcpServers: readonly McpServer[] = []) {
   const store = memoryServerDocuments();
   const boxes = [1, 2].map(() => hsafaServers(store, { allowPrivate: true, ...options }));
-  const [first, second] = boxes.map(({ plugin }) => mcpWorker({ plugins: [plugin] }));
+  const [first, second] = boxes.map(({ plugin }) => mcpWorker({ plugins: [plugin], mcpServers }));
   return { servers: boxes[0]!, store, first: first!, second: second! };
 }
 
@@ -91,4 +92,15 @@ it('a document that a store holds against the rules takes no server from the oth
   expect(first.logged).toContainEqual(
     expect.objectContaining({ level: 'error', message: 'server document not used' }),
   );
+});
+
+it("a document with the name of a server of the agent's definition is not used, with a warning", async () => {
+  const [own, other] = [await kit(), await kit()];
+  const { servers, first } = workers({}, [mcpServer({ name: 'kit', url: own.http.url })]);
+  await servers.put(OF, { name: 'kit', url: other.http.url });
+  expect(await first.tools()).toContain('kit.search');
+  expect(other.http.seen).toEqual([]);
+  expect(first.logged).toMatchObject([
+    { level: 'warn', message: expect.stringMatching(/^server document not used/) as string },
+  ]);
 });

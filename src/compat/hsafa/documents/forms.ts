@@ -4,6 +4,10 @@
  */
 import { z } from 'zod';
 import { MAX_MCP_SERVER_NAME_CHARS } from '../../../define/mcp/limits.js';
+import {
+  MAX_FACTORY_ARGS_BYTES,
+  MAX_MADE_SERVERS,
+} from '../../../protocol/limits/service-limits.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 
 export const EXECUTION_TYPES = ['gateway', 'external', 'space', 'internal'] as const;
@@ -15,7 +19,10 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export const MAX_DOCUMENTS = 1_000;
 /** Tools, and MCP servers, of one agent document. */
 export const MAX_AGENT_TOOLS = 256;
-export const MAX_AGENT_SERVERS = 32;
+/** A model call has as many that are documents of their own. */
+export const MAX_AGENT_SERVERS = MAX_MADE_SERVERS;
+/** The JSON of `{version, document}` has to fit into the plan of each call. */
+export const MAX_STORED_BYTES = MAX_FACTORY_ARGS_BYTES - 64;
 
 type Message = (issue: { readonly input?: unknown }) => string;
 

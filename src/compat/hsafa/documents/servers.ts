@@ -10,12 +10,12 @@ import { mcpServer } from '../../../define/mcp-server.js';
 import type { PluginContext } from '../../../define/plugin/context.js';
 import { DOCUMENTS } from '../../../define/plugin/documents.js';
 import type { Plugin } from '../../../define/plugin/types.js';
-import { MAX_FACTORY_ARGS_BYTES } from '../../../protocol/limits/service-limits.js';
 import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
 import type { ServerExtras } from './agents.js';
 import { below, Findings, type Warning } from './findings.js';
 import {
   MAX_AGENT_SERVERS,
+  MAX_STORED_BYTES,
   type ParsedServer,
   type ServerDocument,
   ServerDocumentSchema,
@@ -28,9 +28,6 @@ import {
   type ServerDocumentStore,
   type StoredServer,
 } from './stores.js';
-
-/** The JSON of `{version, document}` has to fit into the plan of each call. */
-const MAX_STORED_BYTES = MAX_FACTORY_ARGS_BYTES - 64;
 
 export interface HsafaServerOptions {
   /** Refuses the documents where they would otherwise be taken with a warning. @defaultValue false */
@@ -119,6 +116,11 @@ function pluginOf(
     prepare: async ({ agent, tenant, servers, logger, ...ctx }) => {
       const stored = await storeOf({ ...ctx, logger }).list({ tenant, agent }, MAX_AGENT_SERVERS);
       for (const { name, version, document } of stored) {
+        if (servers.names.includes(name)) {
+          const text = 'server document not used: the agent has a server of this name';
+          logger.warn(text, { mcpServer: name });
+          continue;
+        }
         try {
           servers.make('document', { version, document } as unknown as Json);
         } catch (error) {
@@ -138,6 +140,12 @@ function documentIn(args: Json): ServerDocument {
 function refusal({ name }: ServerDocument, rule: string): DefinitionError {
   return new DefinitionError(`MCP server ${JSON.stringify(name)}`, [{ field: '', rule }]);
 }
+
+/** Fields of a server that the option `mcp` does not set. */
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  ...['name', 'url', 'transport', 'command', 'args', 'env', 'cwd'],
+  ...['allowedTools', 'allowPrivate', 'headers', 'identity', 'token'],
+]);
 
 /** In place of required fields that break rules. */
 const REQUIRED = { name: 'server', url: 'https://mcp.invalid' };
@@ -168,7 +176,7 @@ function serverFrom(
   return findings.defined(
     () =>
       mcpServer({
-        ...options.mcp?.(name),
+        ...extrasOf(name, options),
         ...{ name, url, transport: 'http' },
         ...(allowedTools === undefined ? {} : { allowedTools }),
         ...(options.allowPrivate === undefined ? {} : { allowPrivate: options.allowPrivate }),
@@ -176,6 +184,13 @@ function serverFrom(
       }),
     (field) => below('', field),
   );
+}
+
+/** The fields of code, without those that decide where requests and secrets go: plain JavaScript may return them. */
+function extrasOf(name: string, { mcp }: HsafaServerOptions): ServerExtras {
+  const extras: Readonly<Record<string, unknown>> = { ...mcp?.(name) };
+  const allowed = Object.entries(extras).filter(([field]) => !FIXED_FIELDS.has(field));
+  return Object.fromEntries(allowed);
 }
 
 function headersFor(

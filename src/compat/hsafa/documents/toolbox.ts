@@ -7,11 +7,11 @@ import { definePlugin } from '../../../define/define-plugin.js';
 import type { PluginContext } from '../../../define/plugin/context.js';
 import { DOCUMENTS } from '../../../define/plugin/documents.js';
 import type { Plugin } from '../../../define/plugin/types.js';
-import { MAX_FACTORY_ARGS_BYTES, MAX_MADE_TOOLS } from '../../../protocol/limits/service-limits.js';
+import { MAX_MADE_TOOLS } from '../../../protocol/limits/service-limits.js';
 import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
 import { toWireName } from '../../../protocol/values/tool-names.js';
 import type { Warning } from './findings.js';
-import type { ToolDocument } from './forms.js';
+import { MAX_STORED_BYTES, type ToolDocument } from './forms.js';
 import {
   type DocumentOwner,
   keptToolDocuments,
@@ -20,8 +20,6 @@ import {
 } from './stores.js';
 import { type HsafaOptions, hsafaTools } from './tools.js';
 
-/** The JSON of `{version, document}` has to fit into the plan of each call. */
-const MAX_STORED_BYTES = MAX_FACTORY_ARGS_BYTES - 64;
 /** Documents of one agent of a tenant. */
 const MAX_STORED_TOOLS = MAX_MADE_TOOLS;
 

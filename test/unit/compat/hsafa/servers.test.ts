@@ -105,12 +105,19 @@ describe('a document of an MCP server', () => {
   });
 
   it('has fields of code beside it, and never those that decide where secrets go', async () => {
-    const servers = inMemory({ mcp: () => ({ approval: 'required', prefix: false }) });
-    await servers.put(OF, GITHUB);
+    const where = { url: 'http://10.0.0.1', allowPrivate: true, token: 'tok', command: 'sh' };
+    const mcp = () => ({
+      ...{ approval: 'required' as const, prefix: false },
+      ...{ ...where, name: 'other', identity: 'requester', headers: { 'X-A': 'b' }, args: [] },
+    });
+    const servers = inMemory({ mcp });
+    const { url, allowedTools, name } = GITHUB;
+    const document = { name, url, allowedTools };
+    await servers.put(OF, document);
     const { make } = servers.plugin.servers!['document']!;
-    const { spec } = make({ version: 1, document: GITHUB });
-    expect(spec).toMatchObject({ approval: 'required', prefix: false, url: GITHUB.url });
-    expect(make({ version: 1, document: GITHUB }).transport).toMatchObject({ type: 'http' });
+    const { spec } = make({ version: 1, document });
+    const transport = { transport: 'http' };
+    expect(spec).toEqual({ ...document, ...transport, approval: 'required', prefix: false });
   });
 
   it('has to have a store in the worker', () => {
