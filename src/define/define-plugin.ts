@@ -4,7 +4,14 @@
 import { idProblem } from '../protocol/values/ids.js';
 import { isRecord, type Json } from '../protocol/values/json.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
-import type { Plugin, PluginSpec, StateOf } from './plugin/types.js';
+import type {
+  Configured,
+  Plugin,
+  PluginSpec,
+  ServerContext,
+  ServerMaker,
+  StateOf,
+} from './plugin/types.js';
 import { type RawSchema, type Schema, schemaProblem } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
 import type { Tool } from './tool/types.js';
@@ -54,7 +61,7 @@ export function definePlugin<
     ...(spec.calls === undefined ? {} : { calls: Object.freeze({ ...spec.calls }) }),
     tools: Object.freeze([...tools]),
     ...factoriesOf(spec),
-    ...(spec.servers === undefined ? {} : { servers: Object.freeze({ ...spec.servers }) }),
+    ...serversOf(spec),
   } satisfies Plugin<Services, StateOf<State>>);
 }
 
@@ -84,6 +91,30 @@ function factoriesOf<Services, State extends Schema, Config>({
     ],
   );
   return { factories: Object.freeze(Object.fromEntries(own)) };
+}
+
+/** The makers of servers, with the plugin's configuration. */
+function serversOf<Services, State extends Schema, Config>({
+  servers,
+  config,
+}: PluginSpec<Services, State, Config>): Pick<Plugin<Services>, 'servers'> {
+  if (servers === undefined) return {};
+  const configured = { config } as Configured<Config>;
+  const own = Object.entries(servers).map(
+    ([name, { make, has }]): readonly [string, ServerMaker<Services>] => [
+      name,
+      Object.freeze({
+        make: (args: Json) => make(args, configured),
+        ...(has === undefined
+          ? {}
+          : {
+              has: (args: Json, ctx: ServerContext<Services>) =>
+                has(args, { ...ctx, ...configured }),
+            }),
+      }),
+    ],
+  );
+  return { servers: Object.freeze(Object.fromEntries(own)) };
 }
 
 function checkPlugin(spec: Untyped, problems: ProblemList): void {

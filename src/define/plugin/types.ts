@@ -108,7 +108,7 @@ export interface PrepareContext<Services = UntypedServices> extends PluginContex
   readonly signal: ToolSignal;
 }
 
-interface Configured<Config> {
+export interface Configured<Config> {
   readonly config: Config;
 }
 
@@ -158,7 +158,16 @@ export interface PluginSpec<Services, State extends Schema, Config> {
    * Makers of MCP servers for `prepare`, by name, such as of those that a store lists. No factory has the same name, and
    * it never changes. A server is reached at public addresses, or at those that its `allowPrivate` names.
    */
-  readonly servers?: Readonly<Record<string, ServerMaker<Services>>>;
+  readonly servers?: Readonly<Record<string, ServerMakerSpec<Services, Config>>>;
+}
+
+/** The declaration of a `ServerMaker`, whose functions get the plugin's configuration as well. */
+export interface ServerMakerSpec<Services, Config> {
+  readonly make: (args: Json, ctx: Configured<Config>) => McpServer<Services>;
+  readonly has?: (
+    args: Json,
+    ctx: ServerContext<Services> & Configured<Config>,
+  ) => boolean | Promise<boolean>;
 }
 
 type PluginTools<Services> = readonly Tool<Services>[];

@@ -274,3 +274,28 @@ function problemsOf(define: () => unknown) {
   }
   throw new Error('nothing was refused');
 }
+
+it("makers of servers have the plugin's configuration, as other functions of it do", async () => {
+  const { http } = await kit();
+  const config = { url: http.url, names: ['kit'] };
+  const plugin = definePlugin({
+    id: 'rack',
+    config,
+    servers: {
+      listed: {
+        make: (name, { config: { url } }) =>
+          mcpServer({ name: name as string, url, allowPrivate: ['127.0.0.1'] }),
+        has: (name, { config: { names }, tenant }) =>
+          tenant === 'default' && names.includes(name as string),
+      },
+    },
+    prepare: ({ servers }) => {
+      servers.make('listed', 'kit');
+    },
+  });
+  const worker = mcpWorker({ plugins: [plugin] });
+  const plan = await worker.plan('kit.search', { query: 'a' });
+  expect(await worker.run(plan)).toMatchObject({ envelope: { ok: true } });
+  config.names = [];
+  expect(await worker.run(plan)).toMatchObject(gone);
+});
