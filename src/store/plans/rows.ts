@@ -107,6 +107,7 @@ export function documentOf(row: Row): StoredDocument {
   return {
     name: textIn(row, 'name'),
     version: numberIn(row, 'version'),
+    since: numberIn(row, 'since_version'),
     document: JSON.parse(textIn(row, 'document')) as Json,
     changedAt: new Date(numberIn(row, 'changed_at_ms')).toISOString(),
   };

@@ -6,6 +6,7 @@ import {
   memoryServerDocuments,
 } from '../../../src/compat/hsafa/index.js';
 import { type McpServer, mcpServer } from '../../../src/index.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer } from '../../support/mcp/servers.js';
 import { promise } from '../../support/promise.js';
@@ -37,7 +38,8 @@ it(
     const document = { name: 'kit', url: old.http.url, allowedTools: ['search', 'delete'] };
     expect(await servers.put(OF, document)).toMatchObject({ version: 1, warnings: [] });
     expect(await first.tools()).toEqual(['kit.delete', 'kit.search']);
-    const parked = [await first.plan('kit.delete'), await first.plan('kit.delete')];
+    const parked: PlannedCall[] = [];
+    for (let n = 0; n < 3; n += 1) parked.push(await first.plan('kit.delete'));
     await servers.put(OF, { ...document, url: next.http.url, allowedTools: ['search'] });
     expect(await first.tools()).toEqual(['kit.search']);
     expect(await second.run(parked[0]!)).toMatchObject({ envelope: { ok: true } });
@@ -47,7 +49,15 @@ it(
     expect(await second.run(parked[1]!)).toMatchObject({
       envelope: { ok: false, error: { code: 'not_available', message: /no longer available/ } },
     });
-    expect(old.ledger.runs).toEqual(['delete']);
+    // Another server of the same name takes no calls of the one that was deleted.
+    await servers.put(OF, { ...document, url: next.http.url });
+    expect(await second.run(parked[2]!)).toMatchObject({
+      envelope: { ok: false, error: { code: 'not_available' } },
+    });
+    expect(await second.run(await first.plan('kit.delete'))).toMatchObject({
+      envelope: { ok: true },
+    });
+    expect([old.ledger.runs, next.ledger.runs]).toEqual([['delete'], ['delete']]);
   },
 );
 

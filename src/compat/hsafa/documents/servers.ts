@@ -103,10 +103,10 @@ function pluginOf(
     id: 'hsafa.servers',
     servers: {
       document: {
-        make: (args) => serverOf(documentIn(args), lenient).server,
+        make: (args) => serverOf(storedIn(args).document, lenient).server,
         has: async (args, { agent, tenant, ...ctx }) => {
-          const stored = await storeOf(ctx).list({ tenant, agent }, MAX_AGENT_SERVERS);
-          return stored.some(({ name }) => name === documentIn(args).name);
+          const { version, document } = storedIn(args);
+          return await storeOf(ctx).has({ tenant, agent }, { name: document.name, version });
         },
       },
     },
@@ -133,8 +133,8 @@ function pluginOf(
   });
 }
 
-function documentIn(args: Json): ServerDocument {
-  return (args as unknown as { readonly document: ServerDocument }).document;
+function storedIn(args: Json): Pick<StoredServer, 'version' | 'document'> {
+  return args as unknown as Pick<StoredServer, 'version' | 'document'>;
 }
 
 function refusal({ name }: ServerDocument, rule: string): DefinitionError {

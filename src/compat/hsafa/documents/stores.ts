@@ -1,7 +1,7 @@
 /** Stores of documents of tools and MCP servers: the port, one in this process, one in the event log. Runs anywhere. */
 import type { Documents, DocumentsOf, KeptDocument } from '../../../define/plugin/documents.js';
 import type { Json } from '../../../protocol/values/json.js';
-import type { ServerDocument, ToolDocument } from './forms.js';
+import { MAX_AGENT_SERVERS, type ServerDocument, type ToolDocument } from './forms.js';
 
 export interface DocumentOwner {
   readonly tenant: string;
@@ -37,7 +37,14 @@ interface DocumentStore<Document> {
 export type ToolDocumentStore = DocumentStore<ToolDocument>;
 
 /** Keeps documents of MCP servers. Each method is atomic. */
-export type ServerDocumentStore = DocumentStore<ServerDocument>;
+export interface ServerDocumentStore extends DocumentStore<ServerDocument> {
+  /** Whether there is a document of this name, and was one at all times since it had this version. */
+  has(of: DocumentOwner, at: Pick<StoredServer, 'name' | 'version'>): Promise<boolean>;
+}
+
+interface StoreWithPast<Document> extends DocumentStore<Document> {
+  has(of: DocumentOwner, at: Pick<Stored<unknown>, 'name' | 'version'>): Promise<boolean>;
+}
 
 /** A store in this process, for tests and for one process that serves and works. Lost with the process. */
 export function memoryToolDocuments(now: () => Date = () => new Date()): ToolDocumentStore {
@@ -51,9 +58,11 @@ export function memoryServerDocuments(now: () => Date = () => new Date()): Serve
 
 function inMemory<Document extends { readonly name: string }>(
   now: () => Date,
-): DocumentStore<Document> {
+): StoreWithPast<Document> {
   const owners = new Map<string, Map<string, Stored<Document>>>();
   const versions = new Map<string, number>();
+  /** The first version since there was none. */
+  const since = new Map<string, number>();
   const keyOf = ({ tenant, agent }: DocumentOwner): string => JSON.stringify([tenant, agent]);
   const documentsOf = (of: DocumentOwner): ReadonlyMap<string, Stored<Document>> =>
     owners.get(keyOf(of)) ?? new Map<string, Stored<Document>>();
@@ -71,6 +80,7 @@ function inMemory<Document extends { readonly name: string }>(
       const key = JSON.stringify([keyOf(of), name]);
       const version = (versions.get(key) ?? 0) + 1;
       versions.set(key, version);
+      if (!own.has(name)) since.set(key, version);
       const stored = {
         name,
         version,
@@ -85,6 +95,10 @@ function inMemory<Document extends { readonly name: string }>(
       const was = own.delete(name);
       owners.set(keyOf(of), own);
       return Promise.resolve(was);
+    },
+    has: (of, { name, version }) => {
+      const first = since.get(JSON.stringify([keyOf(of), name])) ?? Infinity;
+      return Promise.resolve(documentsOf(of).has(name) && version >= first);
     },
   };
 }
@@ -111,10 +125,10 @@ export function keptServerDocuments(
 function kept<Document extends { readonly name: string }>(
   documents: Documents,
   { kind, now }: { readonly kind: string; readonly now: () => number },
-): DocumentStore<Document> {
+): StoreWithPast<Document> {
   const keyOf = ({ tenant, agent }: DocumentOwner): DocumentsOf => ({ tenant, kind, owner: agent });
-  const storedOf = ({ document, ...rest }: KeptDocument): Stored<Document> => {
-    return { ...rest, document: document as unknown as Document };
+  const storedOf = ({ name, version, document, changedAt }: KeptDocument): Stored<Document> => {
+    return { name, version, document: document as unknown as Document, changedAt };
   };
   return {
     list: async (of, limit) => (await documents.list(keyOf(of), limit)).map(storedOf),
@@ -125,5 +139,9 @@ function kept<Document extends { readonly name: string }>(
       return stored === undefined ? undefined : storedOf(stored);
     },
     delete: async (of, name) => (await documents.delete(keyOf(of), [name])).length > 0,
+    has: async (of, at) => {
+      const all = await documents.list(keyOf(of), MAX_AGENT_SERVERS);
+      return all.some(({ name, since }) => name === at.name && at.version >= since);
+    },
   };
 }

@@ -16,6 +16,8 @@ export interface StoredDocument {
   readonly name: string;
   /** Greater than that of every earlier change of a document of the owner, also after a deletion. */
   readonly version: number;
+  /** Version of the first document of this name since there was none; `version`, if it is that one. */
+  readonly since: number;
   readonly document: Json;
   /** ISO 8601 */
   readonly changedAt: string;

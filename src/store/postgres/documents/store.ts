@@ -55,8 +55,8 @@ export class PostgresDocumentStore implements DocumentStore {
       const stored: StoredDocument[] = [];
       for (const [index, { name, document }] of documents.entries()) {
         const row = await queries.get(
-          `INSERT INTO ${this.#documents} (tenant, kind, owner, name, version, document, changed_at_ms)
-           VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, kind, owner, name) DO UPDATE
+          `INSERT INTO ${this.#documents} (tenant, kind, owner, name, version, since_version, document, changed_at_ms)
+           VALUES ($1, $2, $3, $4, $5, $5, $6, $7) ON CONFLICT (tenant, kind, owner, name) DO UPDATE
            SET version = excluded.version, document = excluded.document, changed_at_ms = excluded.changed_at_ms
            RETURNING *`,
           tenant,

@@ -174,6 +174,7 @@ const TABLES = `
   CREATE INDEX space_messages_of_call ON space_messages (tenant, call_id) WHERE call_id IS NOT NULL;
 
   -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
+  -- since_version is that of the first document of the name since there was none.
   CREATE TABLE document_owners (
     tenant TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
@@ -188,6 +189,7 @@ const TABLES = `
     owner TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     version BIGINT NOT NULL,
+    since_version BIGINT NOT NULL,
     document TEXT NOT NULL,
     changed_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant, kind, owner, name)

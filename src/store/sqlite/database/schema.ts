@@ -168,6 +168,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX space_messages_of_call ON space_messages (tenant, call_id) WHERE call_id IS NOT NULL;
 
   -- document is JSON. An owner has its row from its first document on, so that no version comes twice.
+  -- since_version is that of the first document of the name since there was none.
   CREATE TABLE document_owners (
     tenant TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -182,6 +183,7 @@ export const MIGRATIONS: readonly string[] = [
     owner TEXT NOT NULL,
     name TEXT NOT NULL,
     version INTEGER NOT NULL,
+    since_version INTEGER NOT NULL,
     document TEXT NOT NULL,
     changed_at_ms INTEGER NOT NULL,
     PRIMARY KEY (tenant, kind, owner, name)

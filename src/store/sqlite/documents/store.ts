@@ -50,8 +50,8 @@ export class SqliteDocumentStore implements DocumentStore {
           owner,
         );
         const row = this.#database.get(
-          `INSERT INTO documents (tenant, kind, owner, name, version, document, changed_at_ms)
-           VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+          `INSERT INTO documents (tenant, kind, owner, name, version, since_version, document, changed_at_ms)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7) ON CONFLICT DO UPDATE
            SET version = excluded.version, document = excluded.document, changed_at_ms = excluded.changed_at_ms
            RETURNING *`,
           tenant,

@@ -42,7 +42,13 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       const evil = { 'a"\'': ['\u2028', '\0', null, 1.5, { b: '</script>' }] };
       const [stored] = (await put({ b: evil })) ?? [];
       expect(stored).toEqual({
-        ...{ name: 'b', version: 1, document: evil, changedAt: '1970-01-01T00:00:01.000Z' },
+        ...{
+          name: 'b',
+          version: 1,
+          since: 1,
+          document: evil,
+          changedAt: '1970-01-01T00:00:01.000Z',
+        },
       });
       await put({ a: 1, Z: 'z', ä: null });
       expect(await names()).toEqual(['Z', 'a', 'b', 'ä']);
@@ -63,6 +69,18 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));
       expect(await stores.documents.delete(KEY, ['a'])).toEqual([]);
       expect(await stores.documents.delete(KEY, [])).toEqual([]);
+    });
+
+    it('knows the first version of a name since there was none', async () => {
+      const [first] = (await put({ a: 1 })) ?? [];
+      const since = first?.version;
+      await put({ b: 1 });
+      expect(await put({ a: 2 })).toMatchObject([{ since }]);
+      expect(await stores.documents.list(KEY, 1)).toMatchObject([{ since }]);
+      await stores.documents.delete(KEY, ['a']);
+      const [again] = (await put({ a: 3 })) ?? [];
+      expect(again?.version).toBeGreaterThan(since ?? 0);
+      expect(again?.since).toBe(again?.version);
     });
 
     it('bounds the documents of an owner; then it stores none of those given', async () => {

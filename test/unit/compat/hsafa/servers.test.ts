@@ -48,17 +48,22 @@ describe('a document of an MCP server', () => {
   it.each(['memory', 'event log'] as const)(
     'has versions, is listed for its agent and tenant alone, and is deleted (%s)',
     async (where) => {
-      const servers = hsafaServers(await storeIn(where));
+      const store = await storeIn(where);
+      const servers = hsafaServers(store);
+      const has = async (version: number) => await store.has(OF, { name: GITHUB.name, version });
       const stored = { name: GITHUB.name, document: GITHUB, changedAt: AT };
       expect(await servers.put(OF, GITHUB)).toEqual({ ...stored, version: 1, warnings: [] });
       expect(await servers.put(OF, GITHUB)).toMatchObject({ version: 2 });
       expect(await servers.list(OF)).toEqual([{ ...stored, version: 2 }]);
+      expect([await has(1), await has(2)]).toEqual([true, true]);
       expect(await servers.list({ ...OF, tenant: 'other' })).toEqual([]);
       expect(await servers.list({ ...OF, agent: 'b' })).toEqual([]);
       expect(await servers.delete(OF, GITHUB.name)).toBe(true);
       expect(await servers.delete(OF, GITHUB.name)).toBe(false);
       expect(await servers.list(OF)).toEqual([]);
+      expect(await has(2)).toBe(false);
       expect(await servers.put(OF, GITHUB)).toMatchObject({ version: 3 });
+      expect([await has(2), await has(3)]).toEqual([false, true]);
     },
   );
 
