@@ -76,16 +76,14 @@ export async function cancelWhatIf(
 ): Promise<WhatIfCancelled> {
   const { key, gateway, whatIfs } = parts;
   const find = () => findWhatIf(parts, whatIfId, startedAt);
-  let run = await find();
+  const before = await find();
+  if (before.state === 'running') await whatIfs.cancel(key, whatIfId, before.runId);
+  // The server also accepts the request for a run that has ended meanwhile.
+  const run = before.state === 'running' ? await find() : before;
   if (run.state === 'running') {
-    const { runId, isWaiting } = run;
-    if (await whatIfs.cancel(key, whatIfId, runId)) {
-      const warning = isWaiting ? { warning: await gateway.noWorkerText() } : {};
-      return { whatIfId, status: 'stopping', ...warning };
-    }
-    // The run has ended meanwhile.
-    run = await find();
+    const isWaiting = before.state === 'running' && before.isWaiting;
+    const warning = isWaiting ? { warning: await gateway.noWorkerText() } : {};
+    return { whatIfId, status: 'stopping', ...warning };
   }
-  if (run.state === 'running') return { whatIfId, status: 'stopping' };
   return { whatIfId, status: 'over', state: run.result.state };
 }

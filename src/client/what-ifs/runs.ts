@@ -136,11 +136,11 @@ export class WhatIfRuns {
     return found.toSorted(newestFirst);
   }
 
-  /** Asks the run to end, durably; a worker ends it. False when it has ended before. Safe to repeat. */
-  async cancel(key: ConversationKey, whatIfId: string, runId: string): Promise<boolean> {
+  /** Asks the run to end, durably; a worker ends it. Without effect where it has ended. Safe to repeat. */
+  async cancel(key: ConversationKey, whatIfId: string, runId: string): Promise<void> {
     const { workflow } = this.#temporal;
     const handle = workflow.getHandle(whatIfWorkflowId(key, whatIfId), runId);
-    return (await this.#ifThere(() => handle.cancel())) !== undefined;
+    await this.#ifThere(() => handle.cancel());
   }
 
   /**
