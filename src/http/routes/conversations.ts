@@ -167,10 +167,11 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
   if (!mayName(request, { tenant, conversationId }))
     throw invalidField('/id', 'must be the conversation to which the caller is bound');
   const conversation = deps.client.conversation(conversationId, { agent: body.agent, tenant });
-  const actor = actorOf(request, body.actor, body.actorPath);
+  const actor = actorOf(request, body.actor, body.placeOf('/actor'));
   const owner = { tenant, conversationId, actor };
-  await requireOwnFiles(deps, owner, { parts: body.attachments, path: '/attachments' });
-  const sent = await sendText(body.path, () =>
+  const path = body.placeOf('/attachments');
+  await requireOwnFiles(deps, owner, { parts: body.attachments, path });
+  const sent = await sendAs(body.placeOf, () =>
     conversation.send(body.text, {
       ...(requestId === undefined ? {} : { requestId }),
       actor,
@@ -192,14 +193,24 @@ function createBodyOf(request: Request) {
     throw invalidField('/message', 'is required: a conversation begins with its first message');
   if (!isRecord(message)) {
     const body = parseBody(CreateConversationSchema, request);
-    return { ...body, text: body.message, path: '/message' as const, actorPath: '/actor' };
+    return { ...body, text: body.message, placeOf: placesIn({ text: '/message' }) };
   }
   const { message: first, ...body } = parseBody(CreateWithMessageSchema, request);
   for (const field of ['actor', 'onBusy', 'attachments', 'output'] as const)
     if (first[field] !== undefined && body[field] !== undefined)
       throw invalidField(`/message/${field}`, 'must not also be given beside the message');
-  const actorPath = first.actor === undefined ? '/actor' : '/message/actor';
-  return { ...body, ...first, path: '/message/text' as const, actorPath };
+  const places = Object.keys(first).map((field) => [field, `/message/${field}`] as const);
+  return { ...body, ...first, placeOf: placesIn(Object.fromEntries(places)) };
+}
+
+/** JSON Pointer in the body for one of the client's fields, or of a part of it. */
+type PlaceOf = (path: string) => string;
+
+function placesIn(moved: Readonly<Record<string, string>>): PlaceOf {
+  return (path) => {
+    const [, field = '', ...rest] = path.split('/');
+    return [moved[field] ?? `/${field}`, ...rest].join('/');
+  };
 }
 
 async function send(deps: AppDeps, request: Request, response: Response): Promise<void> {
@@ -222,7 +233,7 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
   if (body.agent !== undefined && !(await conversation.exists()))
     throw new ConversationError('unknown_conversation', unknown);
   const sent = await ofBegun(unknown, () =>
-    sendText('/text', () => conversation.send(body.text, options)),
+    sendAs(placesIn({}), () => conversation.send(body.text, options)),
   );
   await answer(request, response, { conversation, sent, wait });
 }
@@ -271,19 +282,17 @@ function waitOf(request: Request): number | undefined {
   return wait === undefined ? undefined : milliseconds;
 }
 
-type TextPath = '/message' | '/message/text' | '/text';
-
-/** Reports problems of the text under the body's name of the field. */
-async function sendText(path: TextPath, send: () => Promise<Sent>): Promise<Sent> {
+/** Reports problems under the body's names of the fields. */
+async function sendAs(placeOf: PlaceOf, send: () => Promise<Sent>): Promise<Sent> {
   try {
     return await send();
   } catch (error) {
     const problems = ConversationError.isInstance(error) ? (error.problems ?? []) : [];
-    const [first] = problems;
-    if (first?.path !== '/text') throw error;
-    const named = problems.map((entry) => (entry.path === '/text' ? { ...entry, path } : entry));
-    throw new ConversationError('invalid_request', `${path.slice(1)} ${first.message}`, {
-      problems: named,
+    const [first, ...others] = problems.map((entry) => ({ ...entry, path: placeOf(entry.path) }));
+    const given = problems[0]?.path;
+    if (first === undefined || (first.path === given && given !== '/text')) throw error;
+    throw new ConversationError('invalid_request', `${first.path.slice(1)} ${first.message}`, {
+      problems: [first, ...others],
     });
   }
 }

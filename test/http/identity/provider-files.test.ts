@@ -45,7 +45,7 @@ const PLACES = [
     body: (...ids: readonly string[]) => ({
       ...{ agent: 'support', id: 'c-1', message: { text: 'Hi', attachments: ids.map(file) } },
     }),
-    field: '/attachments/0/source/fileId',
+    field: '/message/attachments/0/source/fileId',
   },
   {
     place: 'a message',

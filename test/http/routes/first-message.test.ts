@@ -31,7 +31,7 @@ describe('the first message of a conversation may be an object, like later ones'
     const response = await app.post('/v1/conversations', { agent: 'support', message: wrong });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({
-      errors: [{ path: '/output', message: 'must be of type "object" at the top' }],
+      errors: [{ path: '/message/output', message: 'must be of type "object" at the top' }],
     });
   });
 
@@ -46,7 +46,7 @@ describe('the first message of a conversation may be an object, like later ones'
       expect(response.status).toBe(422);
       const place = '/properties/code/pattern: the pattern cannot be matched in linear time';
       expect(await response.json()).toMatchObject({
-        errors: [{ path: '/output', message: expect.stringContaining(place) as string }],
+        errors: [{ path: '/message/output', message: expect.stringContaining(place) as string }],
       });
       expect(app.calls).toEqual([]);
     },
@@ -79,7 +79,13 @@ describe('the first message of a conversation may be an object, like later ones'
       message: { text: 'Look', attachments: bytes },
     });
     expect(refused.status).toBe(422);
-    expect(await refused.json()).toMatchObject({ errors: [{ path: '/attachments/0/source' }] });
+    expect(await refused.json()).toMatchObject({
+      errors: [{ path: '/message/attachments/0/source' }],
+    });
+    const beside = await app.post('/v1/conversations', {
+      ...{ agent: 'support', message: { text: 'Look' }, attachments: bytes },
+    });
+    expect(await beside.json()).toMatchObject({ errors: [{ path: '/attachments/0/source' }] });
   });
 
   it.each<[string, object, string, string]>([
