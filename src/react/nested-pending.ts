@@ -1,5 +1,5 @@
 /** Waiting calls of sub-agents, at any depth below a conversation. */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { BrowserClient, ConversationView, NestedPendingView } from '../browser/index.js';
 import { pendingView } from '../browser/view/settled.js';
 import type { UsedConversation } from './hooks.js';
@@ -22,12 +22,7 @@ export function useNestedPending(
 ): readonly NestedPendingView[] {
   const { id } = conversation;
   const atWork = view.subAgents?.join(' ') ?? '';
-  const latest = useRef(view);
-  useEffect(() => {
-    latest.current = view;
-  });
   const [found, setFound] = useState<Found>();
-  const newest = useRef<Found>(undefined);
   useEffect(() => {
     if (atWork === '') return;
     const left = new AbortController();
@@ -37,9 +32,7 @@ export function useNestedPending(
       if (!document.hidden) {
         const calls = await readNested(client, id, signal).catch(() => undefined);
         if (signal.aborted) return;
-        if (calls !== undefined)
-          newest.current = shown(newest.current, { client, id, calls }, latest);
-        setFound(newest.current);
+        if (calls !== undefined) setFound((before) => sameOr(before, { client, id, calls }));
       }
       timer = setTimeout(() => void look(), PAUSE_MS);
     };
@@ -49,21 +42,21 @@ export function useNestedPending(
       clearTimeout(timer);
     };
   }, [client, id, atWork]);
-  return atWork !== '' && found?.id === id && found.client === client ? found.views : NONE;
+  // Sub-agents of a later turn begin with none.
+  if (atWork === '' && found !== undefined) setFound(undefined);
+  const isShown = atWork !== '' && found?.id === id && found.client === client;
+  return useViews(client, isShown ? found.calls : NO_CALLS, view);
 }
 
 /** A call as the API lists it. */
 type Listed = Omit<NestedPendingView, 'form' | 'state'>;
 
-interface Read {
+const NO_CALLS: readonly Listed[] = [];
+
+interface Found {
   readonly client: BrowserClient;
   readonly id: string;
   readonly calls: readonly Listed[];
-}
-
-interface Found extends Pick<Read, 'client' | 'id'> {
-  readonly text: string;
-  readonly views: readonly NestedPendingView[];
 }
 
 async function readNested(
@@ -79,23 +72,45 @@ async function readNested(
   return pending.filter((call) => call.path.length > 0);
 }
 
-function shown(
-  before: Found | undefined,
-  { client, id, calls }: Read,
-  { current: view }: { readonly current: ConversationView },
-): Found {
-  const text = JSON.stringify(calls);
-  if (before?.client === client && before.id === id && before.text === text) return before;
-  const { me } = client;
-  const views = calls.map((call) => {
-    const requesters = requestersOf(view, call.path[0].toolCallId);
-    return { ...call, ...pendingView(call, { me, requesters }) };
-  });
-  return { client, id, text, views };
+/** The same as before where the read has brought nothing new. */
+function sameOr(before: Found | undefined, read: Found): Found {
+  const isSame = before?.client === read.client && before.id === read.id;
+  return isSame && JSON.stringify(before.calls) === JSON.stringify(read.calls) ? before : read;
+}
+
+/** Views by the calls of a read: React 18 renders twice in strict mode, with a memo for each. */
+const MADE = new WeakMap<
+  readonly Listed[],
+  { readonly requesters: string; readonly views: readonly NestedPendingView[] }
+>();
+
+/** Made again when a message is loaded that shows for whom a sub-agent works. */
+function useViews(
+  { me }: BrowserClient,
+  calls: readonly Listed[],
+  { messages }: ConversationView,
+): readonly NestedPendingView[] {
+  const requesters = useMemo(
+    () => JSON.stringify(calls.map(({ path }) => requestersOf(messages, path[0].toolCallId))),
+    [calls, messages],
+  );
+  if (calls.length === 0) return NONE;
+  const before = MADE.get(calls);
+  if (before?.requesters === requesters) return before.views;
+  const ids = JSON.parse(requesters) as readonly (readonly string[])[];
+  const views = calls.map((call, index) => ({
+    ...call,
+    ...pendingView(call, { me, requesters: ids[index] ?? [] }),
+  }));
+  MADE.set(calls, { requesters, views });
+  return views;
 }
 
 /** A sub-agent works for those who asked in the turn of the call, as far as the view has it. */
-function requestersOf({ messages }: ConversationView, toolCallId: string): readonly string[] {
+function requestersOf(
+  messages: ConversationView['messages'],
+  toolCallId: string,
+): readonly string[] {
   const made = messages.find(
     (message) =>
       message.role === 'assistant' && message.calls.some((call) => call.toolCallId === toolCallId),

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { EventBody } from '../../../src/protocol/log/events.js';
 import { accessibilityFaults } from '../../support/browser/accessibility.js';
 import { useBrowser } from '../../support/browser/browser.js';
 import { bundledPage, servedPage } from '../../support/pages/bundled-page.js';
@@ -39,6 +40,21 @@ const CART = suspends('t1', 'call-3', {
 const SUB_AGENT = suspends('t1', 'call-4', {
   ...{ name: 'research', executor: 'internal', kind: 'external_execution', childId: 'child-1' },
 });
+const CALLED = { turnId: 't1', step: 1 } as const;
+const CALLS_SUB_AGENT: EventBody = {
+  ...{ type: 'assistant_message', ...CALLED, messageId: 't1.1' },
+  parts: [{ type: 'tool_call', toolCallId: 'call-4', name: 'research', argumentsJson: '{}' }],
+};
+const SUB_AGENT_ENDS: EventBody = {
+  ...{ type: 'tool_result', ...CALLED, toolCallId: 'call-4', name: 'research' },
+  result: { status: 'resolved', envelope: { ok: true, result: 1 }, provenance: 'trusted' },
+};
+/** From Ann, to the turn that runs. */
+const JOINS: EventBody = {
+  ...{ type: 'user_message', turnId: 't1', messageId: 't1.5', requestId: 'r-2', onBusy: 'steer' },
+  ...{ actor: { id: 'ann', verified: true, channel: 'api' } },
+  parts: [{ type: 'text', text: 'Hurry' }],
+};
 /** Waits two levels below. */
 const WAITS_BELOW = {
   ...{ ref: 'child-2/call-1', conversationId: 'child-2', agent: 'buyer', name: 'pay' },
@@ -189,6 +205,40 @@ describe.each([18, 19] as const)('with React %i', (version) => {
     ]);
     listed = [];
     await call.waitFor({ state: 'detached' });
+  });
+
+  it('calls of sub-agents are judged by the messages that are loaded, and begin anew with later ones', {
+    ...promise('G393'),
+  }, async () => {
+    const api = apiWith();
+    const forOthers = { ...WAITS_BELOW, audience: { exclude: ['requester'] } };
+    let reads = () => Promise.resolve(json({ pending: [forOthers], seq: 9 }));
+    api.instead = ({ path }) => (path.includes('/pending?nested=true') ? reads() : undefined);
+    const page = await opened(api);
+    await until('the page follows', () => api.streams.length > 0);
+    await page.evaluate('unmount()');
+    const { length } = api.streams;
+    await page.evaluate('mountNested()');
+    await until('the page follows anew', () => api.streams.length > length);
+    api.log(CALLS_SUB_AGENT, SUB_AGENT);
+    const call = page.getByRole('region', { name: 'research > buy' });
+    await call.getByText('buyer: waiting_for_you').waitFor();
+    // The same list is read again, but Ann is one of those who asked.
+    api.log(JOINS);
+    await call.getByText('buyer: waiting_for_others').waitFor();
+    let release: (response: Response) => void = () => undefined;
+    const held = new Promise<Response>((resolve) => {
+      release = resolve;
+    });
+    reads = () => held;
+    api.log(SUB_AGENT_ENDS);
+    await call.waitFor({ state: 'detached' });
+    const asked = api.sent('GET', '/pending').length;
+    api.log(SUB_AGENT);
+    await until('it is read', () => api.sent('GET', '/pending').length > asked);
+    expect(await call.count()).toBe(0);
+    release(json({ pending: [WAITS_BELOW], seq: 12 }));
+    await call.waitFor();
   });
 
   it('forms show the values that the application keeps, also where it has put them back', async () => {
