@@ -63,6 +63,7 @@ import { WhatIfRuns } from './what-ifs/runs.js';
 import { type WorkerElsewhere, workersElsewhere } from './workers/workers-elsewhere.js';
 
 export class ConversationClient {
+  readonly #whatIfs: WhatIfRuns;
   readonly #options: ConversationClientOptions;
   readonly #gateway: TemporalGateway;
   readonly #reader: ConversationReader;
@@ -78,6 +79,7 @@ export class ConversationClient {
   constructor(options: ConversationClientOptions) {
     checkOptions(options);
     this.#options = options;
+    this.#whatIfs = new WhatIfRuns(options.temporal);
     this.#tenant = options.tenant ?? DEFAULT_TENANT;
     const problem = idProblem('tenant', this.#tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
@@ -122,7 +124,7 @@ export class ConversationClient {
       log: this.#options.reader,
       blobs: this.#options.blobs,
       schedules: new TriggerSchedules(this.#options.temporal),
-      whatIfs: new WhatIfRuns(this.#options.temporal),
+      whatIfs: this.#whatIfs,
       control: this.#control,
       known: this.#known,
       patience: this.#gateway.patience,
@@ -339,7 +341,7 @@ export class ConversationClient {
       gateway: this.#gateway,
       executions: new Executions(temporal),
       schedules: new TriggerSchedules(temporal),
-      whatIfs: new WhatIfRuns(temporal),
+      whatIfs: this.#whatIfs,
       ...{ deletions, actor },
     };
   }

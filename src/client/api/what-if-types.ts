@@ -26,7 +26,7 @@ export interface WhatIfOptions {
 
 /** A page of the what-ifs of a conversation. */
 export interface WhatIfListOptions {
-  /** From 1 to 1,000. @defaultValue 50 */
+  /** From 1 to 100. @defaultValue 50 */
   readonly limit?: number | undefined;
   /** `nextCursor` of an earlier page. */
   readonly cursor?: string | undefined;

@@ -1,5 +1,5 @@
 /** Lists the what-ifs of a conversation, and cancels them. */
-import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
+import { MAX_WHAT_IF_PAGE } from '../../protocol/limits/service-limits.js';
 import { idProblem } from '../../protocol/values/ids.js';
 import type { ListedWhatIf, WhatIfCancelled, WhatIfPage } from '../../protocol/workflow/what-if.js';
 import { wholeProblem } from '../api/checks.js';
@@ -18,7 +18,7 @@ export async function listWhatIfs(
   { limit = DEFAULT_PAGE, cursor }: WhatIfListOptions,
   startedAt: string,
 ): Promise<WhatIfPage> {
-  const problem = wholeProblem(limit, MAX_LIST_PAGE);
+  const problem = wholeProblem(limit, MAX_WHAT_IF_PAGE);
   if (problem !== undefined) throw invalidField('/limit', problem);
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const runs = await parts.whatIfs.list(parts.key, startedAt);
@@ -44,10 +44,8 @@ async function listed(
   const { digest: _ofRequest, startedAt: _ofConversation, ...about } = memo;
   const named = { whatIfId, ...about, begunAt: begunAt.toISOString() };
   if (endedAt === undefined) return [{ ...named, state: 'running' }];
-  const result = await whatIfs.result(key, { whatIfId, runId });
-  if (result === undefined) return [];
-  const { steps, ...end } = result;
-  return [{ ...named, ...end, endedAt: endedAt.toISOString(), stepCount: steps.length }];
+  const end = await whatIfs.end(key, { whatIfId, runId });
+  return end === undefined ? [] : [{ ...named, ...end, endedAt: endedAt.toISOString() }];
 }
 
 type Place = Pick<ListedRun, 'whatIfId'> & { readonly begunMs: number };

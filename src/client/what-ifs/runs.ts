@@ -7,6 +7,7 @@ import {
   WorkflowFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
 import {
   UPDATE_DEADLINE_MS,
   WORKFLOW_TASK_TIMEOUT_MS,
@@ -16,6 +17,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { WHAT_IF_WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
 import {
   type WhatIfInput,
+  type WhatIfOutcome,
   type WhatIfResult,
   whatIfPrefixOf,
   whatIfWorkflowId,
@@ -52,12 +54,23 @@ export interface ListedRun {
   readonly endedAt?: Date;
 }
 
+/** End of a run as a list shows it, without the steps. */
+export type WhatIfListedEnd = WhatIfOutcome & {
+  readonly usage: WhatIfResult['usage'];
+  readonly stepCount: number;
+};
+
+/** An end without its steps is a few hundred bytes. */
+const MAX_KNOWN_ENDS = 1_000;
+
 const NO_STEPS = { steps: [], usage: { inputTokens: 0, outputTokens: 0 } };
 
 type WhatIfWorkflow = (input: WhatIfInput) => Promise<WhatIfResult>;
 
 export class WhatIfRuns {
   readonly #temporal: Client;
+  /** By run id: the end of a run never changes. */
+  readonly #ends = new LRUCache<string, WhatIfListedEnd>({ max: MAX_KNOWN_ENDS });
 
   constructor(temporal: Client) {
     this.#temporal = temporal;
@@ -115,6 +128,21 @@ export class WhatIfRuns {
     { whatIfId, runId }: Pick<ListedRun, 'whatIfId' | 'runId'>,
   ): Promise<WhatIfResult | undefined> {
     return await this.#ifThere(() => this.#resultOf(whatIfWorkflowId(key, whatIfId), runId));
+  }
+
+  /** As `result`, without the steps; asked of the server once. */
+  async end(
+    key: ConversationKey,
+    run: Pick<ListedRun, 'whatIfId' | 'runId'>,
+  ): Promise<WhatIfListedEnd | undefined> {
+    const known = this.#ends.get(run.runId);
+    if (known !== undefined) return known;
+    const result = await this.result(key, run);
+    if (result === undefined) return undefined;
+    const { steps, ...outcome } = result;
+    const end = { ...outcome, stepCount: steps.length };
+    this.#ends.set(run.runId, end);
+    return end;
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Requests about forks and exports. The client checks ids and bounds, as it does for every other caller. */
 import { z } from 'zod';
-import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
+import { MAX_WHAT_IF_PAGE } from '../../protocol/limits/service-limits.js';
 import { ActorSchema, IdSchema, RequestIdSchema } from './bodies.js';
 import { TENANT, wholeNumber } from './queries.js';
 
@@ -29,7 +29,7 @@ export const WhatIfSchema = z.strictObject({
 export const WhatIfsQuerySchema = z.strictObject({
   ...TENANT,
   cursor: z.string().min(1).max(1000).exactOptional(),
-  limit: wholeNumber(1, MAX_LIST_PAGE).exactOptional(),
+  limit: wholeNumber(1, MAX_WHAT_IF_PAGE).exactOptional(),
 });
 
 /** `GET /v1/conversations/{id}/export?format=test&from=./agents.js&exportedAs=support` */

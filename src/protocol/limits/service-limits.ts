@@ -274,6 +274,9 @@ export const HEARTBEAT_THROTTLE_MS = 3_000;
 /** Items of one page of conversations or of the worklist, in the client and in the HTTP API. */
 export const MAX_LIST_PAGE = 1_000;
 
+/** Largest page of what-ifs: each that has ended is a request of its own, until its end is remembered. */
+export const MAX_WHAT_IF_PAGE = 100;
+
 /** The most answers that one request of the HTTP API carries. */
 export const MAX_BULK_RESOLUTIONS = 100;
 

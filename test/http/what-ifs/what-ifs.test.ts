@@ -70,7 +70,7 @@ async function app({
   const list = (): readonly object[] => [
     ...others,
     ...starts.map(({ workflowId, options: { memo } }, index) => ({
-      ...{ workflowId, runId: 'run-1', memo, status: { name: statusName() } },
+      ...{ workflowId, runId: `run-${index + 1}`, memo, status: { name: statusName() } },
       startTime: new Date(BEGUN_MS + index * 1_000),
       ...(statusName() === 'RUNNING' ? {} : { closeTime: new Date(BEGUN_MS + 60_000) }),
     })),
@@ -258,6 +258,8 @@ describe('GET /v1/conversations/{id}/what-if', promise('G389'), () => {
       query = page.nextCursor === undefined ? '' : `?limit=2&cursor=${page.nextCursor}`;
     }
     expect(paged).toEqual(ids);
+    // Both readings ask the server for each end once.
+    expect(here.calls.filter(({ kind }) => kind === 'result')).toHaveLength(5);
     expect(here.calls.find(({ kind }) => kind === 'list')?.input).toBe(
       "WorkflowType = 'whatIf' AND WorkflowId STARTS_WITH 'what-if:default:c-1:'",
     );
@@ -281,7 +283,8 @@ describe('GET /v1/conversations/{id}/what-if', promise('G389'), () => {
 
   it.each([
     ['?cursor=nothing', '?cursor', 'must be the nextCursor of an earlier page'],
-    ['?limit=0', '?limit', 'must be from 1 to 1000'],
+    ['?limit=0', '?limit', 'must be from 1 to 100'],
+    ['?limit=101', '?limit', 'must be from 1 to 100'],
     ['?state=running', '?state', 'is not known here'],
   ])('refuses %s', async (query, path, message) => {
     const { request } = await app();

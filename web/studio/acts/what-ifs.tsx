@@ -8,6 +8,8 @@ import type { ActsProps } from './props.js';
 import { WhatIfSteps } from './what-if-steps.js';
 
 const A_PAGE = 20;
+/** The largest page of the API. */
+const MAX_SHOWN = 100;
 
 export function WhatIfs(props: ActsProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
@@ -37,10 +39,13 @@ function List(props: ActsProps): ReactNode {
           </li>
         ))}
       </ol>
-      {nextCursor === undefined ? undefined : (
-        <button type="button" onClick={() => setLimit(limit + A_PAGE)}>
+      {nextCursor === undefined || limit === MAX_SHOWN ? undefined : (
+        <button type="button" onClick={() => setLimit(Math.min(limit + A_PAGE, MAX_SHOWN))}>
           Older what-ifs
         </button>
+      )}
+      {nextCursor === undefined || limit < MAX_SHOWN ? undefined : (
+        <p className="hint">The newest {MAX_SHOWN} are shown.</p>
       )}
     </>
   );
