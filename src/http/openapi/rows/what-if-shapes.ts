@@ -30,7 +30,7 @@ const End = {
     .optional()
     .describe('the call that no recorded result answers; for state `diverged`'),
   error: object({ code: text, message: text }).optional().describe('for state `failed`'),
-  usage: Usage.optional().describe('of all its model calls'),
+  usage: Usage.optional().describe('of its model calls, without one that a cancel has interrupted'),
 };
 
 export const WhatIfReport = object({
