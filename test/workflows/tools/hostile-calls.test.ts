@@ -291,7 +291,8 @@ test('a cancel with garbage arguments either cancels for an anonymous actor, or 
     }
     cancels.push(what);
     expect([what, reply]).toMatchObject([what, { cancelled: true, seq: length + 1 }]);
-    expect(after).toMatchObject([
+    // A megabyte of garbage in the history can make the run roll over behind the turn.
+    expect(after.filter(({ type }) => type !== 'rolled_over')).toMatchObject([
       { type: 'cancel_requested', actor: ANONYMOUS },
       { type: 'tool_result', result: { status: 'cancelled' } },
       { type: 'turn_ended', status: 'cancelled' },
