@@ -5,6 +5,7 @@ export {
   hsafaAgents,
   type ServerExtras,
 } from './documents/agents.js';
+export type { DocumentBox, PutDocument } from './documents/box.js';
 export { type HsafaFile, type HsafaFileOptions, loadHsafaFile } from './documents/files.js';
 export type { Warning } from './documents/findings.js';
 export type { AgentDocument, ServerDocument, ToolDocument } from './documents/forms.js';
@@ -13,7 +14,6 @@ export {
   type HsafaServers,
   hsafaServerPlugin,
   hsafaServers,
-  type PutServer,
 } from './documents/servers.js';
 export {
   type DocumentOwner,
@@ -30,7 +30,6 @@ export {
   type HsafaToolbox,
   hsafaToolbox,
   hsafaToolPlugin,
-  type PutTool,
 } from './documents/toolbox.js';
 export { type HsafaOptions, type HsafaTools, hsafaTools } from './documents/tools.js';
 export type { CallerIdentity, Identify } from './routes/callers.js';

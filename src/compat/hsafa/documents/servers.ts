@@ -2,7 +2,6 @@
  * MCP servers as documents that change at run time: a port with versions, and the plugin by which agents have them. A
  * call that waits keeps the version that it was made with, and ends once its server is deleted. Runs anywhere.
  */
-import { DefinitionError } from '../../../define/checks/problems.js';
 import { definePlugin } from '../../../define/define-plugin.js';
 import type { McpServer } from '../../../define/mcp/server.js';
 import type { McpDeps } from '../../../define/mcp/spec.js';
@@ -10,24 +9,19 @@ import { mcpServer } from '../../../define/mcp-server.js';
 import type { PluginContext } from '../../../define/plugin/context.js';
 import { DOCUMENTS } from '../../../define/plugin/documents.js';
 import type { Plugin } from '../../../define/plugin/types.js';
-import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
+import type { Json } from '../../../protocol/values/json.js';
 import type { ServerExtras } from './agents.js';
+import { type DocumentBox, documentBox } from './box.js';
 import { below, Findings, type Warning } from './findings.js';
 import {
   MAX_AGENT_SERVERS,
-  MAX_STORED_BYTES,
   type ParsedServer,
   type ServerDocument,
   ServerDocumentSchema,
   unreadFields,
 } from './forms.js';
 import { checkAddress, headersOf } from './headers.js';
-import {
-  type DocumentOwner,
-  keptServerDocuments,
-  type ServerDocumentStore,
-  type StoredServer,
-} from './stores.js';
+import { keptServerDocuments, type ServerDocumentStore, type StoredServer } from './stores.js';
 
 export interface HsafaServerOptions {
   /** Refuses the documents where they would otherwise be taken with a warning. @defaultValue false */
@@ -42,22 +36,13 @@ export interface HsafaServerOptions {
   ) => Omit<ServerExtras, 'allowPrivate' | 'headers' | 'identity' | 'token'>;
 }
 
-export interface PutServer extends StoredServer {
-  readonly warnings: readonly Warning[];
-}
-
-/** The servers of a store, checked before they are stored, and the plugin that gives them to agents. */
-export interface HsafaServers {
+/**
+ * The servers of a store, and the plugin that gives them to agents. `put` connects to no server; calls of a deleted
+ * server that wait end as those of a tool that is gone.
+ */
+export interface HsafaServers extends DocumentBox<ServerDocument> {
   /** For `plugins` of agents whose servers change at run time. */
   readonly plugin: Plugin;
-  list(of: DocumentOwner): Promise<readonly StoredServer[]>;
-  /**
-   * Stores a document, or its next version, for the model calls that follow. Connects to no server.
-   * @throws {DefinitionError} invalid_definition with every fault, also when it is too large, or one too many
-   */
-  put(of: DocumentOwner, document: unknown): Promise<PutServer>;
-  /** Whether there was one. Its calls that wait end as those of a tool that is gone. */
-  delete(of: DocumentOwner, name: string): Promise<boolean>;
 }
 
 /** Gives MCP servers of a store to agents. All workers of an agent have the same `options`. */
@@ -67,22 +52,11 @@ export function hsafaServers(
 ): HsafaServers {
   return {
     plugin: pluginOf(() => store, options),
-    list: async (of) => await store.list(of, MAX_AGENT_SERVERS),
-    put: async (of, given) => {
-      // As JSON: no other part of it could be stored.
-      const document = JSON.parse(JSON.stringify(given ?? null)) as ServerDocument;
-      const { warnings } = serverOf(document, options);
-      if (utf8Bytes(JSON.stringify(document)) > MAX_STORED_BYTES)
-        throw refusal(
-          document,
-          `must be at most ${MAX_STORED_BYTES} bytes of JSON, since each call keeps its server`,
-        );
-      const stored = await store.put(of, document, MAX_AGENT_SERVERS);
-      if (stored === undefined)
-        throw refusal(document, `the agent has ${MAX_AGENT_SERVERS} servers already`);
-      return { ...stored, warnings };
-    },
-    delete: async (of, name) => await store.delete(of, name),
+    ...documentBox(store, {
+      kind: 'MCP server',
+      most: MAX_AGENT_SERVERS,
+      check: (document) => serverOf(document, options),
+    }),
   };
 }
 
@@ -135,10 +109,6 @@ function pluginOf(
 
 function storedIn(args: Json): Pick<StoredServer, 'version' | 'document'> {
   return args as unknown as Pick<StoredServer, 'version' | 'document'>;
-}
-
-function refusal({ name }: ServerDocument, rule: string): DefinitionError {
-  return new DefinitionError(`MCP server ${JSON.stringify(name)}`, [{ field: '', rule }]);
 }
 
 /** Fields of a server that the option `mcp` does not set. */

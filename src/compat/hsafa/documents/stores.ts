@@ -9,7 +9,8 @@ export interface DocumentOwner {
   readonly agent: string;
 }
 
-interface Stored<Document> {
+/** A document as a store keeps it. */
+export interface Stored<Document> {
   readonly name: string;
   /** Greater with each change, also after a deletion. */
   readonly version: number;
@@ -21,7 +22,8 @@ interface Stored<Document> {
 export type StoredTool = Stored<ToolDocument>;
 export type StoredServer = Stored<ServerDocument>;
 
-interface DocumentStore<Document> {
+/** Keeps the documents of agents. Each method is atomic. */
+export interface DocumentStore<Document> {
   /**
    * The documents of an agent, by name; at most `limit`. Read before each model call, those of servers also before each
    * run of a call.
@@ -42,9 +44,7 @@ export interface ServerDocumentStore extends DocumentStore<ServerDocument> {
   has(of: DocumentOwner, at: Pick<StoredServer, 'name' | 'version'>): Promise<boolean>;
 }
 
-interface StoreWithPast<Document> extends DocumentStore<Document> {
-  has(of: DocumentOwner, at: Pick<Stored<unknown>, 'name' | 'version'>): Promise<boolean>;
-}
+type StoreWithPast<Document> = DocumentStore<Document> & Pick<ServerDocumentStore, 'has'>;
 
 /** A store in this process, for tests and for one process that serves and works. Lost with the process. */
 export function memoryToolDocuments(now: () => Date = () => new Date()): ToolDocumentStore {

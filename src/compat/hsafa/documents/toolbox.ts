@@ -8,61 +8,31 @@ import type { PluginContext } from '../../../define/plugin/context.js';
 import { DOCUMENTS } from '../../../define/plugin/documents.js';
 import type { Plugin } from '../../../define/plugin/types.js';
 import { MAX_MADE_TOOLS } from '../../../protocol/limits/service-limits.js';
-import { type Json, utf8Bytes } from '../../../protocol/values/json.js';
+import type { Json } from '../../../protocol/values/json.js';
 import { toWireName } from '../../../protocol/values/tool-names.js';
-import type { Warning } from './findings.js';
-import { MAX_STORED_BYTES, type ToolDocument } from './forms.js';
-import {
-  type DocumentOwner,
-  keptToolDocuments,
-  type StoredTool,
-  type ToolDocumentStore,
-} from './stores.js';
+import { type DocumentBox, documentBox } from './box.js';
+import type { ToolDocument } from './forms.js';
+import { keptToolDocuments, type ToolDocumentStore } from './stores.js';
 import { type HsafaOptions, hsafaTools } from './tools.js';
 
 /** Documents of one agent of a tenant. */
 const MAX_STORED_TOOLS = MAX_MADE_TOOLS;
 
-export interface PutTool extends StoredTool {
-  readonly warnings: readonly Warning[];
-}
-
-/** The documents of a store, checked before they are stored, and the plugin that gives them to agents. */
-export interface HsafaToolbox {
+/** The documents of a store, and the plugin that gives them to agents. Calls that wait keep a deleted document. */
+export interface HsafaToolbox extends DocumentBox<ToolDocument> {
   /** For `plugins` of agents whose tools change at run time. */
   readonly plugin: Plugin;
-  list(of: DocumentOwner): Promise<readonly StoredTool[]>;
-  /**
-   * Stores a document, or its next version, for the model calls that follow.
-   * @throws {DefinitionError} invalid_definition with every fault, also when it is too large, or one too many
-   */
-  put(of: DocumentOwner, document: unknown): Promise<PutTool>;
-  /** Whether there was one. Calls that wait keep it. */
-  delete(of: DocumentOwner, name: string): Promise<boolean>;
 }
 
 /** Gives documents of a store to agents. All workers of an agent have the same `options`. */
 export function hsafaToolbox(store: ToolDocumentStore, options: HsafaOptions = {}): HsafaToolbox {
   return {
     plugin: pluginOf(() => store, options),
-    list: async (of) => await store.list(of, MAX_STORED_TOOLS),
-    put: async (of, document) => {
-      refuseIf(Array.isArray(document), ['', 'must be one document']);
-      // As JSON: no other part of it could be stored.
-      const checked = JSON.parse(JSON.stringify(document ?? null)) as ToolDocument;
-      const { warnings } = hsafaTools(checked, options);
-      refuseIf(utf8Bytes(JSON.stringify(checked)) > MAX_STORED_BYTES, [
-        '',
-        `must be at most ${MAX_STORED_BYTES} bytes of JSON, since each call keeps its document`,
-      ]);
-      const stored = await store.put(of, checked, MAX_STORED_TOOLS);
-      if (stored === undefined)
-        throw new DefinitionError(`tool ${JSON.stringify(checked.name)}`, [
-          { field: '', rule: `the agent has ${MAX_STORED_TOOLS} documents already` },
-        ]);
-      return { ...stored, warnings };
-    },
-    delete: async (of, name) => await store.delete(of, name),
+    ...documentBox(store, {
+      kind: 'tool document',
+      most: MAX_STORED_TOOLS,
+      check: (document) => checked(document, options),
+    }),
   };
 }
 
@@ -106,8 +76,10 @@ function pluginOf(
   });
 }
 
-function refuseIf(isFault: boolean, [field, rule]: readonly [string, string]): void {
-  if (isFault) throw new DefinitionError('a tool document', [{ field, rule }]);
+function checked(document: unknown, options: HsafaOptions) {
+  if (Array.isArray(document))
+    throw new DefinitionError('a tool document', [{ field: '', rule: 'must be one document' }]);
+  return hsafaTools(document, options);
 }
 
 function toolOf(args: Json, options: HsafaOptions) {

@@ -3,14 +3,14 @@ import type { Request } from 'express';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 import { isRecord } from '../../../protocol/values/json.js';
-import type { HsafaServers } from '../documents/servers.js';
+import type { DocumentBox } from '../documents/box.js';
+import type { ServerDocument, ToolDocument } from '../documents/forms.js';
 import type { DocumentOwner } from '../documents/stores.js';
-import type { HsafaToolbox } from '../documents/toolbox.js';
 import { type Answer, type Caller, refusal } from './callers.js';
 
 /** The documents of one kind. */
 export interface DocumentsOf {
-  readonly box: Pick<HsafaServers | HsafaToolbox, 'list' | 'put' | 'delete'>;
+  readonly box: DocumentBox<ServerDocument> | DocumentBox<ToolDocument>;
   /** The field of a list. */
   readonly listed: 'tools' | 'servers';
   readonly kind: 'tool' | 'server';

@@ -105,7 +105,7 @@ describe('a document of an MCP server', () => {
     expect(await faultsOf(many)).toMatchObject([{ rule: /at most 4032 bytes of JSON/ }]);
     const servers = inMemory();
     for (let n = 0; n < 32; n += 1) await servers.put(OF, { ...GITHUB, name: `server-${n}` });
-    await expect(servers.put(OF, GITHUB)).rejects.toThrow('32 servers already');
+    await expect(servers.put(OF, GITHUB)).rejects.toThrow('32 MCP servers already');
     expect(await servers.put(OF, { ...GITHUB, name: 'server-5' })).toMatchObject({ version: 2 });
   });
 

@@ -167,7 +167,7 @@ describe('a document that changes at run time', () => {
   it('is one of at most 128 of an agent, which may still change', async () => {
     const { toolbox, of } = talking();
     for (let n = 0; n < 128; n += 1) await toolbox.put(of, { ...V1, name: `tool-${n}` });
-    await expect(toolbox.put(of, V1)).rejects.toThrow('128 documents already');
+    await expect(toolbox.put(of, V1)).rejects.toThrow('128 tool documents already');
     expect(await toolbox.put(of, { ...V1, name: 'tool-5' })).toMatchObject({ version: 2 });
   });
 });
