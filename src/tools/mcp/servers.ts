@@ -2,6 +2,7 @@
  * The MCP servers of one worker: adds their listed tools to agents, and restores the tool of a planned call. Runs in
  * the worker.
  */
+import { LRUCache } from 'lru-cache';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyMcpServer } from '../../define/mcp/server.js';
 import type { AnyTool } from '../../define/tool/types.js';
@@ -50,7 +51,7 @@ export class McpServers {
   readonly #made: MadeServers;
   readonly #withListedTools = new WeakMap<AnyAgent, WithListedTools>();
   /** By the servers that plugins have made for an agent, and its tenant. */
-  readonly #withMadeServers = new WeakMap<AnyAgent, Map<string, WithListedTools>>();
+  readonly #withMadeServers = new WeakMap<AnyAgent, LRUCache<string, WithListedTools>>();
 
   constructor(worker: McpWorker) {
     this.#worker = worker;
@@ -85,19 +86,14 @@ export class McpServers {
     if (servers.length === 0) return agent;
     const known = servers.map((made) => ({ ...this.#made.of(made, tenant), origin: made.ref }));
     const listings = await Promise.all(known.map(({ listing }) => listing.tools()));
-    const equipped = this.#withMadeServers.get(agent) ?? new Map<string, WithListedTools>();
+    const equipped = this.#withMadeServers.get(agent) ?? new LRUCache({ max: MAX_EQUIPPED });
     this.#withMadeServers.set(agent, equipped);
     const key = canonicalJson([servers.map(({ ref }) => ref), tenant]);
     const before = equipped.get(key);
-    const next = isSame(before, listings)
-      ? before
-      : { agent: withAll(agent, this.#toolsOf(agent, known, listings)), listings };
-    // The newest is the last.
-    equipped.delete(key);
-    const [oldest] = equipped.keys();
-    if (equipped.size >= MAX_EQUIPPED && oldest !== undefined) equipped.delete(oldest);
-    equipped.set(key, next);
-    return next.agent;
+    if (isSame(before, listings)) return before.agent;
+    const withTools = withAll(agent, this.#toolsOf(agent, known, listings));
+    equipped.set(key, { agent: withTools, listings });
+    return withTools;
   }
 
   /**
