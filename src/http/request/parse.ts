@@ -36,6 +36,16 @@ export function parseQuery<Schema extends z.ZodType>(
   );
 }
 
+/** Reads one page of a list, and names a refused cursor as the query does. @throws {ConversationError} that of `read` */
+export async function readPage<Page>(read: () => Promise<Page>): Promise<Page> {
+  try {
+    return await read();
+  } catch (error) {
+    const [problem] = ConversationError.isInstance(error) ? (error.problems ?? []) : [];
+    throw problem?.path === '/cursor' ? invalidField('?cursor', problem.message) : error;
+  }
+}
+
 /**
  * The last event of a stream that the client received; newer than the `after` of the address that it first requested.
  * @throws {ConversationError} invalid_request

@@ -1,9 +1,9 @@
 /** Forks of conversations, and recorded turns that are played again. */
 import type { Request, Router } from 'express';
-import { ConversationError, invalidField } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import { actorOf, identityOf, requireRight } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, parseQuery, pathParameter, readPage, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
 import { NoBodySchema } from '../schemas/bodies.js';
@@ -26,7 +26,7 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
     get: async (request, response) => {
       const query = parseQuery(WhatIfsQuerySchema, request);
       const conversation = conversationOf(deps, request);
-      response.json(await byQuery(() => conversation.whatIfs(query)));
+      response.json(await readPage(() => conversation.whatIfs(query)));
     },
     post: async (request, response) => {
       parseQuery(ConversationQuerySchema, request);
@@ -56,16 +56,6 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
       response.json(await conversationOf(deps, request).cancelWhatIf(whatIfId));
     },
   });
-}
-
-/** Names the cursor as the query does. */
-async function byQuery<Value>(read: () => Promise<Value>): Promise<Value> {
-  try {
-    return await read();
-  } catch (error) {
-    const [problem] = ConversationError.isInstance(error) ? (error.problems ?? []) : [];
-    throw problem?.path === '/cursor' ? invalidField('?cursor', problem.message) : error;
-  }
 }
 
 /**

@@ -1,12 +1,11 @@
 /** The worklist: waiting calls across the conversations of a tenant, and answers to many of them at once. */
 import type { Request, Response, Router } from 'express';
 import type { z } from 'zod';
-import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { readWorklist, watchWorklist } from '../../client/reading/worklist.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
-import { lastEventIdOf, parseQuery } from '../request/parse.js';
+import { lastEventIdOf, parseQuery, readPage } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { answerWithStream } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
@@ -41,12 +40,7 @@ export function addWorklistRoutes(router: Router, deps: AppDeps, streams: OpenSt
 async function page(deps: AppDeps, request: Request): Promise<WorklistPage> {
   const { limit, cursor, ...query } = parseQuery(WorklistQuerySchema, request);
   const { own, filters } = asked(request, query);
-  try {
-    return await readWorklist(deps.reader, own, { ...filters, limit, cursor });
-  } catch (error) {
-    const isCursor = ConversationError.isInstance(error) && error.problems?.[0]?.path === '/cursor';
-    throw isCursor ? invalidField('?cursor', 'must be the nextCursor of an earlier page') : error;
-  }
+  return await readPage(() => readWorklist(deps.reader, own, { ...filters, limit, cursor }));
 }
 
 async function stream(
