@@ -246,8 +246,8 @@ export class Conversation<Output = Json, Tools = unknown> {
   }
 
   /**
-   * Lists the what-ifs of this conversation that Temporal still keeps, the newest first. One that was begun or has ended a moment
-   * ago may be missing, or still run in the list. @throws {ConversationError} invalid_request, and as `snapshot`
+   * Lists the what-ifs of this conversation that Temporal still keeps, the newest first. One that was begun or has ended
+   * a moment ago may be missing, or still run in the list. @throws {ConversationError} invalid_request, and as `snapshot`
    */
   async whatIfs(options: WhatIfListOptions = {}): Promise<WhatIfPage> {
     const { startedAt } = await this.snapshot();

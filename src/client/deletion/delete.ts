@@ -5,8 +5,8 @@
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
  * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs and those of what-ifs
  * included. It does so in the background, within a minute, and forgets some requests for runs that have only just ended;
- * and a run of a trigger, or a what-if, that has only just begun is not listed yet. So workers repeat this once a minute, and mark the tombstone,
- * which hides the histories, as finished when the server has nothing left to remove.
+ * and a run of a trigger, or a what-if, that has only just begun is not listed yet. So workers repeat this once a minute,
+ * and mark the tombstone, which hides the histories, as finished when the server has nothing left to remove.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
  * meanwhile under the same id is another one.

@@ -1,4 +1,4 @@
-/** Ids of spaces, messages and shown calls: the same caller gets the same id again for the same request, and no other caller. */
+/** Ids of spaces, messages and shown calls: one caller gets the same id again for the same request, others do not. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { MemberRef, SpaceKey } from '../../protocol/spaces/spaces.js';
 
