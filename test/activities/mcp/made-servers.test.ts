@@ -149,6 +149,30 @@ describe('a server that a plugin gives to a model call', () => {
     });
   });
 
+  it('runs no call of a server that the maker of another worker names otherwise', async () => {
+    const { http, ledger } = await kit();
+    const workerFor = (name: string) =>
+      mcpWorker({
+        plugins: [
+          definePlugin({
+            id: 'rack',
+            servers: {
+              listed: {
+                make: () => mcpServer({ name, url: http.url, allowPrivate: ['127.0.0.1'] }),
+              },
+            },
+            prepare: ({ servers }) => {
+              servers.make('listed');
+            },
+          }),
+        ],
+      });
+    const plan = await workerFor('kit').plan('kit.delete');
+    expect(await workerFor('other').run(plan)).toMatchObject(gone);
+    expect(ledger.runs).toEqual([]);
+    expect(await workerFor('kit').run(plan)).toMatchObject({ envelope: { ok: true } });
+  });
+
   it('is listed and called with the secrets of its tenant', async () => {
     const { http } = await kit();
     const rack = new Rack();
@@ -188,6 +212,17 @@ describe('addresses of such a server', () => {
         });
     }
     expect(http.seen).toHaveLength(seen);
+  });
+
+  it('that are those of the API itself are not reached', promise('G405'), async () => {
+    const { http } = await kit();
+    const rack = new Rack();
+    rack.urls = { kit: http.url };
+    const apiUrls = [new URL(http.url).origin];
+    const worker = mcpWorker({ plugins: [rack.plugin()], apiUrls });
+    expect(await worker.tools()).toEqual([]);
+    expect(JSON.stringify(worker.logged)).toContain('is the API of this installation');
+    expect(http.seen).toEqual([]);
   });
 
   it('are not left by a redirect', promise('G405'), async () => {

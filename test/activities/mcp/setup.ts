@@ -40,10 +40,12 @@ export interface McpWorkerSetup {
   readonly blobs?: Pick<MemoryBlobs, 'put' | 'get'> | null;
   /** The queue of this worker alone, for calls that it holds open. @defaultValue it holds none */
   readonly ownQueue?: () => Promise<string>;
+  /** Addresses of the API of the installation. @defaultValue none is known */
+  readonly apiUrls?: readonly string[];
 }
 
 /** One worker. The end of the test closes it, or the test itself. */
-export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWorkerSetup) {
+export function mcpWorker({ services, blobs, ownQueue, apiUrls, ...agentFields }: McpWorkerSetup) {
   const requests: ModelRequest[] = [];
   const live: LiveEvent[] = [];
   const logged: { level: string; message: string; fields: unknown }[] = [];
@@ -74,6 +76,7 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
   const mcp = new McpServers({
     scopes: scopesOf(services),
     logger,
+    apiUrls,
     ...(ownQueue === undefined ? {} : { ownQueue }),
   });
   onTestFinished(() => mcp.close());

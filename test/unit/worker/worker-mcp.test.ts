@@ -1,6 +1,8 @@
 /** The means by which a worker holds calls of MCP servers open: a queue of its own, and the connections. */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { defineAgent, mcpServer } from '../../../src/index.js';
+import { script } from '../../../src/model/scripted/scripted.js';
 import { workerMcp } from '../../../src/worker/worker-mcp.js';
 import { type QueueWorker, WorkerQueue } from '../../../src/worker/worker-queue.js';
 import { scopesOf } from '../../support/builders/scopes.js';
@@ -64,6 +66,8 @@ const queue = ({ create, logger, taskQueue }: ReturnType<typeof setUp>): WorkerQ
 
 afterEach(() => vi.restoreAllMocks());
 
+const AGENT = { name: 'desk', instructions: 'Help.', model: script() };
+
 const TURN = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue that a worker alone polls', () => {
@@ -121,6 +125,22 @@ describe('the queue that a worker alone polls', () => {
     parts.made[1]?.drained();
     await stopping;
     expect(parts.error).not.toHaveBeenCalled();
+  });
+});
+
+describe('the servers of a worker', () => {
+  it('are not reached at the addresses of its API', promise('G405'), async () => {
+    const warn = vi.fn();
+    const parts = setUp();
+    const logger = { ...parts.logger, warn };
+    const apiUrls = ['http://127.0.0.1:1'];
+    const { close, mcp } = workerMcp({ ...parts, logger, scopes: scopesOf(), apiUrls });
+    const url = 'http://127.0.0.1:1/mcp';
+    const server = mcpServer({ name: 'kit', url, allowPrivate: ['127.0.0.1'] });
+    const agent = defineAgent({ ...AGENT, mcpServers: [server] });
+    expect((await mcp.equip(agent)).tools).toEqual([]);
+    expect(JSON.stringify(warn.mock.calls)).toContain('is the API of this installation');
+    await close();
   });
 });
 

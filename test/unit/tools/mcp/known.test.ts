@@ -34,7 +34,8 @@ function kept(identity: 'worker' | 'tenant') {
     },
   });
   const all = new MadeServers({ scopes: scopesOf(), logger });
-  return { all, of: (n: number) => all.of(serverByMaker(plugin, 'listed', n), 'acme') };
+  const of = (n: number, tenant = 'acme') => all.of(serverByMaker(plugin, 'listed', n), tenant);
+  return { all, of };
 }
 
 it.each(['worker', 'tenant'] as const)(
@@ -66,5 +67,13 @@ it('there are so many, and the one that was idle longest is closed for a new one
   expect(of(1)).toBe(used);
   await expect(oldest.connections.own.session()).rejects.toThrow('the worker is stopping');
   expect(of(2)).not.toBe(oldest);
+  await all.close();
+});
+
+it('each tenant has its own, with its own connections', async () => {
+  const { all, of } = kept('tenant');
+  const { connections } = of(1);
+  expect(of(1, 'beta').connections).not.toBe(connections);
+  expect(of(1).connections).toBe(connections);
   await all.close();
 });
