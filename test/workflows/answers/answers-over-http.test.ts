@@ -238,24 +238,29 @@ test('a client executes the calls of a step and sends all results in order, as o
   ]);
 });
 
-/** Names of the updates and signals in a history, each with the HTTP request that its header names. */
+/** The starts, updates and signals in a history, each with the HTTP request that its header names. */
 async function namedRequests({ engine }: Desk, talk: Talk): Promise<readonly string[]> {
   const events = await engine.history.events(engine.workflowId(engine.begin(talk.id)));
   return events.flatMap((event) => {
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
-    const header = update?.header ?? event.workflowExecutionSignaledEventAttributes?.header;
+    const header =
+      update?.header ??
+      event.workflowExecutionSignaledEventAttributes?.header ??
+      event.workflowExecutionStartedEventAttributes?.header;
     const payload = header?.fields?.[HTTP_REQUEST_ID_HEADER];
     const id = payload ? defaultPayloadConverter.fromPayload<string>(payload) : 'none';
     const line = lineOf(event);
-    return /UpdateAccepted|Signaled/.test(line) ? [`${line}: ${id}`] : [];
+    return /UpdateAccepted|Signaled|ExecutionStarted/.test(line) ? [`${line}: ${id}`] : [];
   });
 }
 
 test('a history names the HTTP request behind each update and signal, and none for a call in process', async () => {
-  const desk = await open(script(asks('find'), asks('find'), says('done'), says('done')));
+  const asked = [asks('find'), asks('find'), asks('find')];
+  const desk = await open(script(...asked, says('done'), says('done')));
   const { engine } = desk;
   const { talk: first } = await engine.ask();
   const { talk: second } = await engine.ask();
+  const { talk: third } = await engine.ask();
   const result = { type: 'result', value: 1 };
   await Promise.all([
     answer(desk, first, { ...result, key: 'http-1' }),
@@ -268,13 +273,48 @@ test('a history names the HTTP request behind each update and signal, and none f
   const impatient = new ConversationClient({ temporal, taskQueue, reader, agents: desk.agents });
   const late = await forHttpRequest('http-3', () => impatient.conversation(first.id).send('more'));
   expect(late).toMatchObject({ status: 'queued' });
+  const resolved = await forHttpRequest('http-4', () =>
+    impatient.conversation(third.id).resolve('call_1', { type: 'result', value: 1 }),
+  );
+  expect(resolved).toMatchObject({ verdict: 'queued' });
   expect(await namedRequests(desk, first)).toEqual([
+    'WorkflowExecutionStarted: none',
     'WorkflowExecutionUpdateAccepted sendMessage: none',
     'WorkflowExecutionUpdateAccepted resolveToolCall: http-1',
     'WorkflowExecutionSignaled sendMessage: http-3',
   ]);
   expect(await namedRequests(desk, second)).toEqual([
+    'WorkflowExecutionStarted: none',
     'WorkflowExecutionUpdateAccepted sendMessage: none',
     'WorkflowExecutionUpdateAccepted resolveToolCall: http-2',
+  ]);
+  expect(await namedRequests(desk, third)).toEqual([
+    'WorkflowExecutionStarted: none',
+    'WorkflowExecutionUpdateAccepted sendMessage: none',
+    'WorkflowExecutionSignaled resolveToolCall: http-4',
+  ]);
+});
+
+test('a history names the HTTP request behind the first message of a conversation, and behind a fork', async () => {
+  const desk = await open(script(says('done')));
+  const { temporal, taskQueue, reader } = desk.engine;
+  const client = new ConversationClient({ temporal, taskQueue, reader, agents: desk.agents });
+  const origin = client.conversation('c-origin', { agent: 'desk' });
+  await forHttpRequest('http-1', () => origin.send('Hello'));
+  const { seq: atSeq } = await desk.engine.idle(desk.engine.begin(origin.id));
+  const fork = await forHttpRequest('http-2', () => origin.fork({ generation: 1, atSeq }));
+  await desk.engine.stopWorker();
+  const queued = client.conversation('c-queued', { agent: 'desk' });
+  await forHttpRequest('http-3', () => queued.send('Hello'));
+  expect(await namedRequests(desk, origin)).toEqual([
+    'WorkflowExecutionStarted: none',
+    'WorkflowExecutionUpdateAccepted sendMessage: http-1',
+  ]);
+  expect(await namedRequests(desk, { id: fork.conversationId })).toEqual([
+    'WorkflowExecutionStarted: http-2',
+  ]);
+  expect(await namedRequests(desk, queued)).toEqual([
+    'WorkflowExecutionStarted: none',
+    'WorkflowExecutionSignaled sendMessage: http-3',
   ]);
 });
