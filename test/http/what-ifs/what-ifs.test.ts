@@ -281,6 +281,27 @@ describe('GET /v1/conversations/{id}/what-if', promise('G389'), () => {
     ]);
   });
 
+  it('shows what-ifs that began at one time once each, a page at a time', async () => {
+    const { ask, starts } = await app();
+    await ask({});
+    const memo = starts[0]?.options['memo'];
+    const startTime = new Date(BEGUN_MS);
+    const ids = ['w-b', 'w-c', 'w-a'];
+    const others = ids.map((id) => ({
+      ...{ workflowId: `what-if:default:c-1:${id}`, runId: `r-${id}`, memo, startTime },
+      ...{ status: { name: 'COMPLETED' }, closeTime: new Date(BEGUN_MS + 60_000) },
+    }));
+    const { request } = await app({ others });
+    const seen: unknown[] = [];
+    let query = '?limit=1';
+    for (let page = 0; page < ids.length; page += 1) {
+      const read = (await bodyOf(await request(PATH + query))) as unknown as Page;
+      seen.push(...read.whatIfs.map(({ whatIfId }) => whatIfId));
+      query = `?limit=1&cursor=${read.nextCursor ?? ''}`;
+    }
+    expect(seen).toEqual(['w-c', 'w-b', 'w-a']);
+  });
+
   it.each([
     ['?cursor=nothing', '?cursor', 'must be the nextCursor of an earlier page'],
     ['?limit=0', '?limit', 'must be from 1 to 100'],
