@@ -1,5 +1,5 @@
 /** Adds the commands on conversations to the program. Each is loaded when it runs. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { STATUS_FILTERS, type StatusFilter } from '../../protocol/conversation/statuses.js';
 import { retry, seconds } from '../process/options.js';
 import { givenOrAsked, isAsking, systemTerminal } from '../terminal/prompts.js';
@@ -9,7 +9,7 @@ import type { ListFlags } from './list-command.js';
 import type { ActorFlags, CommonFlags } from './opened.js';
 import type { PendingFlags } from './pending-command.js';
 import type { ExportFlags, TailFlags } from './tail-command.js';
-import type { WhatIfFlags } from './what-if-command.js';
+import type { WhatIfFlags, WhatIfsFlags } from './what-if-command.js';
 
 function count(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
@@ -35,6 +35,7 @@ export function addConversationCommands(program: Command): void {
   const writing: Add = (usage, description) =>
     asPerson(program, usage, description).option('--json', 'print JSON');
   addReading(reading);
+  addWhatIfs(reading);
   addPending(writing);
   addWriting(writing);
   addPlaying(writing);
@@ -88,6 +89,18 @@ function addReading(command: Add): void {
     .action(async (id: string, flags: ExportFlags) => {
       const { runExport } = await import('./tail-command.js');
       await runExport(id, flags);
+    });
+}
+
+function addWhatIfs(command: Add): void {
+  command('what-ifs <id>', 'List the what-ifs of a conversation, newest first')
+    .option('--limit <n>', 'at most so many, up to 100', count, 20)
+    .option('--cursor <cursor>', 'the next page')
+    .addOption(new Option('--show <whatIfId>', 'print this one, step by step').conflicts('cancel'))
+    .option('--cancel <whatIfId>', 'stop this one; its finished steps stay readable')
+    .action(async (id: string, flags: WhatIfsFlags) => {
+      const { runWhatIfs } = await import('./what-if-command.js');
+      await runWhatIfs(id, flags);
     });
 }
 

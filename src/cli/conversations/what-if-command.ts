@@ -1,7 +1,15 @@
-/** `colloquy what-if`: plays a recorded turn again with another prompt or model, and prints both side by side. */
-import type { WhatIfReport, WhatIfSide } from '../../protocol/workflow/what-if.js';
-import { type ActorFlags, asJson, withClient } from './opened.js';
-import { oneLine } from './text.js';
+/**
+ * `colloquy what-if` plays a recorded turn again with another prompt or model, and prints both side by side;
+ * `colloquy what-ifs` lists, shows and cancels those that were begun.
+ */
+import type {
+  ListedWhatIf,
+  WhatIfCancelled,
+  WhatIfReport,
+  WhatIfSide,
+} from '../../protocol/workflow/what-if.js';
+import { type ActorFlags, asJson, type CommonFlags, withClient } from './opened.js';
+import { oneLine, table } from './text.js';
 
 export interface WhatIfFlags extends ActorFlags {
   readonly turn?: string;
@@ -24,6 +32,61 @@ export async function runWhatIf(id: string, flags: WhatIfFlags): Promise<never> 
     print(flags.json === true ? asJson(report) : whatIfText(report));
     return report.state === 'failed' ? 1 : 0;
   });
+}
+
+export interface WhatIfsFlags extends CommonFlags {
+  readonly limit: number;
+  readonly cursor?: string;
+  /** Id of the what-if to show instead of the list. */
+  readonly show?: string;
+  /** Id of the what-if to stop. */
+  readonly cancel?: string;
+}
+
+/** Prints the list, one report, or what became of a cancel. */
+export async function runWhatIfs(id: string, flags: WhatIfsFlags): Promise<never> {
+  return await withClient(flags, async ({ client, print }) => {
+    const { limit, cursor, show, cancel, json } = flags;
+    const conversation = client.conversation(id);
+    if (cancel !== undefined) {
+      const cancelled = await conversation.cancelWhatIf(cancel);
+      print(json === true ? asJson(cancelled) : cancelledText(cancelled));
+      return 0;
+    }
+    if (show !== undefined) {
+      const report = await conversation.whatIfReport(show);
+      print(json === true ? asJson(report) : whatIfText(report));
+      return 0;
+    }
+    const page = await conversation.whatIfs({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    if (json === true) print(asJson(page));
+    else if (page.whatIfs.length === 0) print('No what-if.');
+    else print(whatIfsText(page.whatIfs));
+    if (json !== true && page.nextCursor !== undefined)
+      print(`\nThere are more: --cursor ${page.nextCursor}`);
+    return 0;
+  });
+}
+
+export function whatIfsText(whatIfs: readonly ListedWhatIf[]): string {
+  return table(
+    ['ID', 'TURN', 'AGENT', 'STATE', 'STEPS', 'TOKENS', 'BEGUN'],
+    whatIfs.map((whatIf) => {
+      const { whatIfId, turnId, agent, state, begunAt } = whatIf;
+      const sum =
+        whatIf.state === 'running'
+          ? ['-', '-']
+          : [`${whatIf.stepCount}`, `${whatIf.usage.inputTokens + whatIf.usage.outputTokens}`];
+      return [whatIfId, turnId, agent, state, ...sum, begunAt];
+    }),
+  );
+}
+
+export function cancelledText(cancelled: WhatIfCancelled): string {
+  const { whatIfId, status } = cancelled;
+  if (status === 'over') return `${whatIfId} is over: ${cancelled.state}`;
+  const { warning } = cancelled;
+  return `stopping ${whatIfId}${warning === undefined ? '' : `: ${oneLine(warning)}`}`;
 }
 
 /** The end first, then two lines for each step. */

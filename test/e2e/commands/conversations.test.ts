@@ -162,6 +162,29 @@ describe('the commands on conversations', promise('G338'), () => {
     expect(again).toMatch(/\n {2}cancelled\n {2}nothing waits\n$/);
   });
 
+  it('play a turn again, list the what-ifs, show one, and find that one is over', async () => {
+    await said('send', 'order-5', MESSAGE, '--agent', 'support', '--wait', '0');
+    await world.talk('order-5').waiting(3);
+    expect(await said('what-ifs', 'order-5')).toEqual([0, 'No what-if.\n']);
+    const [, played] = await said('what-if', 'order-5', '--instructions', 'Be brief.');
+    expect(played).toMatch(
+      /^what if, turn turn_\w+, agent support: diverged at step 1: .*\nstep 1: same\n/,
+    );
+    const list = await until('it is listed', () => said('what-ifs', 'order-5'), {
+      holds: ([, text]) => / diverged /.test(text),
+    });
+    const [, id = ''] =
+      /^ID +TURN .*\n(\S+) +turn_\w+ +support +diverged +1 +\d/.exec(list[1]) ?? [];
+    expect(await said('what-ifs', 'order-5', '--show', id)).toEqual([0, played]);
+    expect(await said('what-ifs', 'order-5', '--cancel', id)).toEqual([
+      0,
+      `${id} is over: diverged\n`,
+    ]);
+    const none = colloquy(['what-ifs', 'order-5', '--cancel', 'w-none'], env());
+    expect(await none.ended).toBe(1);
+    expect(none.stderr()).toContain('No what-if');
+  });
+
   it.each([
     [['show', 'unknown'], 'No conversation "unknown"'],
     [['send', 'new', 'Hello'], 'agent: is needed to start a conversation'],
@@ -171,6 +194,7 @@ describe('the commands on conversations', promise('G338'), () => {
     [['resolve', 'default~a~b', '--deny', '--input', '{}'], '--input edits the input of a call'],
     [['list', '--status', 'busy'], 'It must be one of idle, streaming'],
     [['list', '--limit', '101'], 'It must be a whole number from 0 to 100'],
+    [['what-ifs', 'order-1', '--show', 'w', '--cancel', 'w'], 'cannot be used with'],
   ])('say what is wrong with %j', async (args, problem) => {
     const command = colloquy(args, env());
     expect(await command.ended).toBe(1);

@@ -1,6 +1,10 @@
-/** The text of `colloquy what-if`. */
+/** The texts of `colloquy what-if` and `colloquy what-ifs`. */
 import { expect, it } from 'vitest';
-import { whatIfText } from '../../../src/cli/conversations/what-if-command.js';
+import {
+  cancelledText,
+  whatIfsText,
+  whatIfText,
+} from '../../../src/cli/conversations/what-if-command.js';
 import type { WhatIfReport } from '../../../src/client/index.js';
 
 const about = {
@@ -65,4 +69,26 @@ it.each<[string, WhatIfReport, string]>([
   ],
 ])('shows a what-if %s', (_title, report, text) => {
   expect(whatIfText(report)).toBe(text);
+});
+
+it('lists what-ifs, with steps and tokens of those that have ended', () => {
+  const begunAt = '2026-01-01T00:00:00.000Z';
+  const { conversationId: _, ...listed } = about;
+  const ended = { state: 'ended', reason: 'answered', stepCount: 2, usage, endedAt: begunAt };
+  const running = { ...listed, whatIfId: 'w-2', begunAt, state: 'running' } as const;
+  expect(whatIfsText([running, { ...listed, begunAt, ...ended } as never])).toBe(
+    [
+      'ID   TURN      AGENT  STATE    STEPS  TOKENS  BEGUN',
+      'w-2  turn_a_1  shop   running  -      -       2026-01-01T00:00:00.000Z',
+      'w-1  turn_a_1  shop   ended    2      34      2026-01-01T00:00:00.000Z',
+    ].join('\n'),
+  );
+});
+
+it.each([
+  [{ whatIfId: 'w-1', status: 'over', state: 'ended' }, 'w-1 is over: ended'],
+  [{ whatIfId: 'w-1', status: 'stopping' }, 'stopping w-1'],
+  [{ whatIfId: 'w-1', status: 'stopping', warning: 'No worker' }, 'stopping w-1: No worker'],
+] as const)('says what became of a cancel: %j', (cancelled, text) => {
+  expect(cancelledText(cancelled)).toBe(text);
 });
