@@ -168,4 +168,4 @@ export const mixed = agent('mixed');
 export const mixedInline = agent('mixed-inline');
 const parts = partsAgents((names) => freeModelOf(names));
 export const { forty, fortyPlugins, subs } = parts;
-export { growing } from './growing.js';
+export { growing, growingParts } from './growing.js';

@@ -2,12 +2,18 @@
  * The agent of a growing conversation: each message states the contents of its turn. Everything is a pure function of
  * the transcript, so every attempt in any process gives the same result.
  */
-import { defineAgent, defineTool, type Model } from 'colloquy';
+import { defineAgent, definePlugin, defineTool, type Model } from 'colloquy';
 import type { ModelRequest, ModelResponse } from 'colloquy/model';
 import { z } from 'zod';
 import { GATED_TOOL_NAME } from '../shared/cells.js';
-import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../shared/long-cells.js';
+import {
+  GROWING_AGENT,
+  GROWING_PARTS_AGENT,
+  type GrowthOrder,
+  LOOKUP_NAMES,
+} from '../shared/long-cells.js';
 import { wordsOf } from '../shared/words.js';
+import { allSlots, counts, hides, KILOBYTE, others, slotOf } from './parts.js';
 
 /** The order in the newest user message, which is followed by as much text as the turn is to hold. */
 function orderOf(request: ModelRequest): GrowthOrder {
@@ -83,9 +89,32 @@ const pay = defineTool({
   run: () => ({ found: 'yes' }),
 });
 
+const own = [lookup('lookup.one'), lookup('lookup.two'), pay];
+
 export const growing = defineAgent({
   name: GROWING_AGENT,
   model,
   instructions: 'Look everything up.',
-  tools: [lookup('lookup.one'), lookup('lookup.two'), pay],
+  tools: own,
+});
+
+/** 100 KB of state, of which each turn writes 1 KB. */
+const pages = definePlugin({
+  id: 'pages',
+  state: z.object({ pages: z.record(z.string(), z.string()).default({}) }),
+  prepare: ({ state, turn: { turnId, step } }) => {
+    if (step > 1) return;
+    const isNew = Object.keys(state.getState(pages).pages).length === 0;
+    if (isNew) state.setState(pages, { pages: allSlots() });
+    else {
+      state.patchState(pages, { op: 'set', path: `/pages/${slotOf(turnId)}`, value: KILOBYTE });
+    }
+  },
+});
+export const growingParts = defineAgent({
+  name: GROWING_PARTS_AGENT,
+  model,
+  instructions: 'Look everything up.',
+  tools: [...others, ...own],
+  plugins: [pages, counts, hides],
 });

@@ -6,9 +6,18 @@ import { PARTS_TOOL } from '../shared/cells.js';
 const input = z.object({ id: z.string() });
 const SLOTS = 100;
 /** With its key a slot of 1 KB, as JSON. */
-const KILOBYTE = 'x'.repeat(1_010);
+export const KILOBYTE = 'x'.repeat(1_010);
 const TOOLS = 40;
 const AT_ONCE = 10;
+
+export function allSlots(): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: SLOTS }, (_, index) => [`s${index}`, KILOBYTE]));
+}
+
+/** The slot that a turn writes. */
+export function slotOf(turnId: string): string {
+  return `s${Number(turnId.match(/_(\d+)/)?.[1] ?? 0) % SLOTS}`;
+}
 
 const slots = definePlugin({
   id: 'slots',
@@ -23,33 +32,32 @@ const slots = definePlugin({
       input,
       run: (_, ctx) => {
         const { slots: known } = ctx.getState(self);
-        const names = Array.from({ length: SLOTS }, (__, index) => `s${index}`);
-        const full = Object.fromEntries(names.map((name) => [name, KILOBYTE]));
-        if (Object.keys(known).length === 0) ctx.setState(self, { slots: full });
+        if (Object.keys(known).length === 0) ctx.setState(self, { slots: allSlots() });
         else {
-          const name = names[Number(ctx.turnId.match(/_(\d+)/)?.[1] ?? 0) % SLOTS] ?? 's0';
-          ctx.patchState(self, { op: 'set', path: `/slots/${name}`, value: KILOBYTE });
+          const path = `/slots/${slotOf(ctx.turnId)}`;
+          ctx.patchState(self, { op: 'set', path, value: KILOBYTE });
         }
         return { found: 'yes' };
       },
     }),
   ],
 });
-const counts = definePlugin({
+export const counts = definePlugin({
   id: 'counts',
   state: z.object({ steps: z.number().default(0) }),
   prepare: ({ state }) => {
     state.patchState(counts, { op: 'increment', path: '/steps', by: 1 });
   },
 });
-const hides = definePlugin({
+export const hides = definePlugin({
   id: 'hides',
   prepare: ({ tools }) => {
     for (const name of tools.names.slice(0, 5)) tools.hide(name);
   },
 });
 
-const others = Array.from({ length: TOOLS - 1 }, (_, index) =>
+/** With one more, 40 tools. */
+export const others = Array.from({ length: TOOLS - 1 }, (_, index) =>
   defineTool({
     name: `other.t${index}`,
     description: 'Is not called.',

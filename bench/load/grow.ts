@@ -6,7 +6,6 @@ import type { CanonicalEvent, ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
 import { collectedRss } from '../engine/collected.js';
 import {
-  GROWING_AGENT,
   type GrowthOrder,
   type GrowthRequest,
   type GrowthResult,
@@ -37,7 +36,8 @@ export async function measureGrowth(
   request: GrowthRequest,
   parts: GrowthParts,
 ): Promise<GrowthResult> {
-  const warmUp = parts.client.conversation(`bench-warm-${randomUUID()}`, { agent: GROWING_AGENT });
+  const { agent } = request;
+  const warmUp = parts.client.conversation(`bench-warm-${randomUUID()}`, { agent });
   await drive(warmUp, { ...request, turns: WARM_UP_TURNS }, () => Promise.resolve());
   const conversationId = `bench-growing-${randomUUID()}`;
   const meter = new Meter(conversationId, parts);
@@ -52,7 +52,7 @@ export async function measureGrowth(
     samples.push(sample);
     console.error(lineOf(sample, latencies.slice(-every)));
   };
-  const begun = parts.client.conversation(conversationId, { agent: GROWING_AGENT });
+  const begun = parts.client.conversation(conversationId, { agent });
   await drive(begun, request, after);
   const foreignCpu = cpuBetween(cpuFrom, readCpu(parts.pids)).foreign;
   await begun.close();
@@ -183,6 +183,8 @@ function contentBytes(event: CanonicalEvent): number {
       return jsonBytes(event.parts);
     case 'tool_result':
       return jsonBytes(event.result.envelope);
+    case 'state_patch':
+      return jsonBytes(event.changes);
     default:
       return 0;
   }

@@ -1,6 +1,8 @@
 /** Long measurements: one conversation that grows, and many that wait. Shared by all processes of a run. */
 
 export const GROWING_AGENT = 'bench-growing';
+/** The same with three plugins, 100 KB of their state, and 40 tools. */
+export const GROWING_PARTS_AGENT = 'bench-growing-parts';
 export const LOOKUP_NAMES = ['lookup.one', 'lookup.two'] as const;
 
 /** The message of a growing conversation: the calls that its model requests, and their sizes. */
@@ -19,11 +21,13 @@ export interface GrowthVariant {
   readonly calls: number;
   /** One turn in so many has a further call, behind an approval; 0 = none. */
   readonly gatedEvery: number;
+  readonly agent: typeof GROWING_AGENT | typeof GROWING_PARTS_AGENT;
 }
 
 export const GROWTH_VARIANTS: readonly GrowthVariant[] = [
-  { title: '2 tools', calls: 2, gatedEvery: 10 },
-  { title: '10 tools', calls: 10, gatedEvery: 0 },
+  { title: '2 tools', calls: 2, gatedEvery: 10, agent: GROWING_AGENT },
+  { title: '10 tools', calls: 10, gatedEvery: 0, agent: GROWING_AGENT },
+  { title: '2 tools, 100 KB of state', calls: 2, gatedEvery: 0, agent: GROWING_PARTS_AGENT },
 ];
 
 export interface GrowthRequest extends Omit<GrowthVariant, 'title'> {
