@@ -26,6 +26,7 @@ export interface KeptDocument {
 export interface Documents {
   /** By name, `limit` at most. */
   list(of: DocumentsOf, limit: number): Promise<readonly KeptDocument[]>;
+  get(of: DocumentsOf, name: string): Promise<KeptDocument | undefined>;
   /**
    * Stores documents, in place of those with their names. Undefined, with nothing changed, when the owner would have
    * more than `most`, or documents that `accepts` refuses. It must be pure, and no other write comes between.

@@ -42,6 +42,7 @@ export interface DocumentsPut {
 export interface DocumentStore {
   /** In the order of the bytes of their names; `limit` at most. */
   list(key: DocumentsKey, limit: number): Promise<readonly StoredDocument[]>;
+  get(key: DocumentsKey, name: string): Promise<StoredDocument | undefined>;
   /**
    * Stores documents, each in place of the one with its name; all, or none: undefined when the owner would have more
    * than `most`, or documents that are not accepted.

@@ -31,6 +31,17 @@ export class PostgresDocumentStore implements DocumentStore {
     return rows.map(documentOf);
   }
 
+  async get({ tenant, kind, owner }: DocumentsKey, name: string) {
+    const [row] = await this.#database.all(
+      `SELECT * FROM ${this.#documents} WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name = $4`,
+      tenant,
+      kind,
+      owner,
+      name,
+    );
+    return row === undefined ? undefined : documentOf(row);
+  }
+
   async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
     const { documents, nowMs } = given;
     return await this.#database.write(async (queries) => {

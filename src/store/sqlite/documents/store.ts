@@ -29,6 +29,19 @@ export class SqliteDocumentStore implements DocumentStore {
     return rows.map(documentOf);
   }
 
+  async get({ tenant, kind, owner }: DocumentsKey, name: string) {
+    const row = await this.#database.read(() =>
+      this.#database.get(
+        'SELECT * FROM documents WHERE tenant = ? AND kind = ? AND owner = ? AND name = ?',
+        tenant,
+        kind,
+        owner,
+        name,
+      ),
+    );
+    return row === undefined ? undefined : documentOf(row);
+  }
+
   async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
     const names = JSON.stringify(given.documents.map(({ name }) => name));
     return await this.#database.write(() => {

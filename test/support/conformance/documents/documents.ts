@@ -54,6 +54,8 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       expect(await names()).toEqual(['Z', 'a', 'b', 'ä']);
       expect(await names(KEY, 2)).toEqual(['Z', 'a']);
       expect((await stores.documents.list(KEY, 9))[2]).toEqual(stored);
+      expect(await stores.documents.get(KEY, 'b')).toEqual(stored);
+      expect(await stores.documents.get(KEY, 'B')).toBeUndefined();
     });
 
     it('replaces a document by its name; no version comes twice, also after a deletion', async () => {
@@ -162,6 +164,7 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       ];
       for (const key of others) {
         expect(await names(key)).toEqual([]);
+        expect(await stores.documents.get(key, 'a')).toBeUndefined();
         expect(await stores.documents.delete(key, ['a'])).toEqual([]);
         expect(await put({ a: 'other' }, { key, most: 1 })).toMatchObject([{ version: 1 }]);
       }
