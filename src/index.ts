@@ -13,6 +13,7 @@ export { checkTools, type ToolFinding } from './define/check-tools.js';
 export { DefinitionError } from './define/checks/problems.js';
 export {
   type Agent,
+  type AgentCatalog,
   type AgentSpec,
   type AnyAgent,
   defineAgent,

@@ -11,6 +11,7 @@ import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import { whatIf } from './model/what-if.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
+import { withFoundAgentOrFail } from './shared/found-agents.js';
 import { inScope } from './shared/in-scope.js';
 import { MadeTools } from './shared/made-tools.js';
 import { notedActivities, wrappedActivities } from './shared/noted.js';
@@ -59,7 +60,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     checkAnswer: (input) => inScope(tools, input, (scoped) => checkAnswer(scoped, input)),
     checkEdit: (input) => inScope(tools, input, (scoped) => checkEdit(scoped, input)),
     checkDefinition: (input) => inScope(tools, input, (scoped) => checkDefinition(scoped, input)),
-    summarize: (input) => summarize(tools, input),
+    summarize: async (input) => summarize(await withFoundAgentOrFail(tools, input), input),
     flushLog: (input) => flushLog(tools, input),
     offloadTranscript: (input) => offloadTranscript(tools, input),
     restoreState: (input) => restoreState(tools, input),

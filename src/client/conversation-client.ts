@@ -296,9 +296,13 @@ export class ConversationClient {
     return await deleteTenant(this.#deleteParts(), tenant, options);
   }
 
-  /** The agents that accept conversations now. */
-  async agents(): Promise<readonly AgentManifest[]> {
-    return await listAgents(this.#options.agents);
+  /** The agents that accept conversations of a tenant now. @defaultValue the tenant of the client */
+  async agents({
+    tenant = this.#tenant,
+  }: {
+    readonly tenant?: string;
+  } = {}): Promise<readonly AgentManifest[]> {
+    return await listAgents(this.#options.agents, { tenant });
   }
 
   /** Resolves when the Temporal server answers within a second. @throws {ConversationError} temporal_unreachable */

@@ -57,9 +57,9 @@ import { findAgent } from './messages/agents.js';
 import { checkedFork, forkConversation } from './messages/fork.js';
 import { checkEvent, sendInboxEvent } from './messages/inbox.js';
 import {
-  agentNameOf,
   draftOf,
   knownAgentOf,
+  namedAgentOf,
   sendDraft,
   triggeredConversation,
 } from './messages/sending.js';
@@ -154,7 +154,7 @@ export class Conversation<Output = Json, Tools = unknown> {
     const input = { eventId, kind, payload, actor: stamp(options.actor) };
     checkEvent(input);
     const delivered = await this.#mapped(async () => {
-      const manifest = await findAgent(agents, await agentNameOf(this.#parts));
+      const manifest = await findAgent(agents, await namedAgentOf(this.#parts));
       return await sendInboxEvent(this.#parts, { key, manifest, input });
     });
     if (delivered.status === 'admitted') known.note(key, delivered.seq);

@@ -81,7 +81,7 @@ export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';
 export type { CompressionOptions } from './payloads/payload-codec.js';
 export { CompressionCodec } from './payloads/payload-codec.js';
-export type { AgentEntry, AgentSource } from './ports/agents.js';
+export type { AgentEntry, AgentSource, AskedAgents } from './ports/agents.js';
 export type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 export type { DeletionsPort, StoredAt } from './ports/deletions.js';
 export type { LeaseRenewal, LeasesPort } from './ports/leases.js';

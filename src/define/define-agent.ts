@@ -24,6 +24,7 @@ import type { Plugin } from './plugin/types.js';
 import type { Schema } from './schemas/schema.js';
 import type { UntypedServices } from './tool/context.js';
 import type { ToolPolicy } from './tool/policy.js';
+import type { PortAccess } from './tool/ports.js';
 import type { AnyTool, Tool } from './tool/types.js';
 import { modelProblem } from './tool-rules/provider.js';
 import { agentTimeoutsOf, type ClockDefaults, checkAgentTimeouts } from './tool-rules/timeouts.js';
@@ -90,6 +91,24 @@ export interface Agent<
 
 /** Any agent, of any services: to be inspected, not run. */
 export type AnyAgent = Agent<never>;
+
+/** Agents that change while workers run. An agent of a worker's own definitions goes before one of the same name. */
+export interface AgentCatalog<Services = UntypedServices> {
+  readonly kind: 'agent_catalog';
+  /**
+   * Has the plugins and the settings that agents of the catalog share. By its name workers announce that they serve the
+   * catalog. No conversation is held with it.
+   */
+  readonly template: Agent<Services>;
+  /**
+   * The agent as it is now; `deleted` for one that there was, whose turns fail and whose waiting calls end. Asked before
+   * each activity, so that the same version must be the same object. An error is tried again.
+   */
+  find(
+    of: { readonly tenant: string; readonly agent: string },
+    ctx: PortAccess,
+  ): Promise<Agent<Services> | 'deleted' | undefined>;
+}
 
 const FIELDS = [
   ...['name', 'description', 'feature', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],

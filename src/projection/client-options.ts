@@ -3,16 +3,16 @@
  * off.
  */
 import type { Client } from '@temporalio/client';
+import type { AskedAgents } from '../client/ports/agents.js';
 import type { BlobsPort } from '../client/ports/blobs.js';
 import type { DeletionsPort } from '../client/ports/deletions.js';
 import type { LeasesPort } from '../client/ports/leases.js';
 import type { ConversationReader } from '../client/ports/reader.js';
-import { within } from '../client/temporal/waiting.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import type { ConversationKey } from '../protocol/values/ids.js';
 import type { Trouble } from '../protocol/values/trouble.js';
-import { StoreUnavailable } from '../store/ports/log.js';
 import { createDeletions } from './duties/deletions.js';
+import { knownAgents } from './duties/known-agents.js';
 import { createLeases } from './duties/leases.js';
 import { TroubleWatch } from './duties/trouble-watch.js';
 import { createStoreReader } from './reading/store-reader.js';
@@ -22,8 +22,8 @@ import { createWorkflowSource } from './source/workflow-source.js';
 
 export interface LogOptions {
   readonly temporal: Client;
-  /** The agents that workers have published in the store; read each time. */
-  readonly agents: () => Promise<readonly AgentManifest[]>;
+  /** The agents that workers have published in the store, and those that are documents in it; read each time. */
+  readonly agents: (asked?: AskedAgents) => Promise<readonly AgentManifest[]>;
   readonly reader: ConversationReader;
   readonly leases: LeasesPort;
   readonly deletions: DeletionsPort;
@@ -47,37 +47,12 @@ export function clientOptionsFrom(
   const troubles = new TroubleWatch({ log, logger });
   return {
     temporal,
-    agents: lastKnown(() => log.agents()),
+    agents: knownAgents(opened),
     reader: createStoreReader({ log, live, source: createWorkflowSource(temporal), blobs, logger }),
     leases: createLeases(opened),
     deletions: createDeletions(opened),
     blobs,
     storeId: () => log.storeId(),
     onTrouble: (key, trouble) => void troubles.found(key, trouble),
-  };
-}
-
-/** Milliseconds that a message waits for a fresh list of agents, if this process has read one before. */
-const AGENTS_DEADLINE_MS = 1_000;
-
-/**
- * The last known agents, if the store is down or slow: a message needs Temporal, and the log only to know its agent.
- */
-function lastKnown(
-  read: () => Promise<readonly AgentManifest[]>,
-): () => Promise<readonly AgentManifest[]> {
-  let known: readonly AgentManifest[] | undefined;
-  const refresh = async (): Promise<readonly AgentManifest[]> => {
-    known = await read();
-    return known;
-  };
-  return async () => {
-    if (known === undefined) return await refresh();
-    const before = known;
-    const fresh = refresh().catch((error: unknown) => {
-      if (error instanceof StoreUnavailable) return undefined;
-      throw error;
-    });
-    return (await within(AGENTS_DEADLINE_MS, fresh)) ?? before;
   };
 }

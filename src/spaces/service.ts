@@ -4,6 +4,7 @@
  * spaces of its tenants.
  */
 import { ConversationError } from '../client/api/errors.js';
+import type { AskedAgents } from '../client/ports/agents.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { MAX_SPACE_MEMBERS, MAX_SPACE_PAGE } from '../protocol/limits/service-limits.js';
@@ -41,7 +42,7 @@ export interface SpacesDeps extends Omit<StreamsDeps, 'store' | 'live'> {
   /** Gets a hint of each change, so that readers of any process see it at once. @defaultValue they poll */
   readonly live?: LiveChannel | undefined;
   /** The agents that may be members. @defaultValue any */
-  readonly agents?: (() => Promise<readonly AgentManifest[]>) | undefined;
+  readonly agents?: ((asked: AskedAgents) => Promise<readonly AgentManifest[]>) | undefined;
   /** Clock of tests. */
   readonly now?: () => number;
 }
@@ -170,7 +171,7 @@ export class Spaces {
     const space = await this.#store.space(keyOf(caller, spaceId));
     const joinsOpen = space?.access === 'open' && isSameMember(caller.member, member);
     const key = joinsOpen ? keyOf(caller, spaceId) : await this.#keyFor(caller, spaceId);
-    if (member.kind === 'agent') await this.#requireAgent(member);
+    if (member.kind === 'agent') await this.#requireAgent(caller, member);
     const result = await this.#store.join({ ...key, member, nowMs: this.#now() });
     if (!('member' in result)) {
       if (result.outcome === 'unknown_space') throw unknown(spaceId);
@@ -329,9 +330,9 @@ export class Spaces {
     }
   }
 
-  async #requireAgent({ id }: MemberRef): Promise<void> {
-    const agents = await this.#deps.agents?.();
+  async #requireAgent({ tenant }: SpaceCaller, { id }: MemberRef): Promise<void> {
     const named = parseAgentMemberId(id)?.agent;
+    const agents = await this.#deps.agents?.({ tenant, name: named ?? '' });
     if (agents?.some(({ name }) => name === named) === false)
       throw new ConversationError('unknown_agent', `No agent "${named ?? ''}"`);
   }

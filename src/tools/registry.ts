@@ -70,3 +70,15 @@ export function createAgentRegistry(listed: readonly AnyAgent[]): AgentRegistry 
     manifests: () => known.map(manifestOf),
   };
 }
+
+/** The same agents, and one more that none of them has the name of. */
+export function withAgent(registry: AgentRegistry, added: AnyAgent): AgentRegistry {
+  const more = createAgentRegistry([added]);
+  return {
+    agents: [...registry.agents, ...more.agents],
+    agent: (name) => registry.agent(name) ?? more.agent(name),
+    tool: (agentName, toolName) =>
+      (registry.agent(agentName) === undefined ? more : registry).tool(agentName, toolName),
+    manifests: () => [...registry.manifests(), ...more.manifests()],
+  };
+}

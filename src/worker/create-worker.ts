@@ -11,7 +11,7 @@ import { createActivities } from '../activities/index.js';
 import { connectClient, temporalSettings } from '../client/temporal/connection.js';
 import { ownIdentity, presenceIdOf } from '../client/workers/identity.js';
 import { recordedTurnOf } from '../core/what-if/recorded.js';
-import { manifestOf } from '../define/define-agent.js';
+import type { Agent } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
 import { createIsDeletedRun } from '../projection/duties/deletions.js';
@@ -40,7 +40,7 @@ import type { WorkflowSource } from '../projection/source/workflow-source.js';
 import { createWorkflowSource } from '../projection/source/workflow-source.js';
 import { STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
-import { servedAgent } from '../tools/definition/served.js';
+import { servedAgent, servedManifests } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { type StartedPlugins, startPlugins } from '../tools/plugins/lifecycle.js';
 import { withSubAgents } from '../tools/registry.js';
@@ -118,9 +118,9 @@ export async function createColloquyWorker<Services>(
     const { services, secrets } = options;
     const scopes = new Scopes({ services, secrets, logger });
     const deps = { services: scopes.shared() as never, ports: workerPorts(opened), logger };
-    const plugins = await startPlugins(options.agents, deps);
+    const plugins = await startPlugins(served(options), deps);
     closers.push(() => plugins.dispose());
-    const manifests = options.agents.map((agent) => manifestOf(agent));
+    const manifests = servedManifests(options.agents, options.catalog);
     await opened.log.publishAgents(manifests);
     const { namespace, address } = settings;
     const storeId = await opened.log.storeId();
@@ -135,6 +135,14 @@ export async function createColloquyWorker<Services>(
     for (const close of closers.reverse()) await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** The agents of the worker, and the template of those of its catalog. */
+function served<Services>({
+  agents,
+  catalog,
+}: Pick<ColloquyWorkerOptions<Services>, 'agents' | 'catalog'>): readonly Agent<Services>[] {
+  return catalog === undefined ? agents : [...agents, catalog.template];
 }
 
 type Activities = ReturnType<typeof createActivities>;
@@ -274,7 +282,7 @@ function waitsOf<Services>(
   { client, opened: { log }, logger }: Parts,
   { id, check }: { readonly id: string; readonly check: () => Promise<unknown> },
 ): readonly (LeaseWatch | DefinitionWatch | LossWatch)[] {
-  const agents = options.agents.map((agent) => servedAgent(agent));
+  const agents = served(options).map((agent) => servedAgent(agent));
   return [
     new DefinitionWatch({ log, agents, notify: createOfferNotifier(client), id, logger }),
     new LeaseWatch({ log, notify: createLeaseLostNotifier(client), logger }),
@@ -336,9 +344,9 @@ function activitiesOf<Services>(
 ): Activities {
   const { projector, source, slices, mcp } = served;
   const { log, live, blobs } = opened;
-  const { agents, taskQueue = DEFAULT_TASK_QUEUE } = options;
+  const { agents, catalog, taskQueue = DEFAULT_TASK_QUEUE } = options;
   return createActivities({
-    agents,
+    ...{ agents, catalog },
     measure: measureModels(),
     services: options.services,
     scopes,
@@ -364,7 +372,7 @@ function activitiesOf<Services>(
     },
     onJoin: (key, listener) => live.onJoin(key, listener),
     ports: workerPorts(opened),
-    triggers: workerTriggers({ client, agents, taskQueue }),
+    triggers: workerTriggers({ client, agents, catalog, taskQueue }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
     isDeletedRun: createIsDeletedRun(log),

@@ -2,7 +2,7 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/shared/deps.js';
 import type { TemporalSettings } from '../client/temporal/connection.js';
-import type { Agent } from '../define/define-agent.js';
+import type { Agent, AgentCatalog } from '../define/define-agent.js';
 import type { TenantServices } from '../define/services/per-tenant.js';
 import type { SecretResolver } from '../define/services/secrets.js';
 import type { Logger } from '../define/tool/context.js';
@@ -16,6 +16,8 @@ import type { ConfiguredEndpoint } from '../webhooks/endpoints.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
+  /** Agents besides these, which change while the worker runs. @defaultValue there are none */
+  readonly catalog?: AgentCatalog<Services> | undefined;
   /** Handed to every tool as `ctx.services`; never enters history. `perTenant(...)`: each tenant has its own. */
   readonly services: Services | TenantServices<Services>;
   /** Finds the secrets of tenants and users for `ctx.secret(name)`. @defaultValue there are none */

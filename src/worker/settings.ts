@@ -13,7 +13,7 @@ import { checkWebhooks } from './worker-webhooks.js';
 export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
-  checkAgents(given['agents']);
+  checkAgents(given['agents'], given['catalog']);
   const { eventLog, audit, sdkGuards, secrets, health, pageUrl, apiUrls } = given;
   checkHealth(health);
   if (eventLog === undefined || eventLog === null || eventLog === '')
@@ -43,10 +43,13 @@ function checkHealth(health: unknown): void {
     throw new TypeError('health.host must be an address, such as "0.0.0.0"');
 }
 
-function checkAgents(agents: unknown): void {
-  if (!Array.isArray(agents) || agents.length === 0)
+function checkAgents(agents: unknown, catalog: unknown): void {
+  if (catalog !== undefined && !(isRecord(catalog) && catalog['kind'] === 'agent_catalog'))
+    throw new TypeError('catalog must be a catalog of agents, such as that of hsafaAgentCatalog');
+  if (!Array.isArray(agents) || (agents.length === 0 && catalog === undefined))
     throw new TypeError('agents must be a list with at least one agent made by defineAgent');
-  const names = new Set<unknown>();
+  const { template } = (catalog ?? {}) as { readonly template?: { readonly name?: unknown } };
+  const names = new Set<unknown>(template === undefined ? [] : [template.name]);
   for (const [index, agent] of (agents as readonly unknown[]).entries()) {
     if (!isRecord(agent) || agent['kind'] !== 'agent')
       throw new TypeError(`agents[${index}] must be an agent made by defineAgent`);

@@ -7,22 +7,24 @@ import { TemporalGateway } from '../client/temporal/temporal-gateway.js';
 import { deliverTrigger } from '../client/triggers/deliver.js';
 import { TriggerSchedules } from '../client/triggers/schedules.js';
 import { ConversationTriggers } from '../client/triggers/triggers.js';
-import type { AnyAgent } from '../define/define-agent.js';
+import type { AgentCatalog, AnyAgent } from '../define/define-agent.js';
 import { triggerIds } from '../tools/shared/trigger-ids.js';
 
 export function workerTriggers({
   client,
   taskQueue,
   agents,
+  catalog,
 }: {
   readonly client: Client;
   readonly taskQueue: string;
   readonly agents: readonly AnyAgent[];
+  readonly catalog: AgentCatalog<never> | undefined;
 }): TriggersPort {
   const gateway = new TemporalGateway({ temporal: client, taskQueue, searchAttributes: true });
   const schedules = new TriggerSchedules(client);
   const idleCloseMsOf = (name: string): number =>
-    agents.find((agent) => agent.name === name)?.settings.idleCloseMs ?? 0;
+    (agents.find((agent) => agent.name === name) ?? catalog?.template)?.settings.idleCloseMs ?? 0;
   return {
     deliver: (input) => deliverTrigger({ gateway, schedules }, input),
     ofCall: ({ tenant, conversationId, agent, requester, idempotencyKey }) =>

@@ -1,6 +1,6 @@
 /** The dependencies that a worker's composition root passes to the activities. */
 import type { RecordedTurn } from '../../core/what-if/recorded.js';
-import type { Agent } from '../../define/define-agent.js';
+import type { Agent, AgentCatalog } from '../../define/define-agent.js';
 import type { TenantServices } from '../../define/services/per-tenant.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { PortValues } from '../../define/tool/ports.js';
@@ -74,6 +74,8 @@ export interface TriggerMakerCall extends ConversationKey {
 
 export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];
+  /** Finds the agents that these are not. Absent: there are no others. */
+  readonly catalog?: AgentCatalog<Services> | undefined;
   /** Handed to tools as `ctx.services`; never goes into history. */
   readonly services: Services | TenantServices<Services>;
   /** The services by tenant, secrets and connections; the caller closes them. Absent: the services alone. */

@@ -3,17 +3,27 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { CallScope, ScopeOwner } from '../../tools/scope/call-scope.js';
 import type { ActivityTools, ScopedTools } from './deps.js';
 import { failureOf, reasonOf } from './failure.js';
+import { withFoundAgent } from './found-agents.js';
 import { withHeartbeat } from './heartbeat.js';
 
-type Scoped = ConversationKey & { readonly requester?: ScopeOwner['user'] };
+type Scoped = ConversationKey & {
+  readonly requester?: ScopeOwner['user'];
+  readonly agent?: string;
+};
+
+/** The part of an activity's dependencies that cannot be had now. */
+type Absent = 'services' | 'agent';
 
 interface Run<Result> {
   readonly run: (tools: ScopedTools) => Promise<Result>;
-  /** The outcome when the services of the tenant cannot be made. */
-  readonly notOpened: (reason: string) => Result;
+  /** The outcome when the services of the tenant cannot be made, or the agent cannot be looked up. */
+  readonly notOpened: (reason: string, absent: Absent) => Result;
 }
 
-/** Runs an activity in a scope of its own. Services that cannot be made are a failure, which is retried. */
+/**
+ * Runs an activity in a scope of its own. Services that cannot be made, and an agent that cannot be looked up, are a
+ * failure, which is retried.
+ */
 export function inScope<Result>(
   tools: ActivityTools,
   input: Scoped,
@@ -27,19 +37,27 @@ export function inScope<Result>(
 
 export async function inScopeOr<Result>(
   tools: ActivityTools,
-  { tenant, requester }: Scoped,
+  { tenant, requester, agent }: Scoped,
   { run, notOpened }: Run<Result>,
 ): Promise<Result> {
+  let known: ActivityTools;
+  try {
+    known = await withFoundAgent(tools, { tenant, ...(agent === undefined ? {} : { agent }) });
+  } catch (error) {
+    const reason = reasonOf(error);
+    tools.logger.error('agent not looked up', { tenant, agent, reason });
+    return notOpened(reason, 'agent');
+  }
   let scope: CallScope;
   try {
     scope = await withHeartbeat(() => tools.scopes.open({ tenant, user: requester }));
   } catch (error) {
     const reason = reasonOf(error);
     tools.logger.error('services not made', { tenant, reason });
-    return notOpened(reason);
+    return notOpened(reason, 'services');
   }
   try {
-    return scope.clean(await run(scopedTools(tools, scope)));
+    return scope.clean(await run(scopedTools(known, scope)));
   } catch (error) {
     throw scope.cleanError(error);
   } finally {

@@ -48,9 +48,11 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   return await inScopeOr(tools, input, {
     run: (scoped) => runInScope(scoped, input),
-    notOpened: (reason) => {
+    notOpened: (reason, absent) => {
       if (call.effects !== 'once') throw failureOf('tool_lost', reason, { retryable: true });
-      return failedBefore('not_available', TEXTS.servicesNotMade(call.name));
+      const text =
+        absent === 'agent' ? TEXTS.notMade(call.name, reason) : TEXTS.servicesNotMade(call.name);
+      return failedBefore('not_available', text);
     },
   });
 }

@@ -4,8 +4,10 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AnyAgent } from '../../define/define-agent.js';
-import { openEventLog } from '../../projection/source/open-log.js';
+import type { AgentCatalog, AnyAgent } from '../../define/define-agent.js';
+import { DOCUMENTS } from '../../define/plugin/documents.js';
+import { portAccess } from '../../define/tool/ports.js';
+import { type OpenLog, openEventLog } from '../../projection/source/open-log.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { type Forecast, forecast } from '../../tools/definition/forecast.js';
 import { withSubAgents } from '../../tools/registry.js';
@@ -40,10 +42,14 @@ export interface CheckReport {
 
 /** Exit code 1 when a call breaks. @throws {ConfigError} when there is no event log; {AgentsModuleError} */
 export async function runCheck(flags: CheckFlags): Promise<void> {
-  const { agents } = await loadAgents(flags.agents, { services: false });
+  const { agents, catalog } = await loadAgents(flags.agents, { services: false });
   const opened = await openEventLog(logAt(flags.against));
   const progress = new Progress('waiting calls', process.stderr);
-  const report = await checkAgents(agents, opened.log, progress).finally(() => opened.close());
+  const report = await checkAgents(
+    { agents, find: finder(catalog, opened) },
+    opened.log,
+    progress,
+  ).finally(() => opened.close());
   progress.end();
   const text = flags.json === true ? JSON.stringify(report, undefined, 2) : tableOf(report);
   process.stdout.write(`${text}\n`);
@@ -51,8 +57,29 @@ export async function runCheck(flags: CheckFlags): Promise<void> {
   process.exit(report.breaks > 0 ? 1 : 0);
 }
 
+interface CheckedAgents {
+  readonly agents: readonly AnyAgent[];
+  /** Finds others. @defaultValue there are none */
+  readonly find?: (of: {
+    readonly tenant: string;
+    readonly agent: string;
+  }) => Promise<AnyAgent | undefined>;
+}
+
+/** Reads the documents of the event log. */
+function finder(
+  catalog: AgentCatalog | undefined,
+  { documents }: OpenLog,
+): NonNullable<CheckedAgents['find']> {
+  const ctx = portAccess(documents === undefined ? {} : { [DOCUMENTS.id]: documents });
+  return async ({ tenant, agent }) => {
+    const found = await catalog?.find({ tenant, agent }, ctx);
+    return found === 'deleted' ? undefined : found;
+  };
+}
+
 export async function checkAgents(
-  agents: readonly AnyAgent[],
+  { agents, find }: CheckedAgents,
   log: Pick<EventLog, 'list' | 'readTurn'>,
   progress?: Progress,
 ): Promise<CheckReport> {
@@ -63,7 +90,7 @@ export async function checkAgents(
     const { tenant, conversationId, agent, plan, waits } = found;
     checked += 1;
     progress?.step();
-    const said = await forecast(byName.get(agent), agent, found);
+    const said = await forecast(byName.get(agent) ?? (await find?.(found)), agent, found);
     if (said.outcome === 'continues') continue;
     const { toolCallId, name: tool, executor } = plan;
     calls.push({ tenant, conversationId, agent, toolCallId, tool, executor, waits, ...said });

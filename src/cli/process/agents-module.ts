@@ -1,12 +1,16 @@
-/** Loads an application's agents: a module that exports agents or arrays of them, and optionally `services` and `secrets`. */
+/**
+ * Loads an application's agents: a module that exports agents, arrays of them or a catalog, and optionally `services` and
+ * `secrets`.
+ */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Agent } from '../../define/define-agent.js';
+import type { Agent, AgentCatalog } from '../../define/define-agent.js';
 import type { SecretResolver } from '../../define/services/secrets.js';
 import { isRecord } from '../../protocol/values/json.js';
 
 export interface AgentsModule {
   readonly agents: readonly Agent[];
+  readonly catalog: AgentCatalog | undefined;
   readonly services: unknown;
   readonly secrets: SecretResolver | undefined;
 }
@@ -17,7 +21,7 @@ export class AgentsModuleError extends Error {
 
 /**
  * Serves every export made by `defineAgent`, and the members of every exported array of agents (`export const agents =
- * [support, sales]`, `export default [...]`). An export named `services` (a value, or a function that makes one) is
+ * [support, sales]`, `export default [...]`), and those of a catalog that it exports. An export named `services` (a value, or a function that makes one) is
  * handed to the tools, one named `secrets` finds their secrets; `services: false` makes none, for commands that only
  * read definitions.
  * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds
@@ -38,7 +42,13 @@ export async function loadAgents(
   }
   // One agent may be exported under several names, alone and in an array.
   const agents = [...new Set(Object.entries(exported).flatMap((entry) => agentsIn(file, entry)))];
-  if (agents.length === 0)
+  const catalogs = [...new Set(Object.values(exported).filter(isCatalog))];
+  const [catalog] = catalogs;
+  if (catalogs.length > 1)
+    throw new AgentsModuleError(
+      `${file} exports ${catalogs.length} catalogs of agents; at most one`,
+    );
+  if (agents.length === 0 && catalog === undefined)
     throw new AgentsModuleError(
       `${file} exports no agent. Export at least one: export const support = defineAgent({...}), or an array of them`,
     );
@@ -48,9 +58,9 @@ export async function loadAgents(
     throw new AgentsModuleError(
       `${file} exports two agents named "${twice}"; names must be unique`,
     );
-  if (!services) return { agents, services: undefined, secrets: undefined };
+  if (!services) return { agents, catalog, services: undefined, secrets: undefined };
   const secrets = secretsOf(file, exported['secrets']);
-  return { agents, services: await servicesOf(file, exported['services']), secrets };
+  return { agents, catalog, services: await servicesOf(file, exported['services']), secrets };
 }
 
 /** The message, with file and line where the error names them: of the syntax, or of the statement that threw. */
@@ -109,4 +119,8 @@ function isMaker(value: unknown): value is () => unknown {
 
 function isAgent(value: unknown): value is Agent {
   return isRecord(value) && value['kind'] === 'agent' && typeof value['name'] === 'string';
+}
+
+function isCatalog(value: unknown): value is AgentCatalog {
+  return isRecord(value) && value['kind'] === 'agent_catalog';
 }

@@ -29,19 +29,20 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     level: config.logLevel,
     style: stderrStyle(config),
   });
-  const { agents, services, secrets } = await loadAgents(flags.agents);
+  const { agents, catalog, services, secrets } = await loadAgents(flags.agents);
   await makeDataFolder(config);
   const temporal = temporalSettings();
   const worker = await createColloquyWorker({
     ...workerOptions(config, flags),
-    ...{ agents, services, secrets, temporal },
+    ...{ agents, catalog, services, secrets, temporal },
     logger: loggerOf(log),
   });
   onStop(() => {
     log.info('draining');
     worker.shutdown();
   });
-  const names = agents.map((agent) => agent.name).join(', ');
+  const served = [...agents, ...(catalog === undefined ? [] : [catalog.template])];
+  const names = served.map((agent) => agent.name).join(', ');
   const health = worker.healthUrl === undefined ? '' : `  health ${worker.healthUrl}`;
   announceReady(
     `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}${health}`,

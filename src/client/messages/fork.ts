@@ -74,7 +74,7 @@ export async function forkConversation(parts: SendingParts, options: ForkOptions
   const about = { conversationId: forkKey.conversationId, agent, origin, notCarried };
   const known = await stored(parts, forkKey);
   if (isFrom(known, origin)) return forked(parts, known, { ...about, duplicate: true });
-  const manifest = await findServedAgent(parts.agents, agent);
+  const manifest = await findServedAgent(parts.agents, { tenant: key.tenant, name: agent });
   const start = await policyFor(parts, { key: forkKey, known }, options);
   const isNew = await parts.gateway.startFork({ key: forkKey, manifest, start, fork: origin });
   const deadline = Date.now() + UPDATE_DEADLINE_MS * parts.gateway.patience();

@@ -69,7 +69,7 @@ export async function sendDraft(
       ? DEFAULT_BUSY_MS * parts.gateway.patience()
       : checkedMs('busyTimeout', busyTimeout);
   const { key, agents } = parts;
-  const manifest = await findServedAgent(agents, await agentNameOf(parts));
+  const manifest = await findServedAgent(agents, await namedAgentOf(parts));
   const request: SendRequest = {
     key,
     manifest,
@@ -85,9 +85,11 @@ export async function sendDraft(
 }
 
 /** The agent that the caller passed, or that the conversation already has. */
-export async function agentNameOf(parts: SendingParts): Promise<string> {
+export async function namedAgentOf(
+  parts: SendingParts,
+): Promise<{ readonly tenant: string; readonly name: string }> {
   const name = parts.agent ?? (await knownAgentOf(parts));
-  if (name !== undefined) return name;
+  if (name !== undefined) return { tenant: parts.key.tenant, name };
   throw invalidField('/agent', 'is needed to start a conversation');
 }
 
@@ -114,7 +116,8 @@ export async function triggeredConversation(parts: SendingParts): Promise<Trigge
     const { conversationId } = parts.key;
     throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
   }
-  const { settings } = await findAgent(parts.agents, agent);
+  const { tenant } = parts.key;
+  const { settings } = await findAgent(parts.agents, { tenant, name: agent });
   return { firstRunId: firstRunOf(run), idleCloseMs: settings.idleCloseMs };
 }
 

@@ -156,13 +156,13 @@ async function pointOf(
 
 /** @throws {ConversationError} unknown_agent, agent_not_served; invalid_request naming the models */
 async function checkServed(
-  { agents }: WhatIfParts,
+  { agents, key: { tenant } }: WhatIfParts,
   { agent, model }: { readonly agent: string; readonly model: string | undefined },
 ): Promise<void> {
-  await findServedAgent(agents, agent);
+  const own = await findServedAgent(agents, { tenant, name: agent });
   if (model === undefined) return;
   const served = (await listAgents(agents)).filter((one) => one.notServedSince === undefined);
-  const models = [...new Set(served.map((one) => one.model))].toSorted();
+  const models = [...new Set([own, ...served].map((one) => one.model))].toSorted();
   if (!models.includes(model))
     throw invalidField(
       '/model',

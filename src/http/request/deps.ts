@@ -70,7 +70,7 @@ export interface AppDeps {
   /** Pages of other origins that may use the API (CORS). @defaultValue none */
   readonly cors?: CorsOptions;
   /** @defaultValue the client's own */
-  readonly agents?: () => Promise<readonly AgentManifest[]>;
+  readonly agents?: (asked: { readonly tenant: string }) => Promise<readonly AgentManifest[]>;
   /** The web page for people, under `/ui`. @defaultValue "on" */
   readonly ui?: 'on' | 'off';
   /**

@@ -75,7 +75,21 @@ export interface AgentManifest {
   readonly mcpServers?: readonly { readonly name: string }[];
   /** ISO 8601. Since when no live worker has served the agent. Absent: one does, or there is no live worker at all. */
   readonly notServedSince?: string;
+  /** The entry stands for a catalog: agents that are documents. No conversation has it. Absent: an agent. */
+  readonly isCatalog?: true;
 }
+
+/** An agent among the documents of its tenant. */
+export interface StoredAgent {
+  /** The catalog whose workers serve it. */
+  readonly catalog: string;
+  readonly manifest: AgentManifest;
+  /** In the form of the catalog. */
+  readonly source: Json;
+}
+
+/** Kind and owner of these documents. Names in stores are for ever. */
+export const STORED_AGENTS = { kind: 'agents', owner: 'agents' };
 
 export interface ToolManifest {
   readonly name: string;

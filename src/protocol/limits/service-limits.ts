@@ -309,6 +309,8 @@ export const MAX_INBOX_RATE_MS = 3_600_000;
 export const MAX_MADE_TOOLS = 128;
 /** MCP servers that plugins give to one model call. */
 export const MAX_MADE_SERVERS = 32;
+/** Agents of a tenant that are documents. */
+export const MAX_STORED_AGENTS = 100;
 /** Arguments of a plugin's factory of tools, which stand in the plan of each call. */
 export const MAX_FACTORY_ARGS_BYTES = 4 * 1024;
 /** Triggers of one conversation: each is a schedule on the server, and all of them wake the same model. */

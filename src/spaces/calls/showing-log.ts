@@ -83,16 +83,17 @@ class ShownCalls {
 
   /** Whether events of the batch may change what is shown. */
   async #concerns(batch: AppendBatch): Promise<boolean> {
-    const { names, byAgent } = await this.#tools();
-    if (byAgent.size === 0) return false;
+    const { names, byAgent, ofDocuments } = await this.#tools();
+    if (byAgent.size === 0 && ofDocuments === undefined) return false;
     this.#noteAgent(batch);
     const called = batch.events.map(nameOf).filter((name) => name !== undefined);
     if (called.some((name) => names.has(name)) || batch.events.some(isMadeVisible)) return true;
     const isOther = (own: ReadonlyMap<string, boolean>): boolean =>
       called.some((name) => !own.has(name));
     // The later events of a call name its tool, and no definition has a tool that was made at run time.
-    if (![...byAgent.values()].some(isOther)) return false;
-    const own = byAgent.get((await this.#agentOf(batch)) ?? '');
+    const all = [...byAgent.values(), ...(ofDocuments === undefined ? [] : [ofDocuments])];
+    if (!all.some(isOther)) return false;
+    const own = this.#toolsOf((await this.#agentOf(batch)) ?? '');
     return own !== undefined && isOther(own);
   }
 
@@ -155,9 +156,12 @@ class ShownCalls {
   }
 
   readonly #isVisible: IsVisible = (agent, { name, made, metadata }) =>
-    made === undefined
-      ? this.#visible?.tools.byAgent.get(agent)?.get(name) === true
-      : isVisible({ metadata });
+    made === undefined ? this.#toolsOf(agent)?.get(name) === true : isVisible({ metadata });
+
+  #toolsOf(agent: string): ReadonlyMap<string, boolean> | undefined {
+    const { byAgent, defined, ofDocuments } = this.#visible?.tools ?? {};
+    return byAgent?.get(agent) ?? (defined?.has(agent) === true ? undefined : ofDocuments);
+  }
 
   async #tools(): Promise<Visible> {
     const { log, agents, now = Date.now } = this.#deps;
@@ -172,19 +176,30 @@ class ShownCalls {
 interface Visible {
   /** The tools of agents that can enter a space, with whether they are visible. */
   readonly byAgent: ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+  /** The names of all agents that are no documents. */
+  readonly defined: ReadonlySet<string>;
+  /** The tools that agents have which are documents, those of their plugins. Undefined: they enter no space. */
+  readonly ofDocuments: ReadonlyMap<string, boolean> | undefined;
   /** The visible ones of all of these. */
   readonly names: ReadonlySet<string>;
 }
 
 /** A later definition of an agent counts. */
-function visibleIn(agents: readonly AgentManifest[]): Visible {
+function visibleIn(manifests: readonly AgentManifest[]): Visible {
   const byAgent = new Map<string, ReadonlyMap<string, boolean>>();
-  for (const { name: agent, tools } of agents)
+  for (const { name: agent, tools } of manifests)
     if (tools.some(({ name }) => name === 'enter_space'))
       byAgent.set(agent, new Map(tools.map((tool) => [tool.name, isVisible(tool)])));
     else byAgent.delete(agent);
   const all = [...byAgent.values()].flatMap((tools) => [...tools]);
-  return { byAgent, names: new Set(all.flatMap(([name, isShown]) => (isShown ? [name] : []))) };
+  const names = new Set(all.flatMap(([name, isShown]) => (isShown ? [name] : [])));
+  const catalogs = new Set(manifests.flatMap(({ name, isCatalog }) => (isCatalog ? [name] : [])));
+  const ofDocuments = [...catalogs].flatMap((name) => [...(byAgent.get(name) ?? [])]);
+  return {
+    ...{ byAgent, names },
+    defined: new Set(manifests.map(({ name }) => name)),
+    ofDocuments: ofDocuments.length === 0 ? undefined : new Map(ofDocuments),
+  };
 }
 
 /** Puts a value as the newest; the oldest leaves where there are too many. */

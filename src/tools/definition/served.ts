@@ -1,7 +1,8 @@
 /** The agents that a worker serves, and how it offers their calls. Runs in the worker. */
 import { createHash } from 'node:crypto';
-import type { AnyAgent } from '../../define/define-agent.js';
+import { type AgentCatalog, type AnyAgent, manifestOf } from '../../define/define-agent.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { canonicalJson } from '../../protocol/values/json.js';
 import { offerOf } from './check.js';
 
@@ -20,4 +21,15 @@ export function servedAgent(agent: AnyAgent): {
   const text = canonicalJson(Object.fromEntries(definitions));
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { name: agent.name, digest, offerOf: (tool) => offers.get(tool) };
+}
+
+/** The manifests that a worker publishes: of its agents, and of its catalog. */
+export function servedManifests(
+  agents: readonly AnyAgent[],
+  catalog: AgentCatalog<never> | undefined,
+): readonly AgentManifest[] {
+  const own = agents.map((agent) => manifestOf(agent));
+  return catalog === undefined
+    ? own
+    : [...own, { ...manifestOf(catalog.template), isCatalog: true }];
 }

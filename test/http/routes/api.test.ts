@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
-import { CALL, sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { CALL, SUPPORT, sampleLog, TURN } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
@@ -286,6 +287,20 @@ describe('the API itself', () => {
       status: 'ok',
       auth: 'development: actors are not verified, serve on loopback only',
     });
+  });
+
+  it('lists the agents of the tenant that the caller names, or of its first', async () => {
+    const app = await startHttpApp(
+      {},
+      {
+        identify: () => ({ ...TESTING, tenants: ['acme', 'beta'] }),
+        agents: ({ tenant }) => Promise.resolve([{ ...SUPPORT, name: `of-${tenant}` }]),
+      },
+    );
+    const named = async (query: string) => await (await app.request(`/v1/agents${query}`)).json();
+    expect(await named('')).toMatchObject({ agents: [{ name: 'of-acme' }] });
+    expect(await named('?tenant=beta')).toMatchObject({ agents: [{ name: 'of-beta' }] });
+    expect(await named('?tenant=other')).toMatchObject({ code: 'forbidden' });
   });
 
   it('logs the turn that a message began, by which the lines of workers name it', async () => {

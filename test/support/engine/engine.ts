@@ -18,6 +18,7 @@ import {
 import type { WorkerOptions } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
 import type {
+  AgentSource,
   Conversation,
   ConversationReader,
   SendOptions,
@@ -26,11 +27,12 @@ import type {
 import { CompressionCodec, ConversationClient } from '../../../src/client/index.js';
 import type { TemporalSettings } from '../../../src/client/temporal/connection.js';
 import { retryQuery } from '../../../src/client/temporal/query-retry.js';
-import { type Agent, manifestOf } from '../../../src/define/define-agent.js';
+import { type Agent, type AgentCatalog, manifestOf } from '../../../src/define/define-agent.js';
 import type { TenantServices } from '../../../src/define/services/per-tenant.js';
 import type { SecretResolver } from '../../../src/define/services/secrets.js';
 import type { Logger } from '../../../src/define/tool/context.js';
 import { createDeletions } from '../../../src/projection/duties/deletions.js';
+import { knownAgents } from '../../../src/projection/duties/known-agents.js';
 import { createLeases } from '../../../src/projection/duties/leases.js';
 import type { EventLogChoice, OpenLog } from '../../../src/projection/index.js';
 import { createStoreReader, openEventLog } from '../../../src/projection/index.js';
@@ -55,6 +57,8 @@ import '../workflow-threads.js';
 
 export interface EngineOptions<Services> {
   readonly agents: readonly Agent<Services>[];
+  /** The worker's. The client then knows the agents of the event log, and no others. */
+  readonly catalog?: AgentCatalog<Services>;
   readonly services?: Services | TenantServices<Services>;
   readonly secrets?: SecretResolver;
   /** @defaultValue the dev server of the project of tests */
@@ -94,6 +98,8 @@ interface EngineParts {
   readonly closesLog: boolean;
   readonly taskQueue: string;
   readonly agents: readonly AgentManifest[];
+  /** @defaultValue `agents` */
+  readonly known: AgentSource;
   readonly searchAttributes: boolean;
   readonly pageUrl: string | undefined;
   readonly makeWorker: (tuning?: Partial<WorkerOptions>) => Promise<ColloquyWorker>;
@@ -135,7 +141,7 @@ export class Engine {
     const common = {
       temporal: parts.temporal,
       taskQueue: this.taskQueue,
-      agents: parts.agents,
+      agents: parts.known,
       actor: { id: 'tester' },
       searchAttributes: parts.searchAttributes,
       pageUrl: parts.pageUrl,
@@ -304,6 +310,8 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
   const choice = options.eventLog ?? join(folder, 'log.db');
   const address = options.address ?? inject('temporalAddress');
   const taskQueue = options.taskQueue ?? `test-${randomUUID()}`;
+  const opened = await openEventLog(choice);
+  const agents = options.agents.map((agent) => manifestOf(agent));
   const connection = await Connection.connect({ address, channelArgs: WHOLE_PAGES });
   const engine = new Engine({
     address,
@@ -314,10 +322,11 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
         payloadCodecs: [new CompressionCodec({ writes: options.compression })],
       },
     }),
-    opened: await openEventLog(choice),
+    opened,
     closesLog: typeof choice === 'string',
     taskQueue,
-    agents: options.agents.map((agent) => manifestOf(agent)),
+    agents,
+    known: options.catalog === undefined ? agents : knownAgents(opened),
     searchAttributes: options.searchAttributes ?? true,
     pageUrl: options.pageUrl,
     makeWorker: (tuning) =>
@@ -340,7 +349,7 @@ async function makeWorker<Services>(
 ): Promise<ColloquyWorker> {
   const { agents, services, workerLog, tuning, connection = {}, searchAttributes = true } = options;
   return await createColloquyWorker({
-    agents,
+    ...{ agents, catalog: options.catalog },
     services: services as Services,
     secrets: options.secrets,
     eventLog: workerLog ?? parts.choice,

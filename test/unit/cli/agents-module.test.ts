@@ -48,6 +48,15 @@ describe('a module of agents', () => {
     expect(await namesIn(text)).toEqual(['support']);
   });
 
+  it('may export a catalog, beside agents or in place of them, and only one', async () => {
+    const catalog = (name: string) => `export const ${name} = { kind: 'agent_catalog' };`;
+    const { agents, catalog: found } = await loadAgents(await moduleWith(catalog('own')));
+    expect([agents, found]).toEqual([[], { kind: 'agent_catalog' }]);
+    expect(await namesIn(`export { support }; ${catalog('own')}`)).toEqual(['support']);
+    const file = await moduleWith(catalog('one') + catalog('two'));
+    await expect(loadAgents(file)).rejects.toThrow(`${file} exports 2 catalogs of agents`);
+  });
+
   it('may export a function that finds secrets, and nothing else under that name', async () => {
     const given = await moduleWith(
       'export { support }; export const secrets = ({ name }) => name;',

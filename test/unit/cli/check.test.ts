@@ -50,13 +50,29 @@ async function reportOf(
 ): Promise<CheckReport> {
   const log = await logOf('events' in before ? before : await waiting(before));
   try {
-    return await checkAgents(agents, log);
+    return await checkAgents({ agents }, log);
   } finally {
     await log.close();
   }
 }
 
 describe('colloquy check', () => {
+  it('looks up agents that are documents by the catalog of the module', async () => {
+    const log = await logOf(await waiting([server(BEFORE)]));
+    const asked: unknown[] = [];
+    const find = (tools: readonly AnyTool[]) => (of: object) => {
+      asked.push(of);
+      return Promise.resolve(agentOf(tools));
+    };
+    const reports = [find([server(BEFORE)]), find([]), undefined].map(async (found) => {
+      const module = found === undefined ? { agents: [] } : { agents: [], find: found };
+      return (await checkAgents(module, log)).breaks;
+    });
+    expect(await Promise.all(reports)).toEqual([0, 1, 1]);
+    expect(asked).toMatchObject([{ tenant: 'default' }, { tenant: 'default' }]);
+    await log.close();
+  });
+
   it.each<[string, string, readonly AnyTool[]]>([
     ['is as it was', 'goes on', [server(BEFORE)]],
     ['is wider', 'goes on', [server(BEFORE.extend({ note: z.string().optional() }))]],

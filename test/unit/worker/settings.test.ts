@@ -15,6 +15,14 @@ it.each<[unknown, string]>([
   [undefined, 'createColloquyWorker: the options must be an object'],
   [{}, 'agents must be a list with at least one agent made by defineAgent'],
   [{ ...good, agents: [] }, 'agents must be a list with at least one agent made by defineAgent'],
+  [
+    { ...good, agents: [], catalog: agent },
+    'catalog must be a catalog of agents, such as that of hsafaAgentCatalog',
+  ],
+  [
+    { ...good, catalog: { kind: 'agent_catalog', template: agent } },
+    'agents[0] has the name of another agent: "a"',
+  ],
   [{ ...good, agents: [agent, {}] }, 'agents[1] must be an agent made by defineAgent'],
   [{ ...good, agents: [agent, agent] }, 'agents[1] has the name of another agent: "a"'],
   [

@@ -20,7 +20,7 @@ const OF_ONE = { query: queries.ConversationQuerySchema } as const;
 
 export const OPERATIONS: readonly Operation[] = [
   {
-    ...{ method: 'get', path: '/v1/agents', id: 'listAgents', query: queries.NoQuerySchema },
+    ...{ method: 'get', path: '/v1/agents', id: 'listAgents', ...OF_ONE },
     right: 'read',
     summary: 'The agents that workers serve',
     answers: { 200: shapes.Agents },

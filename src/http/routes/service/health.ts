@@ -8,7 +8,8 @@ import type { AppDeps, HealthCheck } from '../../request/deps.js';
 import { parseQuery } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import type { OpenStreams } from '../../request/streams.js';
-import { NoQuerySchema } from '../../schemas/queries.js';
+import { tenantOf } from '../../request/tenants.js';
+import { ConversationQuerySchema } from '../../schemas/queries.js';
 
 const DEVELOPMENT = 'development: actors are not verified, serve on loopback only';
 const CONFIGURED = 'identities are checked';
@@ -70,8 +71,9 @@ export function addHealthRoutes(router: Router, deps: AppDeps, life: OpenStreams
 export function addAgentRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/agents', {
     get: async (request, response) => {
-      parseQuery(NoQuerySchema, request);
-      const agents = await (deps.agents?.() ?? deps.client.agents());
+      parseQuery(ConversationQuerySchema, request);
+      const tenant = tenantOf(request);
+      const agents = await (deps.agents?.({ tenant }) ?? deps.client.agents({ tenant }));
       response.json({ agents });
     },
   });

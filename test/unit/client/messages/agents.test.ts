@@ -10,7 +10,7 @@ const source = [served, gone];
 
 describe('an agent that no worker serves any more', () => {
   it('is refused by name, with the time since when', promise('G221'), async () => {
-    await expect(findServedAgent(source, 'clerk')).rejects.toMatchObject({
+    await expect(findServedAgent(source, { tenant: 't', name: 'clerk' })).rejects.toMatchObject({
       code: 'agent_not_served',
       httpStatus: 503,
       retryable: true,
@@ -19,9 +19,9 @@ describe('an agent that no worker serves any more', () => {
   });
 
   it('is still known', async () => {
-    expect(await findAgent(source, 'clerk')).toEqual(gone);
-    expect(await findServedAgent(source, 'helper')).toEqual(served);
-    await expect(findServedAgent(source, 'nobody')).rejects.toMatchObject({
+    expect(await findAgent(source, { tenant: 't', name: 'clerk' })).toEqual(gone);
+    expect(await findServedAgent(source, { tenant: 't', name: 'helper' })).toEqual(served);
+    await expect(findServedAgent(source, { tenant: 't', name: 'nobody' })).rejects.toMatchObject({
       code: 'unknown_agent',
     });
   });

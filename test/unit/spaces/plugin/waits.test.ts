@@ -6,6 +6,7 @@ import { defineAgent, defineTool } from '../../../../src/index.js';
 import type { SpaceMessage } from '../../../../src/protocol/spaces/spaces.js';
 import { showingLog } from '../../../../src/spaces/calls/showing-log.js';
 import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
+import { openSqliteEventLog } from '../../../support/event-logs.js';
 import { promise } from '../../../support/promise.js';
 import { DESK } from '../../../support/spaces/room-of-agent.js';
 import { storedRoom } from '../../../support/spaces/stored-room.js';
@@ -14,6 +15,8 @@ const ENTER = { name: 'enter_space', input: { spaceId: DESK } };
 const input = z.object({ n: z.number().optional() });
 const metadata = { visible: true };
 const object = { type: 'object' };
+
+const otherLog = async () => await openSqliteEventLog({ file: ':memory:' });
 
 const statuses = (messages: readonly SpaceMessage[]): readonly string[] =>
   messages.map(({ status }) => status);
@@ -206,6 +209,26 @@ it('a worker that begins in the middle reads the log up to there, and shows noth
   expect(await messages()).toMatchObject([
     { status: 'complete', metadata: { output: { ok: true } } },
   ]);
+});
+
+it('an agent that is a document shows the visible tools of the plugins of its catalog; an agent in code does not', async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+  });
+  const { t, messages, storeWith, deps } = await storedRoom(
+    tools,
+    callsAll([ENTER, { name: 'confirm', input: {} }]),
+    says('done'),
+  );
+  await t.send('Go');
+  const [own] = deps.agents;
+  if (own === undefined) throw new Error('unreachable');
+  const catalog = { ...own, name: 'catalog', isCatalog: true as const };
+  const inCode = { ...own, tools: [] };
+  await storeWith(showingLog({ ...deps, log: await otherLog(), agents: [catalog, inCode] }));
+  expect(await messages()).toEqual([]);
+  await storeWith(showingLog({ ...deps, agents: [catalog] }));
+  expect(statuses(await messages())).toEqual(['requires_action']);
 });
 
 it('conversations of other agents cost the store no reads', async () => {
