@@ -734,4 +734,30 @@ export const OF_PROMISES = [
     line: 'if (!looking.value) return missing;',
     test: 'test/activities/mcp/made-servers.test.ts',
   },
+  {
+    promise: 'G406',
+    file: 'src/compat/hsafa/documents/agent-documents.ts',
+    line: "findings.throwIfAny('an agent document');",
+    test: 'test/unit/compat/hsafa/stored-agents.test.ts',
+  },
+  {
+    promise: 'G407',
+    file: 'src/compat/hsafa/documents/agent-documents.ts',
+    line: 'const key = JSON.stringify([tenant, name, stored.version]);',
+    to: 'const key = JSON.stringify([tenant, name]);',
+    test: 'test/activities/plugins/agent-documents.test.ts',
+  },
+  {
+    promise: 'G408',
+    file: 'src/compat/hsafa/documents/agent-documents.ts',
+    line: 'if (own < since) throw new TypeError(`version ${own} of the agent was deleted`);',
+    test: 'test/activities/plugins/agent-documents.test.ts',
+  },
+  {
+    promise: 'G409',
+    file: 'src/projection/duties/known-agents.ts',
+    line: 'const key = { ...STORED_AGENTS, tenant };',
+    to: "const key = { ...STORED_AGENTS, tenant: 'acme' };",
+    test: 'test/unit/projection/duties/known-agents.test.ts',
+  },
 ];

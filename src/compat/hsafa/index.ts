@@ -1,5 +1,19 @@
 /** Entry `colloquy/compat/hsafa`: tools and agents as JSON documents, and routes, in the form of the Hsafa gateway. */
 export {
+  type HsafaAgentDocuments,
+  type HsafaStoredAgentOptions,
+  hsafaAgentCatalog,
+  hsafaAgentDocuments,
+  type PutAgent,
+  type TenantOf,
+} from './documents/agent-documents.js';
+export {
+  type AgentDocumentStore,
+  keptAgentDocuments,
+  memoryAgentDocuments,
+  type StoredAgent,
+} from './documents/agent-store.js';
+export {
   type HsafaAgentOptions,
   type HsafaAgents,
   hsafaAgents,

@@ -7,6 +7,7 @@ import {
   type CallerIdentity,
   type CallOffers,
   type CallSpaces,
+  type HsafaAgentDocuments,
   type HsafaClient,
   type HsafaServers,
   type HsafaToolbox,
@@ -29,6 +30,7 @@ interface Served {
   /** Replaces fields of a caller who may answer calls of two tenants; undefined: the caller is unknown. */
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
+  readonly agents?: HsafaAgentDocuments;
   readonly toolbox?: HsafaToolbox;
   readonly servers?: HsafaServers;
   readonly spaces?: CallSpaces;
@@ -36,7 +38,7 @@ interface Served {
 
 /** The address of the routes, until the test has ended. */
 export async function servedRoutes(options: Served): Promise<string> {
-  const { client = {}, offers, toolbox, servers, spaces } = options;
+  const { client = {}, offers, agents, toolbox, servers, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
   const app = express();
   app.use(checkAnswers(options));
@@ -47,6 +49,7 @@ export async function servedRoutes(options: Served): Promise<string> {
       spaces,
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
+      ...(agents === undefined ? {} : { agents }),
       ...(toolbox === undefined ? {} : { toolbox }),
       ...(servers === undefined ? {} : { servers }),
     }),
@@ -61,9 +64,10 @@ export async function servedRoutes(options: Served): Promise<string> {
 }
 
 /** Compares each answer with the description of the routes, and fails the test at its end. */
-function checkAnswers({ offers, toolbox, servers }: Served): RequestHandler {
+function checkAnswers({ offers, agents, toolbox, servers }: Served): RequestHandler {
   const description = hsafaDescription({
     ...{ offers: offers !== undefined, toolbox: toolbox !== undefined },
+    agents: agents !== undefined,
     servers: servers !== undefined,
   });
   const check = checkerOf(description);

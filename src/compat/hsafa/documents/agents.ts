@@ -43,7 +43,7 @@ export interface HsafaAgents {
  * One cycle at a time: what comes meanwhile is for the next, calls run one after the other, and the agent waits for a
  * call that is not async.
  */
-const SETTINGS: AgentSettingsSpec = {
+export const SETTINGS: AgentSettingsSpec = {
   onBusy: 'queue',
   whileWaiting: 'block',
   toolExecution: 'sequential',
@@ -68,6 +68,8 @@ interface AgentReading extends Reading {
   readonly options: HsafaAgentOptions;
   /** Tools that agents name. @defaultValue none */
   readonly shared?: ReadonlyMap<string, Tool>;
+  /** Servers besides those of the document. @defaultValue none */
+  readonly servers?: readonly McpServer[];
 }
 
 /** In place of required fields that break rules. */
@@ -83,7 +85,7 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
   for (const field of unreadFields('agent', parsed))
     findings.warn(below(at, field), 'is not a field of an agent document: nothing reads it');
   const tools = agentTools(parsed, at, reading);
-  const mcpServers = serversOf(parsed, at, reading);
+  const mcpServers = [...serversOf(parsed, at, reading), ...(reading.servers ?? [])];
   const instructions = instructionsOf(parsed, at, findings);
   const model = isWhole ? modelOf(parsed, at, reading) : undefined;
   if (model === undefined || instructions === undefined) return undefined;
@@ -102,7 +104,9 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
   const place = (field: string): string =>
     below(
       at,
-      field.replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? own),
+      field
+        .replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? own)
+        .replace(/^mcpServers(?=\[)/, 'mcp.servers'),
     );
   return findings.defined(() => defineAgent(spec), place);
 }

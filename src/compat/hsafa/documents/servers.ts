@@ -121,7 +121,7 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
 const REQUIRED = { name: 'server', url: 'https://mcp.invalid' };
 
 /** @throws {DefinitionError} invalid_definition with every fault */
-function serverOf(
+export function serverOf(
   document: unknown,
   options: HsafaServerOptions,
 ): { readonly server: McpServer; readonly warnings: readonly Warning[] } {

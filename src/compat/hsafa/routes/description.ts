@@ -11,6 +11,7 @@ export interface HsafaDescription extends JsonObject {
 /** The routes that a router has beside those of runs. */
 export interface Described {
   readonly offers: boolean;
+  readonly agents: boolean;
   readonly toolbox: boolean;
   readonly servers: boolean;
 }
@@ -96,12 +97,19 @@ const OFFERS: readonly Route[] = [
   },
 ];
 
-function documentRoutes(kind: 'Tool' | 'Server', path: string, listed: string): readonly Route[] {
+function documentRoutes(
+  kind: 'Agent' | 'Tool' | 'Server',
+  path: string,
+  listed: string,
+): readonly Route[] {
   const one = `${path}/{name}`;
   return [
     {
       ...{ method: 'get', path, id: `list${kind}Documents`, right: 'admin' },
-      summary: 'The documents of an agent that change at run time',
+      summary:
+        kind === 'Agent'
+          ? 'The agents of the tenant that change at run time'
+          : 'The documents of an agent that change at run time',
       answers: { 200: z.object({ [listed]: z.array(Stored) }), 400: Fault },
     },
     {
@@ -123,6 +131,7 @@ export function hsafaDescription(of: Described): HsafaDescription {
   const routes = [
     ...RUNS,
     ...(of.offers ? OFFERS : []),
+    ...(of.agents ? documentRoutes('Agent', '/api/agents', 'agents') : []),
     ...(of.toolbox ? documentRoutes('Tool', '/api/agents/{agent}/tools', 'tools') : []),
     ...(of.servers ? documentRoutes('Server', '/api/agents/{agent}/mcp-servers', 'servers') : []),
   ];

@@ -1,8 +1,9 @@
-/** Documents of tools and MCP servers over HTTP: list, put, delete, for callers with the right `admin`. Runs in Node. */
+/** Documents of agents, tools and MCP servers over HTTP: list, put, delete, for callers with the right `admin`. Runs in Node. */
 import type { Request } from 'express';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { idProblem } from '../../../protocol/values/ids.js';
 import { isRecord } from '../../../protocol/values/json.js';
+import type { HsafaAgentDocuments } from '../documents/agent-documents.js';
 import type { DocumentBox } from '../documents/box.js';
 import type { ServerDocument, ToolDocument } from '../documents/forms.js';
 import type { DocumentOwner } from '../documents/stores.js';
@@ -10,10 +11,13 @@ import { type Answer, type Caller, refusal } from './callers.js';
 
 /** The documents of one kind. */
 export interface DocumentsOf {
-  readonly box: DocumentBox<ServerDocument> | DocumentBox<ToolDocument>;
+  readonly box:
+    | DocumentBox<ServerDocument>
+    | DocumentBox<ToolDocument>
+    | Pick<HsafaAgentDocuments, 'list' | 'put' | 'delete'>;
   /** The field of a list. */
-  readonly listed: 'tools' | 'servers';
-  readonly kind: 'tool' | 'server';
+  readonly listed: 'agents' | 'tools' | 'servers';
+  readonly kind: 'agent' | 'tool' | 'server';
 }
 
 /** @throws errors of the store */
@@ -22,12 +26,13 @@ export async function documentsAnswer(
   request: Request,
   { tenant, conversation }: Caller,
 ): Promise<Answer> {
-  // A token for one conversation does not administer the agent, even with the right.
+  // A token for one conversation does not administer agents, even with the right.
   if (conversation !== undefined) return refusal(403, 'The caller is bound to a conversation');
-  const { agent = '', name = '' } = request.params as Readonly<Record<string, string | undefined>>;
-  const problem = idProblem('agent', agent);
+  const { agent, name = '' } = request.params as Readonly<Record<string, string | undefined>>;
+  // Agents themselves belong to the tenant alone.
+  const problem = agent === undefined ? undefined : idProblem('agent', agent);
   if (problem !== undefined) return refusal(400, problem);
-  const of = { tenant, agent };
+  const of = { tenant, agent: agent ?? '' };
   const { box, listed, kind } = documents;
   switch (request.method) {
     case 'PUT':

@@ -3,6 +3,7 @@
  * the stream of calls. Runs in Node, beside the API.
  */
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import type { HsafaAgentDocuments } from '../documents/agent-documents.js';
 import type { HsafaServers } from '../documents/servers.js';
 import type { HsafaToolbox } from '../documents/toolbox.js';
 import {
@@ -39,6 +40,8 @@ export interface HsafaRoutesOptions {
    * has no spaces, and no membership is asked for.
    */
   readonly spaces?: CallSpaces | undefined;
+  /** Agents whose documents change at run time. Absent: they have no routes. */
+  readonly agents?: HsafaAgentDocuments;
   /** Tool documents that change at run time. Absent: they have no routes. */
   readonly toolbox?: HsafaToolbox;
   /** MCP servers whose documents change at run time. Absent: they have no routes. */
@@ -58,6 +61,8 @@ const MAX_STREAMS = 1_000;
  * | `POST /api/runs/{runId}/tool-results`, `{callId, result}` | 200 `{success, agentEntityId}`; 400, 401, 403, 404, 409 with `{error}` |
  * | `GET /api/runs/{runId}/stream` | `text/event-stream` of the events of the run; 204 behind its end; 404 |
  * | `GET /api/tools/stream?tools=a,b` | `text/event-stream` of `tool.call` |
+ * | `GET /api/agents` | 200 `{agents}` |
+ * | `PUT`, `DELETE /api/agents/{name}` | as for tools |
  * | `GET /api/agents/{agent}/tools` | 200 `{tools}` |
  * | `PUT /api/agents/{agent}/tools/{name}`, a document | 200 with its `version` and `warnings`; 400 with `problems` |
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
@@ -106,33 +111,39 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       '/api/tools/stream',
       streamed('answer', (caller, of) => streamCalls(offers, caller, of)),
     );
-  const { toolbox, servers } = options;
+  const { agents, toolbox, servers } = options;
   const description = hsafaDescription({
     offers: offers !== undefined,
+    agents: agents !== undefined,
     toolbox: toolbox !== undefined,
     servers: servers !== undefined,
   });
   router.get('/api/openapi.json', (_request, response) => {
     response.json(description);
   });
-  if (toolbox !== undefined)
-    addDocuments(router, identify, {
-      path: '/api/agents/:agent/tools',
-      ...{ box: toolbox, listed: 'tools', kind: 'tool' },
-    });
-  if (servers !== undefined)
-    addDocuments(router, identify, {
-      path: '/api/agents/:agent/mcp-servers',
-      ...{ box: servers, listed: 'servers', kind: 'server' },
-    });
+  for (const documents of documentsOf(options)) addDocuments(router, identify, documents);
   router.use(errorHandler());
   return router;
+}
+
+type PlacedDocuments = DocumentsOf & { readonly path: string };
+
+function documentsOf({ agents, toolbox, servers }: HsafaRoutesOptions): readonly PlacedDocuments[] {
+  const path = '/api/agents';
+  const one = `${path}/:agent`;
+  const found: PlacedDocuments[] = [];
+  if (agents !== undefined) found.push({ path, box: agents, listed: 'agents', kind: 'agent' });
+  if (toolbox !== undefined)
+    found.push({ path: `${one}/tools`, box: toolbox, listed: 'tools', kind: 'tool' });
+  if (servers !== undefined)
+    found.push({ path: `${one}/mcp-servers`, box: servers, listed: 'servers', kind: 'server' });
+  return found;
 }
 
 function addDocuments(
   router: Router,
   identify: Identify,
-  { path, ...documents }: DocumentsOf & { readonly path: string },
+  { path, ...documents }: PlacedDocuments,
 ): void {
   const handle: RequestHandler = async (request, response) => {
     const caller = await callerOf(identify, request, 'admin');

@@ -7,7 +7,8 @@ import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
 import { routesIn } from '../../../support/networks/router-routes.js';
 import { promise } from '../../../support/promise.js';
 
-const ALL = { offers: true, toolbox: true, servers: true };
+const ALL = { offers: true, agents: true, toolbox: true, servers: true };
+const NONE = { offers: false, agents: false, toolbox: false, servers: false };
 const OWN = 'get /api/openapi.json';
 
 function described(of: Parameters<typeof hsafaDescription>[0]): readonly string[] {
@@ -29,11 +30,15 @@ describe('the description of the routes', promise('G340'), () => {
   });
 
   it.each([
-    ['all parts', { offers: {}, toolbox: {}, servers: {} }],
+    ['all parts', { offers: {}, agents: {}, toolbox: {}, servers: {} }],
     ['no parts', {}],
     ['a toolbox', { toolbox: {} }],
   ])('has every route of a router with %s, and no other', (_, parts) => {
-    const of = { offers: 'offers' in parts, toolbox: 'toolbox' in parts };
+    const of = {
+      offers: 'offers' in parts,
+      agents: 'agents' in parts,
+      toolbox: 'toolbox' in parts,
+    };
     const names = described({ ...of, servers: 'servers' in parts });
     expect([...names, OWN].toSorted()).toEqual([...routes(parts)].toSorted());
   });
@@ -42,10 +47,6 @@ describe('the description of the routes', promise('G340'), () => {
     const url = await servedRoutes({ identity: undefined });
     const response = await fetch(`${url}/api/openapi.json`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual(
-      JSON.parse(
-        JSON.stringify(hsafaDescription({ offers: false, toolbox: false, servers: false })),
-      ),
-    );
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(hsafaDescription(NONE))));
   });
 });

@@ -1,0 +1,101 @@
+/** The agents that clients know: those that workers have published, and documents of a tenant. */
+import { expect, it, onTestFinished } from 'vitest';
+import { findServedAgent } from '../../../../src/client/messages/agents.js';
+import { hsafaAgentDocuments, keptAgentDocuments } from '../../../../src/compat/hsafa/index.js';
+import { knownAgents } from '../../../../src/projection/duties/known-agents.js';
+import { openEventLog } from '../../../../src/projection/source/open-log.js';
+import { StoreUnavailable } from '../../../../src/store/ports/log.js';
+import { says, script } from '../../../../src/testing/index.js';
+import { servedManifests } from '../../../../src/tools/definition/served.js';
+import { promise } from '../../../support/promise.js';
+import { SUPPORT } from '../../../support/samples/sample-log.js';
+
+async function opened() {
+  const open = await openEventLog(':memory:');
+  onTestFinished(() => open.close());
+  const agents = hsafaAgentDocuments(keptAgentDocuments(open.documents!), {
+    model: () => script(says('Hi')),
+  });
+  /** As a worker that starts with the catalog. */
+  const publish = async () => {
+    await open.log.publishAgents([SUPPORT, ...servedManifests([], agents.catalog)]);
+  };
+  return { open, agents, publish };
+}
+
+const named = (name: string, instructions = 'Help.') => ({ name, model: 'fast', instructions });
+
+it(
+  'an agent that is a document is known to clients of its tenant, and to no other tenant',
+  promise('G409'),
+  async () => {
+    const { open, agents, publish } = await opened();
+    await agents.put({ tenant: 'acme' }, named('clerk'));
+    await agents.put({ tenant: 'acme' }, named('support'));
+    const known = knownAgents(open);
+    const names = async (...asked: Parameters<typeof known>) =>
+      (await known(...asked)).map(({ name }) => name);
+    expect(await names({ tenant: 'acme' }), 'no worker has served the catalog').toEqual([]);
+    await publish();
+    expect(await names({ tenant: 'acme' })).toEqual(['support', 'clerk']);
+    expect(await names({ tenant: 'acme', name: 'clerk' })).toEqual(['support', 'clerk']);
+    // The agent of the workers goes before a document of its name.
+    expect(await known({ tenant: 'acme', name: 'support' })).toEqual([SUPPORT]);
+    expect(await names({ tenant: 'other' })).toEqual(['support']);
+    expect(await names()).toEqual(['support']);
+    expect(await findServedAgent(known, { tenant: 'acme', name: 'clerk' })).toMatchObject({
+      ...{ name: 'clerk', settings: { onBusy: 'queue' } },
+    });
+    for (const [tenant, name] of [['other', 'clerk'] as const, ['acme', 'hsafa.agents'] as const])
+      await expect(findServedAgent(known, { tenant, name })).rejects.toMatchObject({
+        code: 'unknown_agent',
+      });
+    await agents.delete({ tenant: 'acme' }, 'clerk');
+    await expect(findServedAgent(known, { tenant: 'acme', name: 'clerk' })).rejects.toMatchObject({
+      ...{ code: 'unknown_agent', message: expect.stringContaining('"clerk"') as string },
+    });
+  },
+);
+
+it('is not served while workers run and none of them serves its catalog', async () => {
+  const { open, agents, publish } = await opened();
+  await agents.put({ tenant: 'acme' }, named('clerk'));
+  await publish();
+  const { log, documents } = open;
+  const since = '2026-01-01T00:00:00.000Z';
+  const known = knownAgents({
+    documents: documents!,
+    log: {
+      agents: async () =>
+        (await log.agents()).map((one) =>
+          one.isCatalog ? { ...one, notServedSince: since } : one,
+        ),
+    },
+  });
+  await expect(findServedAgent(known, { tenant: 'acme', name: 'clerk' })).rejects.toMatchObject({
+    ...{ code: 'agent_not_served', message: expect.stringContaining(since) as string },
+  });
+});
+
+it('is the one that the store named last, while it is away', async () => {
+  const { open, agents, publish } = await opened();
+  await agents.put({ tenant: 'acme' }, named('clerk'));
+  await publish();
+  const { log, documents } = open;
+  let isDown = false;
+  const known = knownAgents({
+    log,
+    documents: new Proxy(documents!, {
+      get: (store, method: 'get') => {
+        if (isDown) return () => Promise.reject(new StoreUnavailable('the disk is gone'));
+        return store[method].bind(store);
+      },
+    }),
+  });
+  const names = async (name: string) =>
+    (await known({ tenant: 'acme', name })).map((agent) => agent.name);
+  expect(await names('clerk')).toEqual(['support', 'clerk']);
+  isDown = true;
+  expect(await names('clerk')).toEqual(['support', 'clerk']);
+  await expect(names('other')).rejects.toThrow('the disk is gone');
+});
