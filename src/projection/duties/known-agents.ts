@@ -34,9 +34,11 @@ export function knownAgents({
     published = await freshOr(published, () => log.agents());
     const own = published.filter((agent) => agent.isCatalog !== true);
     const catalogs = published.filter((agent) => agent.isCatalog === true);
-    const isOwn = own.some((agent) => agent.name === name);
-    if (documents === undefined || tenant === undefined || catalogs.length === 0 || isOwn)
-      return own;
+    // An agent that was taken out of the code may be a document now.
+    const served = own.filter((agent) => agent.notServedSince === undefined);
+    const isServed = isNameIn(served);
+    if (documents === undefined || tenant === undefined || catalogs.length === 0) return own;
+    if (name !== undefined && isServed({ name })) return own;
     const key = { ...STORED_AGENTS, tenant };
     const asked = JSON.stringify([tenant, name]);
     const stored = await freshOr(remembered.get(asked), async () => {
@@ -48,9 +50,15 @@ export function knownAgents({
       return agents.flatMap((agent) => servedBy(catalogs, agent as unknown as StoredAgent));
     });
     remembered.set(asked, stored);
-    const names = new Set(own.map((agent) => agent.name));
-    return [...own, ...stored.filter((agent) => !names.has(agent.name))];
+    const added = stored.filter((agent) => !isServed(agent));
+    const isAdded = isNameIn(added);
+    return [...own.filter((agent) => !isAdded(agent)), ...added];
   };
+}
+
+function isNameIn(agents: Known): (of: Pick<AgentManifest, 'name'>) => boolean {
+  const names = new Set(agents.map((agent) => agent.name));
+  return ({ name }) => names.has(name);
 }
 
 /** None, if no worker has ever served the catalog of the agent. */

@@ -77,6 +77,28 @@ it('is not served while workers run and none of them serves its catalog', async 
   });
 });
 
+it('goes before an agent in code of its name that no worker serves any more', async () => {
+  const { open, agents, publish } = await opened();
+  await agents.put({ tenant: 'acme' }, named('support'));
+  await publish();
+  const { log, documents } = open;
+  const since = '2026-01-01T00:00:00.000Z';
+  const known = knownAgents({
+    documents: documents!,
+    log: {
+      agents: async () =>
+        (await log.agents()).map((one) =>
+          one.isCatalog ? one : { ...one, notServedSince: since },
+        ),
+    },
+  });
+  const served = async (tenant: string) =>
+    await findServedAgent(known, { tenant, name: 'support' });
+  expect(await served('acme')).toMatchObject({ model: 'scripted', settings: { onBusy: 'queue' } });
+  expect(await known({ tenant: 'acme' })).toHaveLength(1);
+  await expect(served('other')).rejects.toMatchObject({ code: 'agent_not_served' });
+});
+
 it('is the one that the store named last, while it is away', async () => {
   const { open, agents, publish } = await opened();
   await agents.put({ tenant: 'acme' }, named('clerk'));
