@@ -124,11 +124,13 @@ it(
 );
 
 it('an agent belongs to one tenant, and an agent of the worker goes before one of its name', async () => {
-  const { first } = workers();
+  const { store, first } = workers();
   await first.agents.put({ tenant: 'other' }, document('Help.'));
   await first.agents.put(OF, { ...document('Stored.'), name: 'own' });
   await expect(first.callModel()).rejects.toMatchObject({ type: 'unknown_agent' });
   await first.callModel('assistant', 'other');
+  // Nothing is read for an agent of the worker.
+  store.get = () => Promise.reject(new Error('the store is away'));
   await first.callModel('own');
   expect(first.requests.map(({ system }) => system)).toEqual(['Help.', 'Own.']);
 });

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AgentSource } from '../../../src/client/index.js';
 import type { Identity } from '../../../src/http/identity/identity.js';
 import { createStoreReader } from '../../../src/projection/index.js';
 import type { WhatIfInput } from '../../../src/protocol/workflow/what-if.js';
@@ -14,7 +15,7 @@ import type { FakeCall } from '../../support/fakes/fake-temporal.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
-import { sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { SUPPORT, sampleLog, TURN } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
 const DONE = {
@@ -46,6 +47,7 @@ interface Given {
   readonly status?: string | (() => string);
   readonly result?: (call: FakeCall) => unknown;
   readonly raw?: object;
+  readonly agents?: AgentSource;
 }
 
 async function app({
@@ -55,6 +57,7 @@ async function app({
   raw = {},
   others = [],
   cancel = () => ({}),
+  agents,
 }: Given = {}) {
   const { log: store } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => store.close());
@@ -89,7 +92,7 @@ async function app({
   const started = await startHttpApp(
     { start, list, cancel, describe: describeRun, result: result ?? (() => DONE) },
     { reader, identify: () => ({ ...TESTING, ...identity }) },
-    { reader },
+    { reader, ...(agents === undefined ? {} : { agents }) },
   );
   const ask = async (body: object, headers: Record<string, string> = {}) =>
     await started.post('/v1/conversations/c-1/what-if', { instructions: 'X', ...body }, headers);
@@ -122,6 +125,20 @@ describe('POST /v1/conversations/{id}/what-if', promise('G389'), () => {
       ...{ whatIfId, conversationId: 'c-1', turnId: TURN, generation: 1 },
       ...{ agent: 'sales', model: 'scripted', ...DONE },
     });
+  });
+
+  it('may name the model of its own agent, where that is a document of the tenant', async () => {
+    const agents: AgentSource = (asked) =>
+      Promise.resolve(
+        asked?.tenant === 'default' && asked.name === 'sales'
+          ? [SUPPORT, { ...SUPPORT, name: 'sales', model: 'own' }]
+          : [SUPPORT],
+      );
+    const { ask, inputs } = await app({ agents });
+    expect((await ask({ model: 'own', agent: 'sales' })).status).toBe(202);
+    expect((await ask({ model: 'scripted', agent: 'sales' })).status).toBe(202);
+    expect(inputs().map(({ model }) => model)).toEqual(['own', 'scripted']);
+    expect((await ask({ model: 'own', agent: 'support' })).status).toBe(422);
   });
 
   it('is one under one Idempotency-Key; the same key with other content is refused', async () => {

@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
+import type { AgentSource } from '../../../src/client/ports/agents.js';
 import type { BlobsPort } from '../../../src/client/ports/blobs.js';
 import type { LeasesPort } from '../../../src/client/ports/leases.js';
 import type { ConversationReader } from '../../../src/client/ports/reader.js';
@@ -39,6 +40,7 @@ export async function startHttpApp(
   clientOptions: {
     /** The client's reader. @defaultValue the reader of the app */
     readonly reader?: ConversationReader;
+    readonly agents?: AgentSource;
     readonly leases?: LeasesPort;
     readonly blobs?: BlobsPort;
     readonly storeId?: () => Promise<string>;

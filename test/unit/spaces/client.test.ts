@@ -10,7 +10,10 @@ let client: SpaceClient;
 beforeEach(async () => {
   const { spaces: store, log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
-  const agents = () => Promise.resolve([{ name: 'support', description: '' }] as never);
+  const agents = (asked: object) => {
+    expect(asked).toMatchObject({ tenant: 'acme', name: expect.any(String) as string });
+    return Promise.resolve([{ name: 'support', description: '' }] as never);
+  };
   spaces = new Spaces({ store, agents });
   client = new SpaceClient(spaces, { actor: { id: 'nightly-job', name: 'Job' }, tenant: 'acme' });
 });

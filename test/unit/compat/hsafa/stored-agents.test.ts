@@ -165,6 +165,13 @@ describe('a stored document of an agent', () => {
     expect(faults.map(({ field }) => field).toSorted()).toEqual(paths);
   });
 
+  it('must be servable: settings of all agents name no tool of one document', async () => {
+    const settings = { budgets: { callsOf: { confirmAction: 1 } } };
+    expect(await faultsOf(DOCUMENT, { settings })).toMatchObject([
+      { field: 'settings.budgets.callsOf.confirmAction' },
+    ]);
+  });
+
   it('is one of at most 100 of a tenant', async () => {
     const agents = inMemory();
     for (let n = 0; n < 100; n += 1) await agents.put(OF, { ...DOCUMENT, name: `a${n}` });
