@@ -1,6 +1,8 @@
 /** Agents as documents in durable conversations: put, changed and deleted while workers run and calls wait. */
+
+import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import {
   type HsafaStoredAgentOptions,
   hsafaAgentCatalog,
@@ -9,9 +11,12 @@ import {
 } from '../../../src/compat/hsafa/index.js';
 import { definePlugin } from '../../../src/index.js';
 import { scriptedBy } from '../../../src/model/scripted/scripted.js';
+import { knownAgents } from '../../../src/projection/duties/known-agents.js';
+import { openEventLog } from '../../../src/projection/index.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
 import { promise } from '../../support/promise.js';
+import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
 const OF = { tenant: 'default' };
@@ -48,7 +53,8 @@ test('an agent that no worker had at its start runs, changes and is deleted; a w
   ...promise('G407', 'G408', 'G409'),
 }, async () => {
   const catalog = hsafaAgentCatalog({ ...OPTIONS, plugins: [noted] });
-  const engine = await startEngine({ agents: [], catalog });
+  const eventLog = join(temporaryFolder(), 'log.db');
+  const engine = await startEngine({ agents: [], catalog, eventLog });
   expect(setups).toBe(1);
   // Without it the agents would be taken for those that no worker serves.
   const isAnnounced = ({ agents: served }: { readonly agents: object }) => 'hsafa.agents' in served;
@@ -56,11 +62,15 @@ test('an agent that no worker had at its start runs, changes and is deleted; a w
     (await engine.opened.log.liveWorkers()).some(isAnnounced),
   );
   // As another process, which has no worker.
-  const agents = hsafaAgentDocuments(keptAgentDocuments(engine.opened.documents!), OPTIONS);
+  const elsewhere = await openEventLog(eventLog);
+  onTestFinished(() => elsewhere.close());
+  const agents = hsafaAgentDocuments(keptAgentDocuments(elsewhere.documents!), OPTIONS);
   const talk = (id: string, tenant = 'default') =>
     engine.client.conversation(id, { agent: 'assistant', tenant });
   await expect(talk('early').send('Go')).rejects.toMatchObject({ code: 'unknown_agent' });
   await agents.put(OF, document('One.', asks(600_000)));
+  const known = knownAgents(elsewhere);
+  expect(await known({ ...OF, name: 'assistant' })).toMatchObject([{ name: 'assistant' }]);
   await expect(talk('theirs', 'acme').send('Go')).rejects.toMatchObject({ code: 'unknown_agent' });
 
   const [changed, deleted] = [talk(`${engine.taskQueue}-1`), talk(`${engine.taskQueue}-2`)];
