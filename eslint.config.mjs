@@ -407,7 +407,7 @@ export default defineConfig(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    files: ['test/**/*.{ts,tsx}', 'bench/**/*.ts'],
     rules: {
       'max-params': 'off',
       'max-lines-per-function': 'off',
@@ -418,7 +418,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**/*.test.ts'],
+    files: ['test/**/*.test.{ts,tsx}', 'test/components/**/*.{ts,tsx}'],
     ignores: ['test/real-model/**'],
     rules: { 'no-restricted-syntax': ['error', noDefaultExport, ...noBareTimeLimit] },
   },

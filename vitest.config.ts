@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { componentProjects } from './test/support/browser/components.js';
 import { PATIENCE } from './test/support/patience.js';
 import { PROMISE_TAGS } from './test/support/promise.js';
 import { SlowFirst } from './test/support/slow-first.js';
@@ -8,7 +9,14 @@ import { SlowFirst } from './test/support/slow-first.js';
  * Projects of one group run in parallel; groups run one after the other. The model keeps one core busy, and the attack
  * the other.
  */
-const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3, attack: 3 } as const;
+const GROUP = {
+  pure: 0,
+  components: 1,
+  postgres: 2,
+  servers: 3,
+  'real-model': 4,
+  attack: 4,
+} as const;
 
 /**
  * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
@@ -73,6 +81,7 @@ export default defineConfig({
       pure('bundle'),
       pure('replay'),
       pure('docs'),
+      ...componentProjects(GROUP.components),
       forked('postgres', ['test/support/networks/postgres.ts'], 120_000),
       forked(
         'workflows',

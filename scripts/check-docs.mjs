@@ -19,8 +19,8 @@ const MAX_GUARANTEES_BYTES = 12 * 1024;
 const SKIPPED = new Set(['node_modules', 'dist', 'coverage', '.colloquy', '.git']);
 const everyFile = walk('').sort();
 
-/** Shared tests are in files other than `*.test.ts`. */
-const testFiles = everyFile.filter((file) => /^test\/.*\.ts$/.test(file));
+/** Shared tests are in files other than `*.test.ts` and `*.test.tsx`. */
+const testFiles = everyFile.filter((file) => /^test\/.*\.tsx?$/.test(file));
 const documents = everyFile.filter((file) => file.endsWith('.md'));
 const reportFile = argument('--report');
 const report = reportFile && JSON.parse(readFileSync(reportFile, 'utf8'));

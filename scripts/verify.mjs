@@ -6,10 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const withTests = !process.argv.includes('--static');
-const serverless = ['unit', 'activities', 'http', 'bundle', 'replay', 'docs'].flatMap((name) => [
-  '--project',
-  name,
-]);
+const PROJECTS = ['unit', 'activities', 'http', 'bundle', 'replay', 'docs', 'components*'];
+const serverless = PROJECTS.flatMap((name) => ['--project', name]);
 
 const format = ['format', 'npm', ['run', '-s', 'format:check']];
 const build = ['build', 'npm', ['run', '-s', 'build']];

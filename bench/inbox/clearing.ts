@@ -1,5 +1,5 @@
 /** A person's evening by keys alone: mixed calls decided one after the other, and two people who decide the same ones. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import type { InboxResult } from './cells.js';
 import type { Call, Site } from './site.js';
 

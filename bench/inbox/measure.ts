@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startStack } from 'colloquy/dev';
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { startDevServer } from '../../test/support/servers/dev-server.js';
 import { spreadOf } from '../shared/spread.js';
 import { type InboxResult, WAITING } from './cells.js';

@@ -1,7 +1,7 @@
 /** The page of the inbox in a browser, and the API beside it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from 'colloquy/dev';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright';
 import { findChromium } from '../../test/support/browser/chromium.js';
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'];

@@ -24,7 +24,10 @@ export interface Report {
     }[];
   }[];
 }
-export function tagsIn(source: string, how?: { readonly isShared?: boolean }): TagsOfFile;
+export function tagsIn(
+  source: string,
+  how?: { readonly isShared?: boolean; readonly hasMarkup?: boolean },
+): TagsOfFile;
 export function sourceFaults(
   lists: PromiseLists,
   sources: readonly (TagsOfFile & { readonly file: string })[],

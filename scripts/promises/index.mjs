@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allPromises, isShown, listFaults, readPromises, strayFiles } from './list.mjs';
 import { pageOf } from './pages.mjs';
-import { reportFaults } from './report.mjs';
+import { isTestFile, reportFaults } from './report.mjs';
 import { tagsIn } from './source.mjs';
 
 export { listFaults, pageOf, readPromises, reportFaults, tagsIn };
@@ -72,7 +72,8 @@ function readTags(root, testFiles) {
   return testFiles.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');
     if (!text.includes('promise(')) return [];
-    return [{ file, ...tagsIn(text, { isShared: !file.endsWith('.test.ts') }) }];
+    const options = { isShared: !isTestFile(file), hasMarkup: file.endsWith('.tsx') };
+    return [{ file, ...tagsIn(text, options) }];
   });
 }
 

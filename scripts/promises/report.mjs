@@ -31,8 +31,8 @@ export function reportFaults(report, { promises, files, isWhole }) {
   });
 }
 
-function isTestFile(file) {
-  return file.endsWith('.test.ts');
+export function isTestFile(file) {
+  return /\.test\.tsx?$/.test(file);
 }
 
 function testsById(report) {

@@ -13,8 +13,9 @@ const NO_TESTS = /^(?:(?:before|after)(?:Each|All)|vi|expect|promise)$/;
  * The tags of one file: `tags` with `{id, titles, line, isSkipped}`, in the order of the source, the titles of a group with
  * `...`; `most`, a Map from an id to the largest number of tests that may have it; `faults` with `{line, message}`.
  */
-export function tagsIn(source, { isShared = false } = {}) {
-  const file = ts.createSourceFile('x.ts', source, ts.ScriptTarget.Latest, true);
+export function tagsIn(source, { isShared = false, hasMarkup = false } = {}) {
+  const name = hasMarkup ? 'x.tsx' : 'x.ts';
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true);
   const found = { tags: [], most: new Map(), faults: [] };
   const line = (node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
   const tables = new Map();

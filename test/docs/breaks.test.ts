@@ -9,10 +9,10 @@ const read = (path: string): string =>
 
 it.each(BREAKS)(
   'the line of $promise in $file can be broken',
-  ({ promise, file, line, to, test }) => {
+  ({ promise, file, line, to, test, tagged = test }) => {
     expect(read(file).split(line)).toHaveLength(2);
     expect(to ?? '').not.toBe(line);
-    expect(read(test)).toContain(`'${promise}'`);
+    expect(read(tagged)).toContain(`'${promise}'`);
   },
 );
 

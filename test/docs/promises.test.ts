@@ -158,6 +158,15 @@ describe('by the source', () => {
     expect(tagsIn(SOURCE, { isShared: true }).most.get('G2')).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('tests of a file with markup are read, too', () => {
+    const source = `it('is shown', promise('G1'), () => show(<p title="a">{text}</p>));`;
+    const { tags, faults } = tagsIn(source, { hasMarkup: true });
+    expect([tags, faults]).toEqual([
+      [{ id: 'G1', titles: ['is shown'], line: 1, isSkipped: false }],
+      [],
+    ]);
+  });
+
   const faultsOf = (source: string, tests = 1) => {
     const one = { topic: 'x', columns: [], file: 'x.json' };
     const guarantees = [

@@ -6,6 +6,8 @@ export interface Break {
   /** Absent: the line is removed. */
   readonly to?: string;
   readonly test: string;
+  /** The file with the tag, where `test` runs tests of another file. */
+  readonly tagged?: string;
   readonly builds?: boolean;
 }
 export const BREAKS: readonly Break[];

@@ -1,6 +1,6 @@
 // Lines that keep promises. `npm run break:promises` changes one at a time, as below, and runs the tests of its promise in
 // `test`, which must fail then. `to` absent: the line is removed. `builds`: what is changed runs in the workflow bundle
-// or in a process of its own.
+// or in a process of its own. `tagged`: the file with the tag, where `test` runs tests of another file.
 const SUB_AGENTS = 'test/unit/sub-agents/sub-agents.test.ts';
 const BOUNDS = 'test/unit/sub-agents/bounds.test.ts';
 const HANDOFF = 'test/unit/sub-agents/handoff.test.ts';
@@ -650,8 +650,8 @@ export const OF_PROMISES = [
     file: 'src/react/client-tools.ts',
     line: 'const tool = latest.current[name];',
     to: 'const tool = tools[name];',
-    test: 'test/e2e/pages/react-parts.test.ts',
-    builds: true,
+    test: 'test/components/react/react19.test.ts',
+    tagged: 'test/components/react/client-tools.tsx',
   },
   {
     promise: 'G394',

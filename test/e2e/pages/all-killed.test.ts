@@ -1,5 +1,5 @@
 /** Three pages of one conversation, while Temporal, the worker and the API are killed and started again. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.js';
 import { patient } from '../../support/patience.js';

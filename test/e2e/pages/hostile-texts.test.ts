@@ -1,5 +1,5 @@
 /** Texts of a space are text in the page, wherever they come from: they run nothing, and make no element. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../../support/browser/accessibility.js';
 import { ofEach, useBrowser } from '../../support/browser/browser.js';

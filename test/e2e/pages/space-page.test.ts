@@ -1,5 +1,5 @@
 /** The example `space-page` in a real browser, with its agents in a worker, and its API and page in a process beside it. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../../support/browser/accessibility.js';
 import { ofEach, type PageOptions, useBrowser } from '../../support/browser/browser.js';

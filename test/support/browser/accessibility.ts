@@ -1,6 +1,6 @@
 /** Rules of accessibility that a page breaks, as axe finds them. */
 import axe from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 
 interface Finding {
   readonly id: string;

@@ -3,10 +3,10 @@
  * fails for every fault that the page shows: an error in its console, a violation of its Content-Security-Policy, a
  * dialog, a request to another origin.
  */
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { PATIENCE, patient } from '../patience.js';
-import { findChromium } from './chromium.js';
+import { CHROMIUM_ARGS, findChromium } from './chromium.js';
 
 export interface PageOptions {
   /** @defaultValue "light" */
@@ -28,9 +28,6 @@ export interface TestBrowser {
 
 const HEIGHT = 800;
 const WAIT_MS = 30_000;
-/** The sandbox of Chromium does not start for root, as whom tests run in containers; pages of tests are our own. */
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'];
-
 /** Starts a browser before the tests of the file, and ends it after them. */
 export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
@@ -38,7 +35,7 @@ export function useBrowser(): TestBrowser {
     const { executablePath, env } = await findChromium();
     browser = await chromium.launch({
       executablePath,
-      args: ARGS,
+      args: CHROMIUM_ARGS,
       env: { ...process.env, ...env },
     });
   }, patient(120_000));

@@ -3,8 +3,9 @@
  * package has the browser packed, so it is unpacked once into the user's cache folder, which all checkouts share.
  */
 import { execFile } from 'node:child_process';
-import { constants, existsSync } from 'node:fs';
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,36 +27,49 @@ const OF_SYSTEMS: Readonly<Record<string, readonly string[]>> = {
   win32: ['C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe'],
 };
 
-/** @throws Error naming what to install when this machine has no browser that tests can use */
+/** The sandbox of Chromium does not start for root, as whom tests run in containers; pages of tests are our own. */
+export const CHROMIUM_ARGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'],
+];
+
+/**
+ * As `chromiumPlace`, once the browser is there.
+ * @throws Error naming what to install when this machine has no browser that tests can use
+ */
 export async function findChromium(): Promise<InstalledBrowser> {
+  const place = chromiumPlace();
+  if (place === undefined)
+    throw new Error(
+      `No browser for ${process.platform} ${process.arch}: install Chromium or Chrome, or set ${VARIABLE} to the path of one`,
+    );
+  const { executablePath, folder } = place;
+  if (folder !== undefined && !existsSync(folder)) await unpackInto(folder);
+  await access(executablePath, constants.X_OK).catch(() => {
+    throw new Error(`${executablePath} is no program that can be run: set ${VARIABLE} to another`);
+  });
+  return place;
+}
+
+/** The place of the browser. `folder` is present for that of the package, which may not be unpacked yet. */
+export function chromiumPlace(): (InstalledBrowser & { readonly folder?: string }) | undefined {
   const given = process.env[VARIABLE];
-  if (given !== undefined && given !== '') {
-    await access(given, constants.X_OK).catch(() => {
-      throw new Error(`${VARIABLE}: ${given} is no program that can be run`);
-    });
-    return { executablePath: given, env: {} };
-  }
-  if (process.platform === 'linux' && process.arch === 'x64') return await unpacked();
+  if (given !== undefined && given !== '') return { executablePath: given, env: {} };
+  if (process.platform === 'linux' && process.arch === 'x64') return ofPackage();
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     .flatMap((folder) => NAMES.map((name) => join(folder, name)));
   const found = [...onPath, ...(OF_SYSTEMS[process.platform] ?? [])].find(existsSync);
-  if (found !== undefined) return { executablePath: found, env: {} };
-  throw new Error(
-    `No browser for ${process.platform} ${process.arch}: install Chromium or Chrome, or set ${VARIABLE} to the path of one`,
-  );
+  return found === undefined ? undefined : { executablePath: found, env: {} };
 }
 
-async function unpacked(): Promise<InstalledBrowser> {
-  const manifest = join(
-    dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))),
-    '../package.json',
-  );
-  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { readonly version: string };
+function ofPackage(): InstalledBrowser & { readonly folder: string } {
+  const manifest = findPackageJSON('@sparticuz/chromium', import.meta.url);
+  if (manifest === undefined) throw new Error('@sparticuz/chromium is not installed: npm ci');
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'colloquy', 'chromium', `${version}-with-libraries`);
-  if (!existsSync(folder)) await unpackInto(folder);
   return {
+    folder,
     executablePath: join(folder, 'chromium'),
     env: {
       FONTCONFIG_FILE: join(folder, 'fonts.conf'),

@@ -23,7 +23,10 @@ export function scriptedFetch(answer: Answerer): {
 } {
   const calls: FetchCall[] = [];
   const fetched = async (address: string | URL | Request, init: RequestInit = {}) => {
-    const { pathname, search } = new URL(address, 'http://api');
+    const { pathname, search } = new URL(
+      address instanceof Request ? address.url : address,
+      'http://api',
+    );
     const { body } = init;
     const file = body instanceof Blob ? body : undefined;
     const call: FetchCall = {
@@ -59,6 +62,7 @@ export class FakeStream {
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isCancelled = false;
+  #isCut = false;
 
   constructor() {
     const body = new ReadableStream<Uint8Array>({
@@ -77,6 +81,11 @@ export class FakeStream {
     return this.#isCancelled;
   }
 
+  /** The test has cut it. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
   /** Sends these in one piece. */
   send(...frames: readonly (CanonicalEvent | LiveEvent | string)[]): void {
     const text = frames.map((frame) => (typeof frame === 'string' ? frame : frameText(frame)));
@@ -88,6 +97,7 @@ export class FakeStream {
   }
 
   cut(): void {
+    this.#isCut = true;
     this.#controller?.error(new TypeError('the connection was lost'));
   }
 }

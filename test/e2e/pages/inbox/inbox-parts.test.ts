@@ -1,5 +1,5 @@
 /** Acts of a person in the inbox beside decisions: edits, remembers, snoozes, goes through views and commands. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../../../support/browser/browser.js';
 import { patient } from '../../../support/patience.js';

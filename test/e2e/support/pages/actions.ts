@@ -1,6 +1,6 @@
 /** Acts of a person in the page of the example `space-page`. */
 
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { ofEach } from '../../../support/browser/browser.js';
 import { until } from '../../../support/until.js';

@@ -1,5 +1,5 @@
 /** Acts of a person in the chat of the web page. */
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright';
 import type { PageOptions, TestBrowser } from '../../../support/browser/browser.js';
 import { DEV_SECRET } from '../api.js';
 import type { Talk } from '../talk.js';

@@ -1,5 +1,5 @@
 /** Acts of a person in the inbox of the web page, and the calls that wait there. */
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright';
 import type { PageOptions, TestBrowser } from '../../../support/browser/browser.js';
 import { until } from '../../../support/until.js';
 import { DEV_SECRET } from '../api.js';

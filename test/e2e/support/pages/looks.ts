@@ -1,5 +1,5 @@
 /** The looks of a page, and the check that a state of it is accessible. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { accessibilityFaults } from '../../../support/browser/accessibility.js';
 import { ofEach } from '../../../support/browser/browser.js';

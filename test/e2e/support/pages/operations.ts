@@ -1,5 +1,5 @@
 /** The operations page as a person opens it. */
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright';
 import type { PageOptions, TestBrowser } from '../../../support/browser/browser.js';
 import { DEV_SECRET } from '../api.js';
 

@@ -1,6 +1,6 @@
 /** The pictures of docs/web.md, taken from the page as it is. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 import { ROOT } from '../processes.js';
 

@@ -1,5 +1,5 @@
 /** Acts of a person in the studio of the web page. */
-import type { Page } from 'playwright-core';
+import type { Page } from 'playwright';
 import type { PageOptions, TestBrowser } from '../../../support/browser/browser.js';
 import { DEV_SECRET } from '../api.js';
 import { live } from './inbox.js';

@@ -1,0 +1,3 @@
+import { reactTests } from './all.js';
+
+reactTests(19);

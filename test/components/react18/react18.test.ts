@@ -1,0 +1,3 @@
+import { reactTests } from '../react/all.js';
+
+reactTests(18);

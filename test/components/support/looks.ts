@@ -1,0 +1,65 @@
+/** The looks of a page, and its rules of accessibility. */
+import axe from 'axe-core';
+import { expect } from 'vitest';
+import { commands, page } from 'vitest/browser';
+
+export interface Look {
+  readonly colorScheme: 'light' | 'dark';
+  /** In pixels of the screen. */
+  readonly width: number;
+  /** The person has enlarged the page: 2 is 200 %. */
+  readonly zoom: number;
+}
+
+/** Each state is accessible in each of them. */
+export const LOOKS: readonly Look[] = [
+  { colorScheme: 'light', width: 1_000, zoom: 1 },
+  { colorScheme: 'dark', width: 1_000, zoom: 1 },
+  { colorScheme: 'light', width: 320, zoom: 1 },
+  { colorScheme: 'dark', width: 320, zoom: 1 },
+  { colorScheme: 'light', width: 1_000, zoom: 2 },
+  { colorScheme: 'dark', width: 1_000, zoom: 2 },
+];
+
+const HEIGHT = 800;
+
+declare module 'vitest/browser' {
+  interface BrowserCommands {
+    readonly preferColors: (scheme: Look['colorScheme']) => Promise<void>;
+  }
+}
+
+/** Gives the page this look, with the style sheets at these addresses. */
+export async function look({ colorScheme, width, zoom }: Look): Promise<void> {
+  await commands.preferColors(colorScheme);
+  await page.viewport(width / zoom, HEIGHT / zoom);
+}
+
+/** Loads the style sheet into the page. */
+export async function withStyles(href: string): Promise<void> {
+  const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', href });
+  await new Promise((resolve, reject) => {
+    link.addEventListener('load', resolve);
+    link.addEventListener('error', () => reject(new Error(`${href} cannot be loaded`)));
+    document.head.append(link);
+  });
+}
+
+/** One line for each element that breaks a rule of axe: WCAG A and AA, and its best practices. */
+export async function accessibilityFaults(): Promise<readonly string[]> {
+  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+/** Checks the page, and that nothing needs a bar to scroll sideways. */
+export async function expectAccessible(state: string): Promise<void> {
+  expect(await accessibilityFaults(), state).toEqual([]);
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth === clientWidth) return;
+  const ends = [...document.querySelectorAll('body *')].map(
+    (element) => `${element.tagName}.${element.className} ${element.getBoundingClientRect().right}`,
+  );
+  expect(ends, state).toEqual([]);
+}
