@@ -45,14 +45,17 @@ export function Bar(props: {
           ))}
         </select>
       </label>
-      <button type="button" disabled={rows.length === 0} onClick={onSelectAll}>
-        {selected === 0 ? `Select all ${rows.length} shown` : 'Select none'}
-      </button>
-      {fresh + over === 0 ? undefined : (
-        <button type="button" className="fresh" onClick={list.refresh}>
-          {changesText(fresh, over)}
+      {/* A line of its own: the rows below stay where they are when there are changes. */}
+      <div className="line">
+        <button type="button" disabled={rows.length === 0} onClick={onSelectAll}>
+          {selected === 0 ? `Select all ${rows.length} shown` : 'Select none'}
         </button>
-      )}
+        {fresh + over === 0 ? undefined : (
+          <button type="button" className="fresh" onClick={list.refresh}>
+            {changesText(fresh, over)}
+          </button>
+        )}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,113 @@
+/** The list of the inbox, over a worklist without a server. */
+import { flushSync } from 'react-dom';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { page } from 'vitest/browser';
+import { Inbox } from '../../../web/inbox/inbox.js';
+import { Deadline } from '../../../web/inbox/list/deadline.js';
+import styles from '../../../web/style.css?url';
+import { focus, press } from '../support/keys.js';
+import { withStyles } from '../support/looks.js';
+import { sessionOver } from '../support/session.js';
+import { show, showPart } from '../support/show.js';
+import { ScriptedWorklist, waitingItem } from '../support/worklist.js';
+
+beforeAll(async () => await withStyles(styles));
+beforeEach(() => history.replaceState(null, '', location.pathname));
+
+const rows = () => [...document.querySelectorAll<HTMLElement>('.row')];
+const focused = () => document.activeElement?.closest('.row')?.textContent;
+/** The conversations of the rows, in the order in which they are seen. */
+const seen = () =>
+  rows()
+    .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+    .map(({ textContent }) => /c-\w+/.exec(textContent)?.[0]);
+
+async function openInbox(...calls: readonly ReturnType<typeof waitingItem>[]) {
+  const source = new ScriptedWorklist();
+  const session = sessionOver(source.fetch);
+  const nothing = () => undefined;
+  show(<Inbox session={session} onSignOut={nothing} onTenant={nothing} />);
+  await expect.poll(() => source.open.length).toBe(1);
+  source.whole(...calls);
+  await expect.poll(() => rows().length).toBe(calls.length);
+  return source;
+}
+
+describe('the rows of the inbox', () => {
+  it('stay where they are while calls come and end, until the person asks', async () => {
+    const late = waitingItem('late', { hours: 5 });
+    const source = await openInbox(late, waitingItem('next', { hours: 3 }), waitingItem('soon'));
+    expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
+    const tops = () => rows().map((row) => row.getBoundingClientRect().top);
+    const before = tops();
+    focus(page.getByRole('button', { name: /c-next/ }));
+    source.adds(waitingItem('now', { hours: 0.1 }));
+    source.adds(waitingItem('one', { hours: 2.5 }));
+    source.adds(waitingItem('two', { hours: 9 }));
+    // Its deadline moves before that of the first.
+    source.adds({ ...late, deadline: new Date(Date.now() + 60_000).toISOString() });
+    source.ends('soon');
+    const changes = page.getByRole('button', { name: '3 new, 1 done' });
+    await expect.element(changes).toBeVisible();
+    expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
+    expect(tops()).toEqual(before);
+    await expect.element(page.getByText('waits no longer')).toBeVisible();
+    expect(focused()).toContain('c-next');
+    await changes.click();
+    await expect.poll(seen).toEqual(['c-late', 'c-now', 'c-one', 'c-next', 'c-two']);
+    await expect.element(changes).not.toBeInTheDocument();
+  });
+
+  it('come anew with another order, view or search', async () => {
+    const old = new Date(Date.now() - 3_600_000).toISOString();
+    const source = await openInbox(
+      waitingItem('a', { hours: 1.5, tool: 'pay' }),
+      waitingItem('b', { hours: 4, tool: 'ask', openedAt: old }),
+    );
+    source.adds(waitingItem('c', { hours: 0.5, tool: 'pay' }));
+    await expect.element(page.getByRole('button', { name: '1 new' })).toBeVisible();
+    await page.getByLabelText('Sort').selectOptions('waiting longest');
+    await expect.poll(seen).toEqual(['c-b', 'c-a', 'c-c']);
+    await page.getByRole('searchbox').fill('c-a');
+    await expect.poll(seen).toEqual(['c-a']);
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', { name: /^Expiring/ }).click();
+    await expect.poll(seen).toEqual(['c-c']);
+  });
+
+  it('are chosen by keys, of which Enter and Escape decide nothing', async () => {
+    const source = await openInbox(waitingItem('a'), waitingItem('b', { hours: 3 }));
+    await press('j');
+    await expect.element(page.getByRole('heading', { name: 'pay' })).toBeVisible();
+    await expect.poll(focused).toContain('c-a');
+    await press('Enter', 'Escape', 'Enter');
+    await press('j');
+    await expect.poll(focused).toContain('c-b');
+    expect(document.querySelector('.answer')).toBeNull();
+    expect(source.calls.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+});
+
+describe('the deadline of a call', () => {
+  it('is said in words, and drawn as the part of the time that is left', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: 0 });
+    const times = {
+      openedAt: new Date(0).toISOString(),
+      deadline: new Date(600_000).toISOString(),
+    };
+    showPart(<Deadline {...times} />);
+    const shown = () => [
+      document.querySelector('time')?.textContent,
+      document.querySelector<HTMLElement>('.bar span')?.style.inlineSize,
+      document.querySelector('.deadline')?.classList.contains('soon'),
+    ];
+    expect(shown()).toEqual(['10 min left', '100%', false]);
+    const later = (ms: number) => {
+      flushSync(() => void vi.advanceTimersByTime(ms));
+      return shown();
+    };
+    expect(later(300_000)).toEqual(['5 min left', '50%', false]);
+    expect(later(240_000)).toEqual(['1 min left', '10%', true]);
+    expect(later(90_000)).toEqual(['deadline passed 30 s ago', '0%', true]);
+  });
+});
