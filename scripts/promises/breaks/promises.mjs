@@ -760,4 +760,25 @@ export const OF_PROMISES = [
     to: "const key = { ...STORED_AGENTS, tenant: 'acme' };",
     test: 'test/unit/projection/duties/known-agents.test.ts',
   },
+  {
+    promise: 'G410',
+    file: 'src/react/parts/form.tsx',
+    line: 'else focusFirstError(element.current);',
+    test: 'test/components/react/react19.test.ts',
+    tagged: 'test/components/react/forms.tsx',
+  },
+  {
+    promise: 'G411',
+    file: 'src/react/hooks.ts',
+    line: 'return () => conversation.leave();',
+    test: 'test/components/react/react19.test.ts',
+    tagged: 'test/components/react/hooks.tsx',
+  },
+  {
+    promise: 'G412',
+    file: 'web/inbox/hooks/use-list.ts',
+    line: 'const isNew = shown.of !== choice || (shown.items.length === 0 && wanted.length > 0);',
+    to: 'const isNew = shown.of !== choice || shown.items !== wanted;',
+    test: 'test/components/faces/inbox.test.tsx',
+  },
 ];

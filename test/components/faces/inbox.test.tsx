@@ -7,6 +7,7 @@ import { Deadline } from '../../../web/inbox/list/deadline.js';
 import styles from '../../../web/style.css?url';
 import { focus, press } from '../support/keys.js';
 import { withStyles } from '../support/looks.js';
+import { promise } from '../support/promise.js';
 import { sessionOver } from '../support/session.js';
 import { show, showPart } from '../support/show.js';
 import { ScriptedWorklist, waitingItem } from '../support/worklist.js';
@@ -34,31 +35,35 @@ async function openInbox(...calls: readonly ReturnType<typeof waitingItem>[]) {
 }
 
 describe('the rows of the inbox', () => {
-  it('stay where they are while calls come and end, until the person asks', async () => {
-    const late = waitingItem('late', { hours: 5 });
-    const source = await openInbox(late, waitingItem('next', { hours: 3 }), waitingItem('soon'));
-    expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
-    const tops = () => rows().map((row) => row.getBoundingClientRect().top);
-    const before = tops();
-    focus(page.getByRole('button', { name: /c-next/ }));
-    source.adds(waitingItem('now', { hours: 0.1 }));
-    source.adds(waitingItem('one', { hours: 2.5 }));
-    source.adds(waitingItem('two', { hours: 9 }));
-    // Its deadline moves before that of the first.
-    source.adds({ ...late, deadline: new Date(Date.now() + 60_000).toISOString() });
-    source.ends('soon');
-    const changes = page.getByRole('button', { name: '3 new, 1 done' });
-    await expect.element(changes).toBeVisible();
-    expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
-    expect(tops()).toEqual(before);
-    await expect.element(page.getByText('waits no longer')).toBeVisible();
-    expect(focused()).toContain('c-next');
-    await changes.click();
-    await expect.poll(seen).toEqual(['c-late', 'c-now', 'c-one', 'c-next', 'c-two']);
-    await expect.element(changes).not.toBeInTheDocument();
-  });
+  it(
+    'stay where they are while calls come and end, until the person asks',
+    promise('G412'),
+    async () => {
+      const late = waitingItem('late', { hours: 5 });
+      const source = await openInbox(late, waitingItem('next', { hours: 3 }), waitingItem('soon'));
+      expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
+      const tops = () => rows().map((row) => row.getBoundingClientRect().top);
+      const before = tops();
+      focus(page.getByRole('button', { name: /c-next/ }));
+      source.adds(waitingItem('now', { hours: 0.1 }));
+      source.adds(waitingItem('one', { hours: 2.5 }));
+      source.adds(waitingItem('two', { hours: 9 }));
+      // Its deadline moves before that of the first.
+      source.adds({ ...late, deadline: new Date(Date.now() + 60_000).toISOString() });
+      source.ends('soon');
+      const changes = page.getByRole('button', { name: '3 new, 1 done' });
+      await expect.element(changes).toBeVisible();
+      expect(seen()).toEqual(['c-soon', 'c-next', 'c-late']);
+      expect(tops()).toEqual(before);
+      await expect.element(page.getByText('waits no longer')).toBeVisible();
+      expect(focused()).toContain('c-next');
+      await changes.click();
+      await expect.poll(seen).toEqual(['c-late', 'c-now', 'c-one', 'c-next', 'c-two']);
+      await expect.element(changes).not.toBeInTheDocument();
+    },
+  );
 
-  it('come anew with another order, view or search', async () => {
+  it('come anew with another order, view or search', promise('G412'), async () => {
     const old = new Date(Date.now() - 3_600_000).toISOString();
     const source = await openInbox(
       waitingItem('a', { hours: 1.5, tool: 'pay' }),
@@ -75,7 +80,7 @@ describe('the rows of the inbox', () => {
     await expect.poll(seen).toEqual(['c-c']);
   });
 
-  it('are chosen by keys, of which Enter and Escape decide nothing', async () => {
+  it('are chosen by keys, of which Enter and Escape decide nothing', promise('G412'), async () => {
     const source = await openInbox(waitingItem('a'), waitingItem('b', { hours: 3 }));
     await press('j');
     await expect.element(page.getByRole('heading', { name: 'pay' })).toBeVisible();

@@ -7,6 +7,7 @@ import type { WorklistChoice } from '../../../src/browser/worklist/index.js';
 import { useConversation, usePending, useWorklist } from '../../../src/react/index.js';
 import { json } from '../../support/pages/scripted-fetch.js';
 import { answers, asks } from '../../support/samples/log-events.js';
+import { promise } from '../support/promise.js';
 import { hide, showPart } from '../support/show.js';
 import { apiWith, clientOf, REFUND } from '../support/talk.js';
 import { ScriptedWorklist, waitingItem } from '../support/worklist.js';
@@ -52,38 +53,46 @@ const refs = () =>
 
 export function hookTests(): void {
   describe('a conversation in a page', () => {
-    it('goes on over a lost connection where it was, and shows nothing twice', async () => {
-      const api = apiWith();
-      showPart(<Talk client={clientOf(api)} id="c1" />);
-      await expect.element(page.getByText('live')).toBeVisible();
-      const { length } = api.streams;
-      api.stream.cut();
-      await expect.poll(() => api.streams.length).toBe(length + 1);
-      expect(api.calls.at(-1)?.headers.get('last-event-id')).toBe('1-3');
-      api.log(...answers('t1', 'There you are'));
-      await expect.poll(texts).toEqual(['hello', 'There you are']);
-      // Events that the page has, once more.
-      api.stream.send(...api.events.slice(-2));
-      api.log(...asks('t2', 'Thank you'));
-      await expect.poll(texts).toEqual(['hello', 'There you are', 'Thank you']);
-    });
+    it(
+      'goes on over a lost connection where it was, and shows nothing twice',
+      promise('G411'),
+      async () => {
+        const api = apiWith();
+        showPart(<Talk client={clientOf(api)} id="c1" />);
+        await expect.element(page.getByText('live')).toBeVisible();
+        const { length } = api.streams;
+        api.stream.cut();
+        await expect.poll(() => api.streams.length).toBe(length + 1);
+        expect(api.calls.at(-1)?.headers.get('last-event-id')).toBe('1-3');
+        api.log(...answers('t1', 'There you are'));
+        await expect.poll(texts).toEqual(['hello', 'There you are']);
+        // Events that the page has, once more.
+        api.stream.send(...api.events.slice(-2));
+        api.log(...asks('t2', 'Thank you'));
+        await expect.poll(texts).toEqual(['hello', 'There you are', 'Thank you']);
+      },
+    );
 
-    it('is followed by one connection, which ends with its component', async () => {
-      const api = apiWith();
-      const client = clientOf(api);
-      showPart(<Talk client={client} id="c1" />);
-      await expect.element(page.getByText('live')).toBeVisible();
-      const open = () => api.streams.filter(({ isCancelled }) => !isCancelled);
-      await expect.poll(() => open().length).toBe(1);
-      const [first] = open();
-      // Another conversation: the connection of the one before ends.
-      showPart(<Talk client={client} id="c2" />);
-      await expect.poll(() => first?.isCancelled).toBe(true);
-      await expect.poll(() => open().length).toBe(1);
-      expect(api.calls.at(-1)?.path).toMatch(/^\/v1\/conversations\/c2\//);
-      hide();
-      await expect.poll(() => open().length).toBe(0);
-    });
+    it(
+      'is followed by one connection, which ends with its component',
+      promise('G411'),
+      async () => {
+        const api = apiWith();
+        const client = clientOf(api);
+        showPart(<Talk client={client} id="c1" />);
+        await expect.element(page.getByText('live')).toBeVisible();
+        const open = () => api.streams.filter(({ isCancelled }) => !isCancelled);
+        await expect.poll(() => open().length).toBe(1);
+        const [first] = open();
+        // Another conversation: the connection of the one before ends.
+        showPart(<Talk client={client} id="c2" />);
+        await expect.poll(() => first?.isCancelled).toBe(true);
+        await expect.poll(() => open().length).toBe(1);
+        expect(api.calls.at(-1)?.path).toMatch(/^\/v1\/conversations\/c2\//);
+        hide();
+        await expect.poll(() => open().length).toBe(0);
+      },
+    );
 
     it('gives the same list of waiting calls until one of them changes', async () => {
       pendings.length = 0;
@@ -109,20 +118,24 @@ export function hookTests(): void {
       return { source, client };
     };
 
-    it('keeps its calls over a lost connection, and comes back for the changes', async () => {
-      const { source } = opened();
-      await expect.poll(() => source.open.length).toBe(1);
-      source.whole(waitingItem('a'), waitingItem('b'));
-      await expect.poll(refs).toEqual(['a', 'b']);
-      const { id } = source;
-      source.stream.cut();
-      await expect.poll(() => source.open.length).toBe(1);
-      expect(source.calls.at(-1)?.path).toBe(`/v1/worklist/stream?after=${id}`);
-      expect(refs()).toEqual(['a', 'b']);
-      source.adds(waitingItem('c'));
-      source.ends('a');
-      await expect.poll(refs).toEqual(['b', 'c']);
-    });
+    it(
+      'keeps its calls over a lost connection, and comes back for the changes',
+      promise('G411'),
+      async () => {
+        const { source } = opened();
+        await expect.poll(() => source.open.length).toBe(1);
+        source.whole(waitingItem('a'), waitingItem('b'));
+        await expect.poll(refs).toEqual(['a', 'b']);
+        const { id } = source;
+        source.stream.cut();
+        await expect.poll(() => source.open.length).toBe(1);
+        expect(source.calls.at(-1)?.path).toBe(`/v1/worklist/stream?after=${id}`);
+        expect(refs()).toEqual(['a', 'b']);
+        source.adds(waitingItem('c'));
+        source.ends('a');
+        await expect.poll(refs).toEqual(['b', 'c']);
+      },
+    );
 
     it('is followed once for equal choices, and anew for another one', async () => {
       const { source, client } = opened({ risk: 'high' });
