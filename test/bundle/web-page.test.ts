@@ -1,54 +1,38 @@
 /** The built web page: its size, and that it loads nothing from outside; and the entry point of its hooks. */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const UI = `${ROOT}dist/ui`;
-/** At most, in kB with gzip: the files of an address that is opened, and all files of the page together. */
-const MAX_KILOBYTES = {
-  'inbox/inbox.tsx': 120,
-  'chat/chat.tsx': 160,
-  'studio/studio.tsx': 150,
-} as const;
-const MAX_ALL_KILOBYTES = 250;
+const SIZE_LIMIT = `${ROOT}node_modules/size-limit/bin.js`;
+const run = promisify(execFile);
 
-interface Built {
-  readonly file: string;
-  readonly imports?: readonly string[];
-  readonly css?: readonly string[];
+interface Size {
+  readonly name: string;
+  readonly passed: boolean;
+  /** Bytes with gzip. */
+  readonly size: number;
 }
 
 describe('the page', () => {
-  const manifest = JSON.parse(readFileSync(`${UI}/.vite/manifest.json`, 'utf8')) as Readonly<
-    Record<string, Built>
-  >;
   const files = readdirSync(`${UI}/assets`);
   const textOf = (file: string): string => readFileSync(`${UI}/${file}`, 'utf8');
-  const kilobytes = (paths: Iterable<string>): number =>
-    [...paths].reduce((sum, path) => sum + gzipSync(textOf(path)).length, 0) / 1_000;
 
-  /** The files that a browser loads for parts of the page, with those that they import. */
-  function loadedFor(names: readonly string[], found = new Set<string>()): ReadonlySet<string> {
-    for (const name of names) {
-      const { file, imports = [], css = [] } = manifest[name] ?? {};
-      if (file === undefined) throw new Error(`the page has no part ${name}`);
-      if (found.has(file)) continue;
-      for (const one of [file, ...css]) found.add(one);
-      loadedFor(imports, found);
-    }
-    return found;
-  }
-
-  it.each(Object.entries(MAX_KILOBYTES))('%s loads at most %i kB with gzip', (face, bound) => {
-    const loaded = kilobytes(loadedFor(['index.html', face]));
-    expect(loaded).toBeLessThan(bound);
-    expect(loaded).toBeGreaterThan(50);
-  });
-
-  it('has at most 250 kB with gzip, all of its files together', () => {
-    expect(kilobytes(files.map((file) => `assets/${file}`))).toBeLessThan(MAX_ALL_KILOBYTES);
+  it('is as small as .size-limit.mjs says, each face and all files together', async () => {
+    // Exits with 1 where a bound is not kept.
+    const { stdout } = await run(process.execPath, [SIZE_LIMIT, '--json'], { cwd: ROOT });
+    const sizes = JSON.parse(stdout) as readonly Size[];
+    expect(sizes.map(({ name, passed }) => [name, passed])).toEqual([
+      ['inbox', true],
+      ['chat', true],
+      ['studio', true],
+      ['studio, with later parts', true],
+      ['all files', true],
+    ]);
+    for (const { name, size } of sizes) expect([name, size > 50_000]).toEqual([name, true]);
   });
 
   it('has no file beside scripts, styles and its picture, and imports none of another origin', () => {
