@@ -8,19 +8,33 @@ import {
   type StoredAgent,
 } from '../../protocol/conversation/agents.js';
 import { MAX_STORED_AGENTS } from '../../protocol/limits/service-limits.js';
+import type { StoredDocument } from '../../store/ports/documents/documents.js';
 import { type EventLog, StoreUnavailable } from '../../store/ports/log.js';
 import type { OpenLog } from '../source/open-log.js';
 
 /** Milliseconds that a message waits for a fresh list of agents, if this process has read one before. */
 const AGENTS_DEADLINE_MS = 1_000;
-/** Documents that are remembered. */
-const MAX_REMEMBERED = 1_000;
+/** Bytes of manifests of documents that are remembered. */
+const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 
 type Known = readonly AgentManifest[];
 
+interface Answer {
+  readonly known: Known;
+  /** When its read began, by `performance.now()`. */
+  readonly begunAt: number;
+}
+
+/** The last answer to one question. */
+interface Memory {
+  get(): Answer | undefined;
+  set(answer: Answer): void;
+}
+
 /**
- * The agents of the store, and those of the tenant that are documents there, if workers have served their catalog. Where
- * the store is down or slow, those that it named last: a message needs Temporal, and the store only to know its agent.
+ * The agents of the store, and those of the tenant that are documents there, if workers have served their catalog.
+ * Where the store is down or slow, those that it named last: a message needs Temporal, and the store only to know its
+ * agent. Lists of a tenant's documents are not remembered.
  */
 export function knownAgents({
   log,
@@ -28,32 +42,81 @@ export function knownAgents({
 }: Pick<OpenLog, 'documents'> & { readonly log: Pick<EventLog, 'agents'> }): (
   asked?: AskedAgents,
 ) => Promise<Known> {
-  const remembered = new LRUCache<string, Known>({ max: MAX_REMEMBERED });
-  let published: Known | undefined;
+  const published = memoryOfOne();
+  const ofNames = memoriesByName();
   return async ({ tenant, name } = {}) => {
-    published = await freshOr(published, () => log.agents());
-    const own = published.filter((agent) => agent.isCatalog !== true);
-    const catalogs = published.filter((agent) => agent.isCatalog === true);
+    const all = await lastKnown(published, () => log.agents());
+    const own = all.filter((agent) => agent.isCatalog !== true);
+    const catalogs = all.filter((agent) => agent.isCatalog === true);
     // An agent that was taken out of the code may be a document now.
     const served = own.filter((agent) => agent.notServedSince === undefined);
     const isServed = isNameIn(served);
     if (documents === undefined || tenant === undefined || catalogs.length === 0) return own;
     if (name !== undefined && isServed({ name })) return own;
     const key = { ...STORED_AGENTS, tenant };
-    const asked = JSON.stringify([tenant, name]);
-    const stored = await freshOr(remembered.get(asked), async () => {
-      const found =
-        name === undefined
-          ? await documents.list(key, MAX_STORED_AGENTS)
-          : [await documents.get(key, name)];
-      const agents = found.flatMap((each) => (each === undefined ? [] : [each.document]));
-      return agents.flatMap((agent) => servedBy(catalogs, agent as unknown as StoredAgent));
-    });
-    remembered.set(asked, stored);
+    const manifests = (found: readonly (StoredDocument | undefined)[]): Known =>
+      found.flatMap((each) =>
+        each === undefined ? [] : servedBy(catalogs, each.document as unknown as StoredAgent),
+      );
+    const stored =
+      name === undefined
+        ? manifests(await documents.list(key, MAX_STORED_AGENTS))
+        : await lastKnown(ofNames(tenant, name), async () =>
+            manifests([await documents.get(key, name)]),
+          );
     const added = stored.filter((agent) => !isServed(agent));
     const isAdded = isNameIn(added);
     return [...own.filter((agent) => !isAdded(agent)), ...added];
   };
+}
+
+function memoryOfOne(): Memory {
+  let last: Answer | undefined;
+  return {
+    get: () => last,
+    set: (answer) => {
+      last = answer;
+    },
+  };
+}
+
+function memoriesByName(): (tenant: string, name: string) => Memory {
+  const answers = new LRUCache<string, Answer>({
+    maxSize: MAX_REMEMBERED_BYTES,
+    sizeCalculation: ({ known }) => JSON.stringify(known).length,
+  });
+  return (tenant, name) => {
+    const key = JSON.stringify([tenant, name]);
+    return {
+      get: () => answers.get(key),
+      set: (answer) => {
+        // Names that no agent has must not push out those of agents.
+        if (answer.known.length > 0 || answers.has(key)) answers.set(key, answer);
+      },
+    };
+  };
+}
+
+/**
+ * The answer of the store; the last one, where it does not come in time. One that comes late is the last one then.
+ * @throws the error of `read`, where nothing is known yet, or it is not that the store is unavailable
+ */
+async function lastKnown(memory: Memory, read: () => Promise<Known>): Promise<Known> {
+  const begunAt = performance.now();
+  const fresh = read().then((known) => {
+    // A read that began before that of the last answer may know less.
+    if (begunAt >= (memory.get()?.begunAt ?? 0)) memory.set({ known, begunAt });
+    return known;
+  });
+  if (memory.get() === undefined) return await fresh;
+  const inTime = await within(
+    AGENTS_DEADLINE_MS,
+    fresh.catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    }),
+  );
+  return inTime ?? memory.get()?.known ?? (await fresh);
 }
 
 function isNameIn(agents: Known): (of: Pick<AgentManifest, 'name'>) => boolean {
@@ -67,14 +130,4 @@ function servedBy(catalogs: Known, { catalog: name, manifest }: StoredAgent): Kn
   if (catalog === undefined) return [];
   const { notServedSince } = catalog;
   return [notServedSince === undefined ? manifest : { ...manifest, notServedSince }];
-}
-
-/** @throws the error of `read`, where nothing is known yet, or it is not that the store is unavailable */
-async function freshOr(before: Known | undefined, read: () => Promise<Known>): Promise<Known> {
-  if (before === undefined) return await read();
-  const fresh = read().catch((error: unknown) => {
-    if (error instanceof StoreUnavailable) return undefined;
-    throw error;
-  });
-  return (await within(AGENTS_DEADLINE_MS, fresh)) ?? before;
 }

@@ -1,5 +1,5 @@
 /** The agents that clients know: those that workers have published, and documents of a tenant. */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { findServedAgent } from '../../../../src/client/messages/agents.js';
 import { hsafaAgentDocuments, keptAgentDocuments } from '../../../../src/compat/hsafa/index.js';
 import { knownAgents } from '../../../../src/projection/duties/known-agents.js';
@@ -120,4 +120,59 @@ it('is the one that the store named last, while it is away', async () => {
   isDown = true;
   expect(await names('clerk')).toEqual(['support', 'clerk']);
   await expect(names('other')).rejects.toThrow('the disk is gone');
+});
+
+/** Published agents that come when the test says so. */
+function slowly() {
+  const waiting: ((names: readonly string[]) => void)[] = [];
+  const known = knownAgents({
+    log: {
+      agents: () =>
+        new Promise((resolve) => {
+          waiting.push((names) => {
+            resolve(names.map((name) => ({ ...SUPPORT, name })));
+          });
+        }),
+    },
+  });
+  const names = async () => (await known()).map(({ name }) => name);
+  return { waiting, names };
+}
+
+it('agents that the store names too late are those of the next message', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { waiting, names } = slowly();
+  const first = names();
+  waiting[0]?.(['old']);
+  expect(await first).toEqual(['old']);
+  const second = names();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await second).toEqual(['old']);
+  waiting[1]?.(['new']);
+  await vi.advanceTimersByTimeAsync(0);
+  const third = names();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await third).toEqual(['new']);
+});
+
+it('an answer to an earlier question does not replace that to a later one', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { waiting, names } = slowly();
+  const [first, second] = [names(), names()];
+  await vi.advanceTimersByTimeAsync(1);
+  const third = names();
+  waiting[2]?.(['newest']);
+  expect(await third).toEqual(['newest']);
+  waiting[0]?.(['old']);
+  waiting[1]?.(['old']);
+  await Promise.all([first, second]);
+  const fourth = names();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await fourth).toEqual(['newest']);
 });
