@@ -41,6 +41,7 @@ export function foldView(
       pending: [],
       inFlightTools: [],
       usage: kept?.usage ?? NO_USAGE,
+      ...(view?.title === undefined ? {} : { title: view.title }),
       ...(event.parent === undefined ? {} : { parent: event.parent }),
       ...(view?.context === undefined ? {} : { context: view.context }),
       ...(kept?.rules === undefined ? {} : { rules: kept.rules }),
