@@ -195,6 +195,11 @@ function visibleIn(manifests: readonly AgentManifest[]): Visible {
   const names = new Set(all.flatMap(([name, isShown]) => (isShown ? [name] : [])));
   const catalogs = new Set(manifests.flatMap(({ name, isCatalog }) => (isCatalog ? [name] : [])));
   const ofDocuments = [...catalogs].flatMap((name) => [...(byAgent.get(name) ?? [])]);
+  // A document may have taken the place of an agent in code that no worker serves any more.
+  const newest = new Map(manifests.map((manifest) => [manifest.name, manifest]));
+  for (const { name: agent, notServedSince, isCatalog } of newest.values())
+    if (notServedSince !== undefined && isCatalog !== true && ofDocuments.length > 0)
+      byAgent.set(agent, new Map([...ofDocuments, ...(byAgent.get(agent) ?? [])]));
   return {
     ...{ byAgent, names },
     defined: new Set(manifests.map(({ name }) => name)),

@@ -231,6 +231,24 @@ it('an agent that is a document shows the visible tools of the plugins of its ca
   expect(statuses(await messages())).toEqual(['requires_action']);
 });
 
+it('a document in place of an agent in code that no worker serves any more shows them, too', async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+  });
+  const { t, messages, storeWith, deps } = await storedRoom(
+    tools,
+    callsAll([ENTER, { name: 'confirm', input: {} }]),
+    says('done'),
+  );
+  await t.send('Go');
+  const [own] = deps.agents;
+  if (own === undefined) throw new Error('unreachable');
+  const catalog = { ...own, name: 'catalog', isCatalog: true as const };
+  const retired = { ...own, tools: [], notServedSince: '2026-01-01T00:00:00.000Z' };
+  await storeWith(showingLog({ ...deps, agents: [catalog, retired] }));
+  expect(statuses(await messages())).toEqual(['requires_action']);
+});
+
 it('conversations of other agents cost the store no reads', async () => {
   const noted = defineTool({ ...{ name: 'note', description: 'Note', input }, run: () => 1 });
   const { deps } = await storedRoom([], says('done'));
