@@ -38,10 +38,11 @@ export async function findAgent(source: AgentSource, named: NamedAgent): Promise
   const manifests = await listAgents(source, named);
   const found = manifests.find((manifest) => manifest.name === name);
   if (found !== undefined) return found;
+  const all = await listAgents(source, { tenant: named.tenant });
   const known =
-    manifests.length === 0
-      ? 'No agent is known yet: start a worker (npx colloquy worker --agents <module>) on the same event log'
-      : `Known agents: ${manifests.map((manifest) => manifest.name).join(', ')}`;
+    all.length === 0
+      ? 'No agent is known yet: start a worker (npx colloquy worker --agents <module>) on the same event log, or store the document of one'
+      : `Known agents: ${all.map((manifest) => manifest.name).join(', ')}`;
   throw new ConversationError('unknown_agent', `No agent is named "${name}". ${known}`, {
     problems: [{ path: '/agent', message: known }],
   });

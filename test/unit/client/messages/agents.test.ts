@@ -26,3 +26,14 @@ describe('an agent that no worker serves any more', () => {
     });
   });
 });
+
+it('an unknown name is refused with the names of all agents, also those that are documents', async () => {
+  const ofTenant = ({ tenant, name }: { tenant?: string; name?: string } = {}) => {
+    const documents = tenant === undefined || name !== undefined ? [] : [gone];
+    return Promise.resolve([served, ...documents]);
+  };
+  await expect(findAgent(ofTenant, { tenant: 't', name: 'halper' })).rejects.toMatchObject({
+    code: 'unknown_agent',
+    problems: [{ path: '/agent', message: 'Known agents: helper, clerk' }],
+  });
+});
