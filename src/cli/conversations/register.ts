@@ -96,12 +96,17 @@ function addWhatIfs(command: Add): void {
   command('what-ifs <id>', 'List the what-ifs of a conversation, newest first')
     .option('--limit <n>', 'at most so many, up to 100', count, 20)
     .option('--cursor <cursor>', 'the next page')
-    .addOption(new Option('--show <whatIfId>', 'print this one, step by step').conflicts('cancel'))
-    .option('--cancel <whatIfId>', 'stop this one; its finished steps stay readable')
+    .addOption(ofOne('--show <whatIfId>', 'print this one, step by step').conflicts('cancel'))
+    .addOption(ofOne('--cancel <whatIfId>', 'stop this one; its finished steps stay readable'))
     .action(async (id: string, flags: WhatIfsFlags) => {
       const { runWhatIfs } = await import('./what-if-command.js');
       await runWhatIfs(id, flags);
     });
+}
+
+/** An option for one entry, beside which none for a list may be given. */
+function ofOne(flags: string, description: string): Option {
+  return new Option(flags, description).conflicts(['limit', 'cursor']);
 }
 
 function addPending(asPerson: Add): void {

@@ -195,6 +195,7 @@ describe('the commands on conversations', promise('G338'), () => {
     [['list', '--status', 'busy'], 'It must be one of idle, streaming'],
     [['list', '--limit', '101'], 'It must be a whole number from 0 to 100'],
     [['what-ifs', 'order-1', '--show', 'w', '--cancel', 'w'], 'cannot be used with'],
+    [['what-ifs', 'order-1', '--cancel', 'w', '--limit', '2'], 'cannot be used with'],
   ])('say what is wrong with %j', async (args, problem) => {
     const command = colloquy(args, env());
     expect(await command.ended).toBe(1);
