@@ -139,7 +139,8 @@ async function workersOf(
 }
 
 async function agentsOf(log: EventLog): Promise<Omit<Finding, 'check'>> {
-  const names = (await log.agents()).map(({ name }) => name);
+  const published = await log.agents();
+  const names = published.map(({ name, isCatalog }) => (isCatalog ? `catalog ${name}` : name));
   if (names.length > 0) return { status: 'ok', text: `Agents: ${names.join(', ')}` };
   return {
     status: 'warning',

@@ -1,6 +1,6 @@
 /**
- * Loads an application's agents: a module that exports agents, arrays of them or a catalog, and optionally `services` and
- * `secrets`.
+ * Loads an application's agents: a module that exports agents, arrays of them or a catalog, and optionally `services`
+ * and `secrets`.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,10 +20,10 @@ export class AgentsModuleError extends Error {
 }
 
 /**
- * Serves every export made by `defineAgent`, and the members of every exported array of agents (`export const agents =
- * [support, sales]`, `export default [...]`), and those of a catalog that it exports. An export named `services` (a value, or a function that makes one) is
- * handed to the tools, one named `secrets` finds their secrets; `services: false` makes none, for commands that only
- * read definitions.
+ * Serves every export made by `defineAgent`, the members of every exported array of agents (`export const agents =
+ * [support, sales]`, `export default [...]`), and those of a catalog that it exports. An export named `services` (a
+ * value, or a function that makes one) is handed to the tools, one named `secrets` finds their secrets; `services: false`
+ * makes none, for commands that only read definitions.
  * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds
  * something else, or when its `services` fail.
  */

@@ -41,8 +41,8 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     log.info('draining');
     worker.shutdown();
   });
-  const served = [...agents, ...(catalog === undefined ? [] : [catalog.template])];
-  const names = served.map((agent) => agent.name).join(', ');
+  const stored = catalog === undefined ? [] : [`catalog ${catalog.template.name}`];
+  const names = [...agents.map((agent) => agent.name), ...stored].join(', ');
   const health = worker.healthUrl === undefined ? '' : `  health ${worker.healthUrl}`;
   announceReady(
     `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}${health}`,
