@@ -5,7 +5,7 @@
 import { withChanges } from '../../core/plugins/changes.js';
 import { type Executor, isRunByWorker } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
-import type { ToolResult } from '../../protocol/calls/results.js';
+import type { ToolResult, ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { Metadata, SpaceMessageStatus } from '../../protocol/spaces/spaces.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
@@ -123,9 +123,18 @@ export class CallsFold {
     if (call === undefined || result === undefined || result.status === 'detached')
       return undefined;
     this.#calls.delete(call.toolCallId);
-    const { status, metadata } = endOf(result.envelope);
+    const { status, metadata } = endOf(envelopeOf(result));
     return shown(call, status, metadata);
   }
+}
+
+/** The default of a wait that has ended is an error where it says so, as that of a document of Hsafa does. */
+function envelopeOf({ status, envelope }: ToolResult): ToolResultEnvelope {
+  const given = status === 'expired' && envelope.ok ? envelope.result : undefined;
+  const message = isRecord(given) ? given['error'] : undefined;
+  return typeof message === 'string'
+    ? { ok: false, error: { code: 'expired', message } }
+    : envelope;
 }
 
 function shown(call: OpenCall, status: SpaceMessageStatus, more: Metadata): ShowCall {

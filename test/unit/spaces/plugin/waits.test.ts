@@ -73,7 +73,7 @@ it('a call of another backend that is late is an error, which stays', promise('S
   expect(statuses(await messages())).toEqual(['error']);
 });
 
-it('a call with a default for the end of its wait is complete with that', async () => {
+it('a question of a document whose wait has ended is an error, as that of another backend is', async () => {
   const { tools } = hsafaTools({
     ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
     timeout: 10_000,
@@ -87,7 +87,27 @@ it('a call with a default for the end of its wait is complete with that', async 
   await t.advance('11 seconds');
   await store();
   expect(await messages()).toMatchObject([
-    { status: 'complete', metadata: { output: { error: 'Tool timed out after 10000ms' } } },
+    { status: 'error', metadata: { error: { message: 'Tool timed out after 10000ms' } } },
+  ]);
+});
+
+it('a call with a default for the end of its wait is complete with that', async () => {
+  const ask = defineTool({
+    ...{ name: 'ask', description: 'Ask', executor: 'human', metadata },
+    ...{ input, output: z.object({ size: z.number() }) },
+    timeouts: { answer: '10 seconds' },
+    onExpire: { default: { size: 40 } },
+  });
+  const { t, messages, store } = await storedRoom(
+    [ask],
+    callsAll([ENTER, { name: 'ask', input: {} }]),
+    says('late'),
+  );
+  await t.send('Go');
+  await t.advance('11 seconds');
+  await store();
+  expect(await messages()).toMatchObject([
+    { status: 'complete', metadata: { output: { size: 40 } } },
   ]);
 });
 
