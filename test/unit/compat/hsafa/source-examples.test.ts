@@ -3,7 +3,7 @@
  * Parts that need a space are in the tests of spaces.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hsafaAgents, pendingToolCalls } from '../../../../src/compat/hsafa/index.js';
+import { hsafaAgents, hsafaTools, pendingToolCalls } from '../../../../src/compat/hsafa/index.js';
 import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
 import { shownResult } from '../../../../src/model/shared/results.js';
 import type { Json } from '../../../../src/protocol/values/json.js';
@@ -59,6 +59,44 @@ function agentWith(tool: object, ...answers: readonly ScriptedAnswer[]) {
     visible: agent.tools.map(({ metadata }) => metadata?.['visible']),
   };
 }
+
+describe('Tool Configuration: confirmAction with every field', () => {
+  const whole = (url: string) => ({
+    name: 'confirmAction',
+    description: 'Asks the user whether an action is meant',
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+    executionType: 'space',
+    visible: true,
+    isAsync: true,
+    timeout: 30_000,
+    execution: { url, method: 'POST' },
+  });
+
+  it('is called by its URL, which wins over the space, with a warning; strict refuses it', {
+    ...promise('H8', 'H24'),
+  }, async () => {
+    answer = json({ confirmed: true });
+    const { t, agent, visible, warnings, read } = agentWith(
+      whole(`${peer.url}/confirm`),
+      calls('confirmAction', { text: 'Confirm booking?' }),
+      says('Booked.'),
+    );
+    expect(agent.tools).toMatchObject([{ executor: 'server', mode: 'await' }]);
+    expect(visible).toEqual([true]);
+    expect(warnings.map(({ path }) => path)).toEqual(['tools[0].isAsync']);
+    await t.send('Book');
+    expect(peer.requests.at(-1)).toMatchObject({
+      ...{ method: 'POST', target: '/confirm', body: '{"text":"Confirm booking?"}' },
+    });
+    expect(read()).toEqual([{ confirmed: true }]);
+    const strict = () => hsafaTools([whole(peer.url)], { strict: true });
+    expect(strict).toThrow(/isAsync/);
+  });
+
+  it('has a fault where the address is left out, as in the source', () => {
+    expect(() => hsafaTools([whole('...')])).toThrow(/execution\.url/);
+  });
+});
 
 describe('Inline (URL): Weather API', () => {
   it('fetchWeather is one GET, and its answer is the result in the same cycle', {
