@@ -115,7 +115,7 @@ function relativeLinks(markdown: string): readonly string[] {
   });
 }
 
-/** The packages that npm installs with the package, its peers included, directly or indirectly, by path in the lock file. */
+/** The packages that npm installs with the package and its peers, directly or indirectly, by path in the lock file. */
 function dependenciesOfUsers(): ReadonlyMap<string, Locked> {
   const { packages } = readJson('package-lock.json') as Lock;
   const found = new Map<string, Locked>();

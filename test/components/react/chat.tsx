@@ -8,7 +8,7 @@ import { showPart } from '../support/show.js';
 
 export type ReactVersion = 18 | 19;
 
-/** Shows the chat, with these things in the cart, and checks that the tests have the version of React that they name. */
+/** Shows the chat with these things in the cart. Checks that the tests have the version of React that they name. */
 export function showChat(
   of: ReactVersion,
   {

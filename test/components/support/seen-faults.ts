@@ -1,4 +1,6 @@
-/** The faults that the page has shown. A module of its own: the runner loads its setup file apart from imports of it. */
+/**
+ * The faults that the page has shown. A module of its own: the runner loads its setup file apart from imports of it.
+ */
 const faults: string[] = [];
 
 export function addFault(fault: string): void {

@@ -87,7 +87,8 @@ async function unpackInto(folder: string): Promise<void> {
     const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: dirname(fileURLToPath(import.meta.url)),
-      // The package unpacks the libraries that the browser needs, such as NSS, only where it takes itself to be in Lambda.
+      // The package unpacks the libraries that the browser needs, such as NSS, only where it takes itself to be in
+      // Lambda.
       env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' },
     });
     await writeFile(join(draft, 'fonts.conf'), fontsIn(folder));
