@@ -1,6 +1,7 @@
 /** The page of component tests: a fault in it is seen, and a page without one is not taken for faulty. */
 import { expect, it } from 'vitest';
 import { accessibilityFaults } from '../support/looks.js';
+import { createPolicy } from '../support/policies.js';
 import { takeFaults } from '../support/seen-faults.js';
 import { showPart } from '../support/show.js';
 
@@ -38,6 +39,26 @@ it('warnings, dialogs, markup, inline styles and requests to other origins are f
     .toEqual([]);
   picture.remove();
   style.remove();
+});
+
+it('policies of types, base addresses and sent forms are faults, by the policy of the web page', async () => {
+  expect(() => createPolicy('own')).toThrow(/disallowed/);
+  const base = Object.assign(document.createElement('base'), { href: '/other/' });
+  document.head.append(base);
+  base.remove();
+  const form = Object.assign(document.createElement('form'), { action: '/other' });
+  document.body.append(form);
+  form.requestSubmit();
+  const seen: string[] = [];
+  await expect
+    .poll(() => {
+      seen.push(...takeFaults());
+      return ['trusted-types', 'base-uri', 'form-action'].filter(
+        (directive) => !seen.some((fault) => fault.startsWith(`violation: ${directive} `)),
+      );
+    })
+    .toEqual([]);
+  form.remove();
 });
 
 it('rules of accessibility that a page breaks are named with the element', async () => {

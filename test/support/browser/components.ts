@@ -1,6 +1,6 @@
 /**
- * Component tests: in pages of the same Chromium as the journeys, which the runner starts once for all files. Nothing is
- * built before, and nothing fetched: the runner serves the sources from the loopback address.
+ * Component tests: in pages of the same Chromium as the journeys, which the runner starts once for all files. Nothing
+ * is built before, and nothing fetched: the runner serves the sources from the loopback address.
  */
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
@@ -45,7 +45,9 @@ function project(groupOrder: number, { name, root, dir, exclude = [] }: Componen
     optimizeDeps: { include: PACKAGES, noDiscovery: true },
     test: {
       ...{ name, dir, include: ['**/*.test.{ts,tsx}'], exclude: [...exclude] },
-      globalSetup: [`${ROOT}test/support/browser/unpacked.ts`],
+      globalSetup: ['unpacked', 'page-policy'].map(
+        (name) => `${ROOT}test/support/browser/${name}.ts`,
+      ),
       setupFiles: [`${ROOT}test/components/support/faults.ts`],
       testTimeout: 60_000 * PATIENCE,
       hookTimeout: 60_000 * PATIENCE,
