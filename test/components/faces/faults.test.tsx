@@ -61,6 +61,24 @@ it('policies of types, base addresses and sent forms are faults, by the policy o
   form.remove();
 });
 
+const AT_THE_END = {
+  markup: () => {
+    try {
+      document.body.innerHTML = '<b>bold</b>';
+    } catch {
+      // Refused; the violation comes later.
+    }
+  },
+  'a picture of another origin': () => {
+    new Image().src = 'http://other.invalid/x.png';
+  },
+};
+
+it.fails.each(Object.entries(AT_THE_END))(
+  '%s in the last moment of a test is a fault of it',
+  (_kind, act) => act(),
+);
+
 it('rules of accessibility that a page breaks are named with the element', async () => {
   showPart(<input />);
   expect(await accessibilityFaults()).toEqual([expect.stringMatching(/^label: <input>/)]);

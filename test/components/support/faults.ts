@@ -4,9 +4,12 @@
  */
 import { afterEach, beforeAll, expect, inject, vi } from 'vitest';
 import type {} from '../../support/browser/provided.js';
+import { createPolicy } from './policies.js';
 import { addFault, takeFaults } from './seen-faults.js';
 import { hide } from './show.js';
 
+/** The name of a policy of trusted types, which the policy of the page refuses. */
+const LAST = 'last';
 for (const kind of ['error', 'warn'] as const)
   vi.spyOn(console, kind).mockImplementation((...texts: readonly unknown[]) => {
     addFault(`console ${kind}: ${texts.map(String).join(' ')}`);
@@ -18,6 +21,7 @@ for (const kind of ['alert', 'confirm', 'prompt'] as const)
     },
   });
 addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) => {
+  if (sample === LAST) return;
   addFault(`violation: ${effectiveDirective} ${blockedURI} ${sample}`);
 });
 
@@ -30,11 +34,25 @@ beforeAll(() => {
   document.head.append(meta);
 });
 
-afterEach(() => {
+/** Resolves after the events of all violations until now: the queue of the page has one of its own behind them. */
+async function violationsShown(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const listen = ({ sample }: SecurityPolicyViolationEvent): void => {
+      if (sample !== LAST) return;
+      removeEventListener('securitypolicyviolation', listen);
+      resolve();
+    };
+    addEventListener('securitypolicyviolation', listen);
+    expect(() => createPolicy(LAST)).toThrow(/disallowed/);
+  });
+}
+
+afterEach(async () => {
   hide();
   vi.useRealTimers();
   vi.unstubAllGlobals();
   sessionStorage.clear();
   localStorage.clear();
+  await violationsShown();
   expect(takeFaults()).toEqual([]);
 });
