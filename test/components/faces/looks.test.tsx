@@ -41,7 +41,7 @@ it.each(LOOKS)(
     await look(options);
     const { colorScheme, width, zoom } = options;
     expect(matchMedia(`(prefers-color-scheme: ${colorScheme})`).matches).toBe(true);
-    expect(innerWidth).toBe(width / zoom);
+    expect([innerWidth, devicePixelRatio]).toEqual([width / zoom, zoom]);
     showPart(<Parts />);
     const approval = approvalOf('payments.refund');
     await expect.element(approval).toBeVisible();

@@ -1,6 +1,6 @@
 /** The looks of a page, and its rules of accessibility. */
 import axe from 'axe-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { commands, page } from 'vitest/browser';
 
 export interface Look {
@@ -26,13 +26,20 @@ const HEIGHT = 800;
 declare module 'vitest/browser' {
   interface BrowserCommands {
     readonly preferColors: (scheme: Look['colorScheme']) => Promise<void>;
+    readonly enlarge: (zoom: number) => Promise<void>;
   }
 }
 
-/** Gives the page this look, with the style sheets at these addresses. */
-export async function look({ colorScheme, width, zoom }: Look): Promise<void> {
+/** Gives the page this look until the test ends. */
+export async function look(wanted: Look): Promise<void> {
+  onTestFinished(async () => await change({ colorScheme: 'light', width: 1_000, zoom: 1 }));
+  await change(wanted);
+}
+
+async function change({ colorScheme, width, zoom }: Look): Promise<void> {
   await commands.preferColors(colorScheme);
   await page.viewport(width / zoom, HEIGHT / zoom);
+  await commands.enlarge(zoom);
 }
 
 /** Loads the style sheet into the page. */

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
+import type { CDPSession, Page } from 'playwright';
 import type { BrowserCommand } from 'vitest/node';
 import { PATIENCE } from '../patience.js';
 import { CHROMIUM_ARGS, chromiumPlace } from './chromium.js';
@@ -64,7 +65,7 @@ function project(groupOrder: number, { name, root, dir, exclude = [] }: Componen
         // As in journeys: a part of a name is enough.
         locators: { exact: false },
         testerHtmlPath: `${ROOT}test/components/support/page.html`,
-        commands: { preferColors },
+        commands: { preferColors, enlarge },
         instances: [{ browser: 'chromium' as const, name }],
         provider: playwright({
           launchOptions: launchOptions(),
@@ -87,6 +88,19 @@ function launchOptions() {
   const { executablePath, env } = chromiumPlace() ?? { executablePath: '', env: {} };
   return { executablePath, args: CHROMIUM_ARGS, env: { ...process.env, ...env } };
 }
+
+/** Each pixel of the page takes this many pixels of the screen in each direction. */
+const enlarge: BrowserCommand<[number]> = async ({ context, page }, zoom) => {
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  const session = SESSIONS.get(page) ?? (await context.newCDPSession(page));
+  SESSIONS.set(page, session);
+  await session.send('Emulation.setDeviceMetricsOverride', {
+    ...{ width, height, deviceScaleFactor: zoom, mobile: false },
+  });
+};
+
+/** A session that ends takes the size of its page back. */
+const SESSIONS = new WeakMap<Page, CDPSession>();
 
 const preferColors: BrowserCommand<['light' | 'dark']> = async ({ page }, colorScheme) =>
   await page.emulateMedia({ colorScheme });
