@@ -15,7 +15,14 @@ import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from 
 import { checkPrices } from './agent/prices.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './agent/settings.js';
 import { checkCurrencies } from './agent/sub-agents.js';
-import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
+import {
+  checkKeys,
+  DefinitionError,
+  type DefinitionProblem,
+  ProblemList,
+  shown,
+  type Untyped,
+} from './checks/problems.js';
 import { checkWellFormed } from './checks/well-formed.js';
 import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
 import type { AnyMcpServer, McpServer } from './mcp/server.js';
@@ -102,12 +109,25 @@ export interface AgentCatalog<Services = UntypedServices> {
   readonly template: Agent<Services>;
   /**
    * The agent as it is now; `deleted` for one that there was, whose turns fail and whose waiting calls end. Asked before
-   * each activity, so that the same version must be the same object. An error is tried again.
+   * each activity, so that the same version must be the same object. After an error the activity reads again a few
+   * times, and is then tried again, except a call that may run only once: its result is `not_available`.
+   * @throws {UnreadableAgent} not tried again
    */
   find(
     of: { readonly tenant: string; readonly agent: string },
     ctx: PortAccess,
   ): Promise<Agent<Services> | 'deleted' | undefined>;
+}
+
+/** The definition of an agent of a catalog breaks rules, perhaps since a deploy. */
+export class UnreadableAgent<Services = UntypedServices> extends DefinitionError {
+  /** Has the tools of calls that wait. Its model is not called: turns fail with the reason. */
+  readonly standIn: Agent<Services>;
+
+  constructor(subject: string, problems: readonly DefinitionProblem[], standIn: Agent<Services>) {
+    super(subject, problems);
+    this.standIn = standIn;
+  }
 }
 
 const FIELDS = [

@@ -1,8 +1,9 @@
 /** Gives an activity the services of its tenant, and keeps the secrets of its code out of all that it leaves. */
+import { Context } from '@temporalio/activity';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { CallScope, ScopeOwner } from '../../tools/scope/call-scope.js';
 import type { ActivityTools, ScopedTools } from './deps.js';
-import { failureOf, reasonOf } from './failure.js';
+import { failureOf, interruption, isCancelRequested, reasonOf } from './failure.js';
 import { withFoundAgent } from './found-agents.js';
 import { withHeartbeat } from './heartbeat.js';
 
@@ -17,7 +18,7 @@ type Absent = 'services' | 'agent';
 interface Run<Result> {
   readonly run: (tools: ScopedTools) => Promise<Result>;
   /** The outcome when the services of the tenant cannot be made, or the agent cannot be looked up. */
-  readonly notOpened: (reason: string, absent: Absent) => Result;
+  readonly notReady: (reason: string, absent: Absent) => Result;
 }
 
 /**
@@ -29,24 +30,25 @@ export function inScope<Result>(
   input: Scoped,
   run: (tools: ScopedTools) => Promise<Result>,
 ): Promise<Result> {
-  const notOpened = (reason: string): never => {
+  const notReady = (reason: string): never => {
     throw failureOf('internal', reason, { retryable: true });
   };
-  return inScopeOr(tools, input, { run, notOpened });
+  return inScopeOr(tools, input, { run, notReady });
 }
 
 export async function inScopeOr<Result>(
   tools: ActivityTools,
   { tenant, requester, agent }: Scoped,
-  { run, notOpened }: Run<Result>,
+  { run, notReady }: Run<Result>,
 ): Promise<Result> {
   let known: ActivityTools;
   try {
     known = await withFoundAgent(tools, { tenant, ...(agent === undefined ? {} : { agent }) });
   } catch (error) {
+    if (isCancelRequested(Context.current())) throw interruption(Context.current(), 'tool_lost');
     const reason = reasonOf(error);
     tools.logger.error('agent not looked up', { tenant, agent, reason });
-    return notOpened(reason, 'agent');
+    return notReady(reason, 'agent');
   }
   let scope: CallScope;
   try {
@@ -54,7 +56,7 @@ export async function inScopeOr<Result>(
   } catch (error) {
     const reason = reasonOf(error);
     tools.logger.error('services not made', { tenant, reason });
-    return notOpened(reason, 'services');
+    return notReady(reason, 'services');
   }
   try {
     return scope.clean(await run(scopedTools(known, scope)));

@@ -48,11 +48,10 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   return await inScopeOr(tools, input, {
     run: (scoped) => runInScope(scoped, input),
-    notOpened: (reason, absent) => {
+    notReady: (reason, absent) => {
       if (call.effects !== 'once') throw failureOf('tool_lost', reason, { retryable: true });
-      const text =
-        absent === 'agent' ? TEXTS.notMade(call.name, reason) : TEXTS.servicesNotMade(call.name);
-      return failedBefore('not_available', text);
+      const text = absent === 'agent' ? TEXTS.agentNotRead : TEXTS.servicesNotMade;
+      return failedBefore('not_available', text(call.name));
     },
   });
 }

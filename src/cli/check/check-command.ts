@@ -4,12 +4,14 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { deletedAgent } from '../../activities/shared/found-agents.js';
+import { DefinitionError } from '../../define/checks/problems.js';
 import type { AgentCatalog, AnyAgent } from '../../define/define-agent.js';
 import { DOCUMENTS } from '../../define/plugin/documents.js';
 import { portAccess } from '../../define/tool/ports.js';
 import { type OpenLog, openEventLog } from '../../projection/source/open-log.js';
 import type { EventLog } from '../../store/ports/log.js';
-import { type Forecast, forecast } from '../../tools/definition/forecast.js';
+import { type Forecast, forecast, type WaitingCall } from '../../tools/definition/forecast.js';
 import { withSubAgents } from '../../tools/registry.js';
 import { loadAgents } from '../process/agents-module.js';
 import { ConfigError, readConfig } from '../process/config.js';
@@ -59,22 +61,27 @@ export async function runCheck(flags: CheckFlags): Promise<void> {
 
 interface CheckedAgents {
   readonly agents: readonly AnyAgent[];
-  /** Finds others. @defaultValue there are none */
+  /** Finds others. A `DefinitionError` of it breaks the call. @defaultValue there are none */
   readonly find?: (of: {
     readonly tenant: string;
     readonly agent: string;
   }) => Promise<AnyAgent | undefined>;
 }
 
-/** Reads the documents of the event log. */
-function finder(
+/** Reads the documents of the event log. A log that keeps none has none of the agents that are found there. */
+export function finder(
   catalog: AgentCatalog | undefined,
-  { documents }: OpenLog,
+  { documents }: Pick<OpenLog, 'documents'>,
 ): NonNullable<CheckedAgents['find']> {
   const ctx = portAccess(documents === undefined ? {} : { [DOCUMENTS.id]: documents });
   return async ({ tenant, agent }) => {
-    const found = await catalog?.find({ tenant, agent }, ctx);
-    return found === 'deleted' ? undefined : found;
+    try {
+      const found = await catalog?.find({ tenant, agent }, ctx);
+      return found === 'deleted' ? deletedAgent(agent) : found;
+    } catch (error) {
+      if (documents !== undefined || error instanceof DefinitionError) throw error;
+      return undefined;
+    }
   };
 }
 
@@ -90,12 +97,24 @@ export async function checkAgents(
     const { tenant, conversationId, agent, plan, waits } = found;
     checked += 1;
     progress?.step();
-    const said = await forecast(byName.get(agent) ?? (await find?.(found)), agent, found);
+    const said = await forecastOf(found, async () => byName.get(agent) ?? (await find?.(found)));
     if (said.outcome === 'continues') continue;
     const { toolCallId, name: tool, executor } = plan;
     calls.push({ tenant, conversationId, agent, toolCallId, tool, executor, waits, ...said });
   }
   return { checked, breaks: calls.filter(({ outcome }) => outcome === 'breaks').length, calls };
+}
+
+async function forecastOf(
+  found: WaitingCall & { readonly agent: string },
+  agentOf: () => Promise<AnyAgent | undefined>,
+): Promise<Forecast> {
+  try {
+    return await forecast(await agentOf(), found.agent, found);
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    return { outcome: 'breaks', why: error.message.replaceAll(/\s+/g, ' ') };
+  }
 }
 
 /** Opening a missing file would create an empty log without waiting calls. */
@@ -105,7 +124,8 @@ function logAt(against: string | undefined): string {
   const file = existsSync(given) && statSync(given).isDirectory() ? join(given, 'log.db') : given;
   if (existsSync(file)) return file;
   throw new ConfigError(
-    `No event log at ${file}. Say where it is: --against <file, folder or postgres://...>, COLLOQUY_DATA or COLLOQUY_DATABASE_URL`,
+    `No event log at ${file}. Say where it is: --against <file, folder or postgres://...>, ` +
+      'COLLOQUY_DATA or COLLOQUY_DATABASE_URL',
   );
 }
 

@@ -61,6 +61,8 @@ export const TEXTS = {
     `The states that tool "${name}" may need cannot be read now; the tool did not run`,
   servicesNotMade: (name: string): string =>
     `The services that tool "${name}" needs cannot be made now; the tool did not run`,
+  agentNotRead: (name: string): string =>
+    `The agent that tool "${name}" belongs to cannot be read now; the tool did not run`,
   notMade: (name: string, problem: string): string =>
     `Tool "${name}" cannot be made again now, and did not run: ${problem}`,
   pluginContext: (text: string): string => `[Context, not said by the user]\n${text}`,

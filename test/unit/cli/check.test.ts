@@ -6,25 +6,41 @@ import { z } from 'zod';
 import {
   type CheckReport,
   checkAgents,
+  finder,
   runCheck,
   tableOf,
 } from '../../../src/cli/check/check-command.js';
+import { hsafaAgentCatalog } from '../../../src/compat/hsafa/index.js';
+import { DefinitionError } from '../../../src/define/checks/problems.js';
 import type { Agent } from '../../../src/define/define-agent.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
+import { jsonSchema } from '../../../src/define/schemas/schema.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { ARGUMENTS, agentOf, BEFORE, Runs, serverTool, waiting } from '../definitions/deploys.js';
+import {
+  ARGUMENTS,
+  agentOf,
+  BEFORE,
+  MODEL,
+  Runs,
+  serverTool,
+  waiting,
+} from '../definitions/deploys.js';
 
 const RENAMED = z.object({ orderId: z.string().optional(), count: z.int() });
 const code = new Runs();
 const server = (input: z.ZodType, more: object = {}) => serverTool(code, input, more);
 const human = (output: z.ZodType) =>
   defineTool({ name: 'order', description: 'Orders.', executor: 'human', input: BEFORE, output });
+const openHuman = defineTool({
+  ...{ name: 'order', description: 'Orders.', executor: 'human', input: BEFORE },
+  output: jsonSchema({ type: 'object' }),
+});
 const hosted = (address: string): AnyTool =>
   defineTool({
     ...{ name: 'order', executor: 'provider' },
@@ -70,6 +86,58 @@ describe('colloquy check', () => {
     });
     expect(await Promise.all(reports)).toEqual([0, 1, 1]);
     expect(asked).toMatchObject([{ tenant: 'default' }, { tenant: 'default' }]);
+    await log.close();
+  });
+
+  it.each<[string, readonly AnyTool[], number]>([
+    ['the open answers', [openHuman], 0],
+    ['no call of code', [server(BEFORE)], 1],
+  ])('lets %s of a deleted agent go on', async (_title, tools, breaks) => {
+    const log = await logOf(await waiting(tools));
+    const catalog = { find: () => Promise.resolve('deleted') };
+    const find = finder(catalog as never, { documents: {} as never });
+    expect((await checkAgents({ agents: [], find }, log)).breaks).toBe(breaks);
+    await log.close();
+  });
+
+  it('reports the calls of an agent that cannot be read any more, and goes on with the others', async () => {
+    const log = await logOf(await waiting([server(BEFORE)]));
+    const twice: Parameters<typeof checkAgents>[1] = {
+      list: async (options) => {
+        const page = await log.list(options);
+        const conversations = page.conversations.flatMap((one) => [
+          one,
+          { ...one, tenant: 'other' },
+        ]);
+        return { ...page, conversations };
+      },
+      readTurn: (key, turnId) => log.readTurn({ ...key, tenant: 'default' }, turnId),
+    };
+    const problems = [{ field: 'model', rule: 'no model "fast"' }];
+    const catalog = {
+      find: ({ tenant }: { tenant: string }) =>
+        tenant === 'other'
+          ? Promise.resolve(agentOf([server(BEFORE)]))
+          : Promise.reject(new DefinitionError('the stored agent', problems)),
+    };
+    const find = finder(catalog as never, { documents: {} as never });
+    const { checked, calls } = await checkAgents({ agents: [], find }, twice);
+    expect(checked).toBe(2);
+    expect(calls).toMatchObject([
+      {
+        tenant: 'default',
+        outcome: 'breaks',
+        why: expect.stringContaining('no model "fast"') as string,
+      },
+    ]);
+    await log.close();
+  });
+
+  it('takes an event log that keeps no documents', async () => {
+    const log = await logOf(await waiting([server(BEFORE)]));
+    const catalog = hsafaAgentCatalog({ model: () => MODEL() });
+    const find = finder(catalog, {});
+    expect(await checkAgents({ agents: [], find }, log)).toMatchObject({ breaks: 1 });
     await log.close();
   });
 
