@@ -71,7 +71,7 @@ export const IMPORTS = {
   compat: {
     own: ['protocol', 'define'],
     packages: [],
-    only: { hsafa: ['zod', 'express', 'node:'] },
+    only: { hsafa: ['zod', 'express', 'lru-cache', 'node:'] },
   },
   browser: { own: ['protocol', 'net', 'core'], packages: ['eventsource-parser'] },
   react: { own: ['browser'], packages: ['react'] },

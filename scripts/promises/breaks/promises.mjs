@@ -743,8 +743,8 @@ export const OF_PROMISES = [
   {
     promise: 'G407',
     file: 'src/compat/hsafa/documents/agent-documents.ts',
-    line: 'const key = JSON.stringify([tenant, name, stored.version]);',
-    to: 'const key = JSON.stringify([tenant, name]);',
+    line: 'if (before?.text === text) return before.agent;',
+    to: 'if (before !== undefined) return before.agent;',
     test: 'test/activities/plugins/agent-documents.test.ts',
   },
   {

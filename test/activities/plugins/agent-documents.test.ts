@@ -1,15 +1,16 @@
 /** Documents of agents that change while workers run: the turns and the calls of their conversations. */
+import { CancelledFailure } from '@temporalio/common';
 import { expect, it, onTestFinished } from 'vitest';
 import { createActivities } from '../../../src/activities/index.js';
 import {
   type AgentDocumentStore,
+  type HsafaStoredAgentOptions,
   hsafaAgentDocuments,
   hsafaToolbox,
   memoryAgentDocuments,
   memoryToolDocuments,
 } from '../../../src/compat/hsafa/index.js';
 import { defineAgent } from '../../../src/define/define-agent.js';
-import type { Plugin } from '../../../src/define/plugin/types.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { ModelRequest } from '../../../src/protocol/model/model.js';
 import type { SummarizeInput } from '../../../src/protocol/workflow/activities.js';
@@ -32,7 +33,7 @@ const document = (instructions: string, ...tools: readonly object[]) => ({
 });
 
 /** A worker that has one agent of its own from its start. */
-function worker(store: AgentDocumentStore, plugins: readonly Plugin[] = []) {
+function worker(store: AgentDocumentStore, more: Partial<HsafaStoredAgentOptions> = {}) {
   const requests: ModelRequest[] = [];
   const wanted: { name: string; input: object }[] = [];
   const logged: string[] = [];
@@ -47,7 +48,7 @@ function worker(store: AgentDocumentStore, plugins: readonly Plugin[] = []) {
   });
   const agents = hsafaAgentDocuments(store, {
     model: () => model,
-    plugins,
+    ...more,
     servers: { allowPrivate: true },
   });
   const mcp = new McpServers({ scopes: scopesOf(undefined), logger });
@@ -191,16 +192,69 @@ it('a store that cannot be read has the activity tried again, except a call that
     ...{ type: 'internal', message: 'the store is away', nonRetryable: false },
   });
   await expect(first.run(plan)).rejects.toMatchObject({ type: 'tool_lost' });
-  expect(await first.run({ ...plan, effects: 'once' })).toMatchObject({
-    envelope: { ok: false, error: { code: 'not_available', message: /did not run/ } },
+  const ended = await first.run({ ...plan, effects: 'once' });
+  expect(ended).toMatchObject({ envelope: { ok: false, error: { code: 'not_available' } } });
+  expect(JSON.stringify(ended)).toContain('cannot be read now; the tool did not run');
+  // The model reads the result, and history keeps it.
+  expect(JSON.stringify(ended)).not.toContain('the store is away');
+});
+
+it('a call that may run only once runs although reads of its agent have failed', async () => {
+  const { ledger, http } = await kit();
+  const { store, first } = workers();
+  const mcp = { servers: [{ name: 'kit', url: http.url, allowedTools: ['delete'] }] };
+  await first.agents.put(OF, { ...document('Help.'), mcp });
+  const plan = await first.plan('kit.delete');
+  const { get } = store;
+  let reads = 0;
+  store.get = (...of) => {
+    reads += 1;
+    return reads < 3 ? Promise.reject(new Error('the store is away')) : get(...of);
+  };
+  expect(await first.run({ ...plan, effects: 'once' })).toMatchObject({ envelope: { ok: true } });
+  expect(ledger.runs).toEqual(['delete']);
+});
+
+it('a cancel ends the reads of an agent that the store does not give', async () => {
+  const { store, first } = workers();
+  await first.agents.put(OF, document('Help.', echo()));
+  const plan = await first.plan('echo');
+  const context = environment();
+  store.get = () => {
+    context.cancel('CANCELLED');
+    return Promise.reject(new Error('the store is away'));
+  };
+  const input = runInput({ ...plan, effects: 'once' }, { agent: 'assistant' });
+  await expect(context.run(first.activities.runTool, input)).rejects.toThrow(CancelledFailure);
+});
+
+it('an agent whose model the options have no more fails its turns for good, and its calls run', async () => {
+  const { ledger, http } = await kit();
+  const { store, first } = workers();
+  const mcp = { servers: [{ name: 'kit', url: http.url, allowedTools: ['delete'] }] };
+  await first.agents.put(OF, { ...document('Help.', echo()), mcp });
+  const [shownCall, call] = [await first.plan('echo'), await first.plan('kit.delete')];
+  const next = worker(store, {
+    model: (name: string) => {
+      throw new Error(`no model "${name}"`);
+    },
   });
+  for (let n = 0; n < 2; n += 1)
+    await expect(next.callModel()).rejects.toMatchObject({
+      ...{ type: 'internal', nonRetryable: true },
+      message: expect.stringContaining('model: no model "fast"') as string,
+    });
+  expect(next.logged).toContain('agent not readable');
+  expect(await next.check(shownCall)).toMatchObject({ ok: true });
+  expect(await next.run(call)).toMatchObject({ envelope: { ok: true } });
+  expect(ledger.runs).toEqual(['delete']);
 });
 
 it('an agent has the tool documents that change by themselves besides, and summaries', async () => {
   const toolbox = hsafaToolbox(memoryToolDocuments());
-  const { agents, callModel, requests, activities } = worker(memoryAgentDocuments(), [
-    toolbox.plugin,
-  ]);
+  const { agents, callModel, requests, activities } = worker(memoryAgentDocuments(), {
+    plugins: [toolbox.plugin],
+  });
   await agents.put(OF, document('Help.', echo()));
   await toolbox.put({ ...OF, agent: 'assistant' }, echo({ name: 'more' }));
   await callModel();

@@ -3,12 +3,14 @@
  * Model and instructions are those of the newest version; a call that waits keeps the tool, or the server, that it was
  * made with, and ends once its agent is deleted. Runs anywhere.
  */
+import { LRUCache } from 'lru-cache';
 import { DefinitionError } from '../../../define/checks/problems.js';
 import {
   type Agent,
   type AgentCatalog,
   defineAgent,
   manifestOf,
+  UnreadableAgent,
 } from '../../../define/define-agent.js';
 import { definePlugin } from '../../../define/define-plugin.js';
 import type { McpServer } from '../../../define/mcp/server.js';
@@ -26,15 +28,17 @@ import {
   type StoredAgent,
 } from './agent-store.js';
 import { agentOf, type HsafaAgentOptions, SETTINGS } from './agents.js';
-import { below, Findings, type Warning } from './findings.js';
+import { below, Findings, storable, type Warning } from './findings.js';
 import { MAX_AGENT_SERVERS, MAX_STORED_BYTES } from './forms.js';
 import { type HsafaServerOptions, serverOf } from './servers.js';
 import { hsafaTools } from './tools.js';
 
 /** Bytes of JSON of an agent's document. */
 const MAX_DOCUMENT_BYTES = 128 * 1024;
-/** Agents that a worker has made of documents. */
+/** Agents that a worker has made of documents, and remembers. */
 const MAX_MADE_AGENTS = 1_000;
+/** JSON of their documents, in characters. An agent in memory takes several times as much. */
+const MAX_MADE_CHARS = 16 * 1024 * 1024;
 
 export interface HsafaStoredAgentOptions extends Omit<HsafaAgentOptions, 'mcp'> {
   /** The options of `hsafaServers`, for the MCP servers of the documents. */
@@ -74,11 +78,10 @@ export function hsafaAgentDocuments(
   options: HsafaStoredAgentOptions,
 ): HsafaAgentDocuments {
   return {
-    catalog: catalogOf(() => store, options),
+    catalog: catalogOf(() => ({ store, keeper: store }), options),
     list: async ({ tenant }) => (await store.list(tenant, MAX_STORED_AGENTS)).map(shownOf),
     put: async ({ tenant }, given) => {
-      // As JSON: no other part of it could be stored.
-      const document = JSON.parse(JSON.stringify(given ?? null)) as unknown;
+      const document = storable(given, { subject: 'an agent document', most: MAX_DOCUMENT_BYTES });
       const { agent, warnings } = readAgent(document, options);
       const manifest = JSON.parse(JSON.stringify(manifestOf(agent))) as AgentManifest;
       const { name } = agent;
@@ -106,39 +109,95 @@ export function hsafaAgentDocuments(
  * A worker whose event log keeps no documents does not start.
  */
 export function hsafaAgentCatalog(options: HsafaStoredAgentOptions): AgentCatalog {
-  return catalogOf((ctx) => keptAgentDocuments(ctx.port(DOCUMENTS)), options);
+  return catalogOf((ctx) => {
+    const documents = ctx.port(DOCUMENTS);
+    return { store: keptAgentDocuments(documents), keeper: documents };
+  }, options);
 }
 
-type StoreOf = (ctx: PortAccess) => AgentDocumentStore;
+interface Place {
+  readonly store: AgentDocumentStore;
+  /** The object that keeps the documents, the same for each activity: a catalog may be that of two event logs. */
+  readonly keeper: object;
+}
 
-function catalogOf(storeOf: StoreOf, options: HsafaStoredAgentOptions): AgentCatalog {
+type PlaceOf = (ctx: PortAccess) => Place;
+
+function catalogOf(placeOf: PlaceOf, options: HsafaStoredAgentOptions): AgentCatalog {
   const lenient = { ...options, strict: false };
-  /** By tenant, name and version, because much is remembered by the object of an agent; the oldest use is first. */
-  const made = new Map<string, Agent>();
+  const made = new MadeAgents();
   return {
     kind: 'agent_catalog',
-    template: templateOf(storeOf, options),
+    template: templateOf(placeOf, options),
     find: async ({ tenant, agent: name }, ctx) => {
-      const stored = await storeOf(ctx).get(tenant, name);
+      const { store, keeper } = placeOf(ctx);
+      const stored = await store.get(tenant, name);
       if (stored === undefined || stored === 'deleted') return stored;
-      const key = JSON.stringify([tenant, name, stored.version]);
-      const agent = made.get(key) ?? agentFrom(stored, lenient);
-      made.delete(key);
-      made.set(key, agent);
-      const [oldest] = made.keys();
-      if (made.size > MAX_MADE_AGENTS && oldest !== undefined) made.delete(oldest);
+      const agent = made.get({ tenant, keeper, stored }, () => agentOrStandIn(stored, lenient));
+      if (agent instanceof UnreadableAgent) throw agent;
       return agent;
     },
   };
 }
 
-function templateOf(storeOf: StoreOf, { plugins = [], settings }: HsafaStoredAgentOptions): Agent {
+interface Found extends TenantOf, Pick<Place, 'keeper'> {
+  readonly stored: StoredAgent;
+}
+
+/**
+ * One object for a version, because much is remembered by the object of an agent. The document is compared, since
+ * versions begin anew after the tenant was deleted.
+ */
+class MadeAgents {
+  readonly #keepers = new WeakMap<object, number>();
+  #lastKeeper = 0;
+  readonly #made = new LRUCache<string, { readonly text: string; readonly agent: FoundAgent }>({
+    max: MAX_MADE_AGENTS,
+    maxSize: MAX_MADE_CHARS,
+    sizeCalculation: ({ text }) => text.length,
+  });
+
+  get({ tenant, keeper, stored }: Found, make: () => FoundAgent): FoundAgent {
+    const { name, version, since, document } = stored;
+    const key = JSON.stringify([this.#idOf(keeper), tenant, name]);
+    const text = JSON.stringify([version, since, document]);
+    const before = this.#made.get(key);
+    if (before?.text === text) return before.agent;
+    const agent = make();
+    this.#made.set(key, { text, agent });
+    return agent;
+  }
+
+  #idOf(keeper: object): number {
+    const known = this.#keepers.get(keeper);
+    if (known !== undefined) return known;
+    this.#lastKeeper += 1;
+    this.#keepers.set(keeper, this.#lastKeeper);
+    return this.#lastKeeper;
+  }
+}
+
+type FoundAgent = Agent | UnreadableAgent;
+
+/** @throws {DefinitionError} where the plugins of the options have sub-agents, which no worker would serve */
+function templateOf(placeOf: PlaceOf, { plugins = [], settings }: HsafaStoredAgentOptions): Agent {
   // Budgets in money need a model with prices.
   const { budgets: _budgets, ...others } = settings ?? {};
+  const problems = plugins.flatMap(({ id, tools }, index) =>
+    tools.flatMap(({ name, subAgent, handoff }, place) =>
+      subAgent === undefined && handoff === undefined
+        ? []
+        : {
+            field: `plugins[${index}].tools[${place}]`,
+            rule: `"${name}" of plugin "${id}" calls another agent, which stored agents cannot do`,
+          },
+    ),
+  );
+  if (problems.length > 0) throw new DefinitionError('the options of stored agents', problems);
   const ready = definePlugin({
     id: CATALOG,
     ready: (ctx) => {
-      storeOf(ctx);
+      placeOf(ctx);
     },
   });
   return defineAgent({
@@ -164,7 +223,8 @@ function readAgent(document: unknown, options: HsafaStoredAgentOptions): ReadAge
   const servers = given.flatMap((each, index) => {
     const at = `mcp.servers[${index}]`;
     checkBytes(each, at, findings);
-    return checkedServer(each, at, { findings, options }) ?? [];
+    const server = checkedServer(each, at, { findings, options });
+    return server === undefined ? [] : { server, place: at };
   });
   const agent = agentOf(own, '', { findings, options, servers });
   const { name, tools } = (isRecord(own) ? own : {}) as { readonly [field: string]: unknown };
@@ -174,9 +234,6 @@ function readAgent(document: unknown, options: HsafaStoredAgentOptions): ReadAge
     if (tools.length > MAX_MADE_TOOLS)
       findings.fault('tools', `must have at most ${MAX_MADE_TOOLS} entries in a stored document`);
   }
-  const bytes = utf8Bytes(JSON.stringify(document));
-  if (bytes > MAX_DOCUMENT_BYTES)
-    findings.fault('', `must be at most ${MAX_DOCUMENT_BYTES} bytes of JSON, got ${bytes}`);
   findings.throwIfAny('an agent document');
   if (agent === undefined) throw new TypeError('unreachable: a document makes one agent');
   return { agent, warnings: findings.warnings };
@@ -228,23 +285,56 @@ function serverOptions({ servers = {} }: HsafaStoredAgentOptions): HsafaServerOp
   return { ...servers, strict: false };
 }
 
+/** The agent of a stored document; the error where the options have changed so that it cannot be made any more. */
+function agentOrStandIn(stored: StoredAgent, options: HsafaStoredAgentOptions): FoundAgent {
+  try {
+    return agentFrom(stored, options);
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    return new UnreadableAgent(
+      `the stored agent ${JSON.stringify(stored.name)}`,
+      error.problems,
+      standInFor(stored, options),
+    );
+  }
+}
+
+/** An agent for the calls that wait, which have their tools and servers. */
+function standInFor(stored: StoredAgent, options: HsafaStoredAgentOptions): Agent {
+  const { plugins } = partsOf(stored, options, new Findings(false));
+  return defineAgent({
+    name: stored.name,
+    model: { name: 'none', generate: () => Promise.reject(new Error('no model')) },
+    instructions: 'The document of this agent cannot be read.',
+    plugins,
+    settings: { ...SETTINGS, ...options.settings },
+    resultForm: 'bare',
+  });
+}
+
 /**
- * The agent of a stored document. A plugin gives its tools and servers to each model call, so that the plan of a call has
- * its own document.
+ * The agent of a stored document. A plugin gives its tools and servers to each model call, so that the plan of a call
+ * has its own document.
  * @throws {DefinitionError} where a store holds a document against the rules
  */
 function agentFrom(stored: StoredAgent, options: HsafaStoredAgentOptions): Agent {
   const findings = new Findings(false);
-  const { own, servers } = parted(stored.document, findings);
-  const { tools, ...rest } = own as { readonly tools?: readonly unknown[] };
-  const plugin = documentPlugin(stored, { tools: tools ?? [], servers }, options);
-  const agent = agentOf(rest, '', {
-    findings,
-    options: { ...options, plugins: [plugin, ...(options.plugins ?? [])] },
-  });
+  const { rest, plugins } = partsOf(stored, options, findings);
+  const agent = agentOf(rest, '', { findings, options: { ...options, plugins } });
   findings.throwIfAny(`the stored agent ${JSON.stringify(stored.name)}`);
   if (agent === undefined) throw new TypeError('unreachable: a document makes one agent');
   return agent;
+}
+
+function partsOf(
+  stored: StoredAgent,
+  options: HsafaStoredAgentOptions,
+  findings: Findings,
+): { readonly rest: unknown; readonly plugins: readonly Plugin[] } {
+  const { own, servers } = parted(stored.document, findings);
+  const { tools, ...rest } = own as { readonly tools?: readonly unknown[] };
+  const plugin = documentPlugin(stored, { tools: tools ?? [], servers }, options);
+  return { rest, plugins: [plugin, ...(options.plugins ?? [])] };
 }
 
 interface Parts {

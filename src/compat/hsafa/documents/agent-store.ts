@@ -1,4 +1,5 @@
-/** Stores of documents of agents: the port, one in this process, one beside the event log. Runs anywhere. */
+/** Stores of documents of agents: the port, one in this process, one beside the event log. Runs in Node. */
+import { emitWarning } from 'node:process';
 import type { Documents, DocumentsOf, KeptDocument } from '../../../define/plugin/documents.js';
 import {
   type AgentManifest,
@@ -27,7 +28,7 @@ export interface StoredAgent {
   readonly changedAt: string;
 }
 
-/** Keeps documents of agents. Each method is atomic. */
+/** Keeps documents of agents. `put` is atomic; an agent that is deleted has at any moment a document or the note. */
 export interface AgentDocumentStore {
   /** The agents of a tenant, by name; at most `limit`. */
   list(tenant: string, limit: number): Promise<readonly StoredAgent[]>;
@@ -79,11 +80,13 @@ export function memoryAgentDocuments(now: () => Date = () => new Date()): AgentD
 
 /**
  * The documents of a service: `keptAgentDocuments(colloquy.documents)` of `openColloquy`. Clients on the same event log
- * find the agents there. They are deleted with their tenant.
+ * find the agents there. They are deleted with their tenant. `warn` gets deletions that leave no note.
+ * @defaultValue warn: a warning of the process
  */
 export function keptAgentDocuments(
   documents: Documents,
   now: () => number = Date.now,
+  warn: (message: string) => void = emitWarning,
 ): AgentDocumentStore {
   const keyOf = (tenant: string): DocumentsOf => ({ ...STORED_AGENTS, tenant });
   const deletedOf = (tenant: string): DocumentsOf => ({ ...keyOf(tenant), kind: 'agents.deleted' });
@@ -108,9 +111,14 @@ export function keptAgentDocuments(
     },
     delete: async (tenant, name) => {
       if ((await documents.get(keyOf(tenant), name)) === undefined) return false;
-      // Written first, so that no worker finds neither. An agent that is put again goes before it.
+      // Written first, so that no worker finds neither. An agent that is put again goes before it, and leaves it: to
+      // remove it then could take that of another deletion.
       const given = { documents: [{ name, document: null }], most: MAX_DELETED, nowMs: now() };
-      await documents.put(deletedOf(tenant), given);
+      if ((await documents.put(deletedOf(tenant), given)) === undefined)
+        warn(
+          `tenant "${tenant}" has notes of ${MAX_DELETED} deleted agents already: calls of agent "${name}" wait for a ` +
+            'worker that has it',
+        );
       return (await documents.delete(keyOf(tenant), [name])).length > 0;
     },
   };

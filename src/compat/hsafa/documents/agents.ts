@@ -69,7 +69,7 @@ interface AgentReading extends Reading {
   /** Tools that agents name. @defaultValue none */
   readonly shared?: ReadonlyMap<string, Tool>;
   /** Servers besides those of the document. @defaultValue none */
-  readonly servers?: readonly McpServer[];
+  readonly servers?: readonly PlacedServer[];
 }
 
 /** In place of required fields that break rules. */
@@ -85,7 +85,7 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
   for (const field of unreadFields('agent', parsed))
     findings.warn(below(at, field), 'is not a field of an agent document: nothing reads it');
   const tools = agentTools(parsed, at, reading);
-  const mcpServers = [...serversOf(parsed, at, reading), ...(reading.servers ?? [])];
+  const servers = [...serversOf(parsed, at, reading), ...(reading.servers ?? [])];
   const instructions = instructionsOf(parsed, at, findings);
   const model = isWhole ? modelOf(parsed, at, reading) : undefined;
   if (model === undefined || instructions === undefined) return undefined;
@@ -97,7 +97,7 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
     instructions,
     tools: tools.map(({ tool }) => tool),
     plugins: options.plugins ?? [],
-    mcpServers,
+    mcpServers: servers.map(({ server }) => server),
     settings: { ...SETTINGS, ...options.settings },
     resultForm: 'bare',
   };
@@ -106,13 +106,19 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
       at,
       field
         .replace(/^tools\[(\d+)\]/, (own, index) => tools[Number(index)]?.place ?? own)
-        .replace(/^mcpServers(?=\[)/, 'mcp.servers'),
+        .replace(/^mcpServers\[(\d+)\]/, (own, index) => servers[Number(index)]?.place ?? own),
     );
   return findings.defined(() => defineAgent(spec), place);
 }
 
 interface PlacedTool {
   readonly tool: Tool;
+  /** Path below the agent's document. */
+  readonly place: string;
+}
+
+export interface PlacedServer {
+  readonly server: McpServer;
   /** Path below the agent's document. */
   readonly place: string;
 }
@@ -146,21 +152,22 @@ function serversOf(
   { mcp }: ParsedAgent,
   at: string,
   { findings, options }: AgentReading,
-): readonly McpServer[] {
-  const made = (mcp?.servers ?? []).map(({ name, url, allowedTools, ...more }, index) => {
-    const place = below(at, `mcp.servers[${index}]`);
-    checkServerHeaders(more['headers'], below(place, 'headers'), findings);
-    return findings.defined(
+): readonly PlacedServer[] {
+  return (mcp?.servers ?? []).flatMap(({ name, url, allowedTools, ...more }, index) => {
+    const place = `mcp.servers[${index}]`;
+    const path = below(at, place);
+    checkServerHeaders(more['headers'], below(path, 'headers'), findings);
+    const server = findings.defined(
       () =>
         mcpServer({
           ...options.mcp?.(name),
           ...{ name, url, transport: 'http' },
           ...(allowedTools === undefined ? {} : { allowedTools }),
         }),
-      (field) => below(place, field),
+      (field) => below(path, field),
     );
+    return server === undefined ? [] : { server, place };
   });
-  return definedIn(made);
 }
 
 function instructionsOf(

@@ -1,7 +1,7 @@
 /** The documents of a store, checked before they are stored. Runs anywhere. */
 import { DefinitionError } from '../../../define/checks/problems.js';
-import { utf8Bytes } from '../../../protocol/values/json.js';
-import type { Warning } from './findings.js';
+import { isRecord } from '../../../protocol/values/json.js';
+import { storable, type Warning } from './findings.js';
 import { MAX_STORED_BYTES } from './forms.js';
 import type { DocumentOwner, DocumentStore, Stored } from './stores.js';
 
@@ -33,22 +33,18 @@ export function documentBox<Document extends { readonly name: string }>(
   store: DocumentStore<Document>,
   { kind, most, check }: BoxRules,
 ): DocumentBox<Document> {
-  const refusal = ({ name }: Document, rule: string): DefinitionError =>
-    new DefinitionError(`${kind} ${JSON.stringify(name)}`, [{ field: '', rule }]);
   return {
     list: async (of) => await store.list(of, most),
     put: async (of, given) => {
-      // As JSON: no other part of it could be stored.
-      const document = JSON.parse(JSON.stringify(given ?? null)) as Document;
+      const named = isRecord(given) && typeof given['name'] === 'string';
+      const subject = named ? `${kind} ${JSON.stringify(given['name'])}` : `a ${kind}`;
+      const because = `, since each call keeps its ${kind}`;
+      const document = storable(given, { subject, most: MAX_STORED_BYTES, because }) as Document;
       const { warnings } = check(document);
-      if (utf8Bytes(JSON.stringify(document)) > MAX_STORED_BYTES)
-        throw refusal(
-          document,
-          `must be at most ${MAX_STORED_BYTES} bytes of JSON, since each call keeps its ${kind}`,
-        );
       const stored = await store.put(of, document, most);
-      if (stored === undefined) throw refusal(document, `the agent has ${most} ${kind}s already`);
-      return { ...stored, warnings };
+      if (stored !== undefined) return { ...stored, warnings };
+      const rule = `the agent has ${most} ${kind}s already`;
+      throw new DefinitionError(subject, [{ field: '', rule }]);
     },
     delete: async (of, name) => await store.delete(of, name),
   };

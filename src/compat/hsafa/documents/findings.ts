@@ -1,7 +1,8 @@
 /** Faults and warnings of documents: all of them are collected, and reported at once. Runs anywhere. */
 import type { z } from 'zod';
 import { DefinitionError, type DefinitionProblem } from '../../../define/checks/problems.js';
-import { isRecord } from '../../../protocol/values/json.js';
+import { MAX_ANSWER_DEPTH } from '../../../protocol/limits/limits.js';
+import { isRecord, utf8Bytes } from '../../../protocol/values/json.js';
 
 /** A choice that was made for a document that leaves it open, or a part of it that has no effect. */
 export interface Warning {
@@ -35,8 +36,8 @@ export class Findings {
   }
 
   /**
-   * The parsed document. One that breaks rules of the schema has its faults added, and is parsed without the fields that
-   * break them (`required` has values of such), so that faults of its other fields are found as well.
+   * The parsed document. One that breaks rules of the schema has its faults added, and is parsed without the fields
+   * that break them (`required` has values of such), so that faults of its other fields are found as well.
    */
   parsed<Schema extends z.ZodType>(
     schema: Schema,
@@ -69,6 +70,34 @@ export class Findings {
   throwIfAny(subject: string): void {
     if (this.#faults.length > 0) throw new DefinitionError(subject, this.#faults);
   }
+}
+
+/**
+ * A document as JSON: no other part of it could be stored. Checks depth and bytes before all else, since the checks of
+ * its fields recurse.
+ * @throws {DefinitionError} where it is nested too deep, or too large
+ */
+export function storable(
+  given: unknown,
+  {
+    subject,
+    most,
+    because = '',
+  }: { readonly subject: string; readonly most: number; readonly because?: string },
+): unknown {
+  const refused = (rule: string): DefinitionError =>
+    new DefinitionError(subject, [{ field: '', rule }]);
+  if (isDeeperThan(MAX_ANSWER_DEPTH, given))
+    throw refused(`must be nested at most ${MAX_ANSWER_DEPTH} deep`);
+  const text = JSON.stringify(given ?? null);
+  const bytes = utf8Bytes(text);
+  if (bytes > most) throw refused(`must be at most ${most} bytes of JSON${because}, got ${bytes}`);
+  return JSON.parse(text) as unknown;
+}
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((each) => isDeeperThan(depth - 1, each));
 }
 
 /** The path of a field of the document at `at`. */

@@ -3,18 +3,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CallerIdentity,
   type HsafaStoredAgentOptions,
-  hsafaAgentCatalog,
   hsafaAgentDocuments,
+  hsafaServers,
+  hsafaToolbox,
   keptAgentDocuments,
   memoryAgentDocuments,
+  memoryServerDocuments,
+  memoryToolDocuments,
 } from '../../../../src/compat/hsafa/index.js';
-import {
-  DefinitionError,
-  definePlugin,
-  defineTool,
-  jsonSchema,
-  manifestOf,
-} from '../../../../src/index.js';
+import type { Documents } from '../../../../src/define/plugin/documents.js';
+import { DefinitionError } from '../../../../src/index.js';
 import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
 import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
 import { promise } from '../../../support/promise.js';
@@ -46,17 +44,19 @@ const OPTIONS: HsafaStoredAgentOptions = {
 };
 
 async function storeIn(where: 'memory' | 'event log') {
-  if (where === 'memory') return memoryAgentDocuments(() => new Date(0));
-  const { documents, log } = await openSqliteStores({ file: ':memory:' });
-  onTestFinished(() => log.close());
-  return keptAgentDocuments(documents, () => 0);
+  if (where === 'memory') return inMemoryStore();
+  return keptAgentDocuments(await openedDocuments(), () => 0);
 }
 
+async function openedDocuments() {
+  const { documents, log } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  return documents;
+}
+
+const inMemoryStore = () => memoryAgentDocuments(() => new Date(0));
 const inMemory = (options: HsafaStoredAgentOptions = OPTIONS) =>
-  hsafaAgentDocuments(
-    memoryAgentDocuments(() => new Date(0)),
-    options,
-  );
+  hsafaAgentDocuments(inMemoryStore(), options);
 
 /** The faults of a document, by field. */
 async function faultsOf(document: unknown, options?: Partial<HsafaStoredAgentOptions>) {
@@ -93,6 +93,28 @@ describe('a stored document of an agent', () => {
     },
   );
 
+  it('is deleted with a warning where no more notes of deletions are kept', async () => {
+    const documents = await openedDocuments();
+    const full: Documents = {
+      list: (...of) => documents.list(...of),
+      get: (...of) => documents.get(...of),
+      put: async (of, given) =>
+        of.kind === 'agents.deleted' ? undefined : await documents.put(of, given),
+      delete: (...of) => documents.delete(...of),
+    };
+    const warnings: string[] = [];
+    const store = keptAgentDocuments(
+      full,
+      () => 0,
+      (message) => void warnings.push(message),
+    );
+    const agents = hsafaAgentDocuments(store, OPTIONS);
+    await agents.put(OF, DOCUMENT);
+    expect(await agents.delete(OF, 'assistant')).toBe(true);
+    expect(warnings).toEqual([expect.stringMatching(/10000 deleted agents .* "assistant"/)]);
+    expect(await store.get(OF.tenant, 'assistant')).toBeUndefined();
+  });
+
   it('has the manifest of an agent that a worker has from its start, for clients', async () => {
     const agents = inMemory();
     await agents.put(OF, DOCUMENT);
@@ -122,6 +144,14 @@ describe('a stored document of an agent', () => {
       'two servers of a name',
       { ...DOCUMENT, mcp: { servers: [...DOCUMENT.mcp.servers, ...DOCUMENT.mcp.servers] } },
       ['mcp.servers[1]'],
+    ],
+    [
+      'two servers of a name behind a bad one',
+      {
+        ...DOCUMENT,
+        mcp: { servers: [{ name: 'bad' }, ...DOCUMENT.mcp.servers, ...DOCUMENT.mcp.servers] },
+      },
+      ['mcp.servers[0].url', 'mcp.servers[2]'],
     ],
     [
       'a tool that no plan has room for',
@@ -181,50 +211,6 @@ describe('a stored document of an agent', () => {
   });
 });
 
-describe('the catalog', () => {
-  const ctx = {
-    port: () => {
-      throw new Error('this worker has no documents');
-    },
-  };
-
-  it('has the plugins and the settings of the agents in its template', () => {
-    const tool = defineTool({
-      ...{ name: 'enter_space', description: 'x', input: jsonSchema({ type: 'object' }) },
-      run: () => 'ok',
-    });
-    const plugin = definePlugin({ id: 'own', tools: [tool] });
-    const settings = { maxSteps: 3, budgets: { maxCost: 1 } } as never;
-    const { catalog } = inMemory({ ...OPTIONS, plugins: [plugin], settings });
-    expect(catalog.template.plugins).toContain(plugin);
-    expect(manifestOf(catalog.template)).toMatchObject({
-      ...{ name: 'hsafa.agents', tools: [{ name: 'enter_space' }] },
-      settings: { maxSteps: 3, onBusy: 'queue' },
-    });
-  });
-
-  it('has the same object for a version, and another one for the next', async () => {
-    const agents = inMemory();
-    const find = async (tenant = 'acme') =>
-      await agents.catalog.find({ tenant, agent: 'assistant' }, ctx as never);
-    expect(await find()).toBeUndefined();
-    await agents.put(OF, DOCUMENT);
-    const first = await find();
-    expect(first).toMatchObject({ instructions: 'Help the team.', resultForm: 'bare' });
-    expect(await find()).toBe(first);
-    expect(await find('other')).toBeUndefined();
-    await agents.put(OF, { ...DOCUMENT, systemPrompt: 'Help less.' });
-    expect(await find()).toMatchObject({ instructions: 'Help less.' });
-    await agents.delete(OF, 'assistant');
-    expect(await find()).toBe('deleted');
-  });
-
-  it('has to have a store in the worker', () => {
-    const { template } = hsafaAgentCatalog(OPTIONS);
-    expect(() => template.plugins?.[0]?.ready?.(ctx as never)).toThrow('no documents');
-  });
-});
-
 describe('/api/agents', () => {
   const admin: Partial<CallerIdentity> = { rights: ['admin'] };
 
@@ -265,6 +251,28 @@ describe('/api/agents', () => {
     const base = await servedRoutes({ agents, identity });
     expect(await request(base, 'PUT', '/assistant', document)).toMatchObject([status, {}]);
     expect(await agents.list(OF)).toEqual([]);
+  });
+
+  it.each<[string, string, object]>([
+    ['agents', '/assistant', DOCUMENT],
+    ['tools', '/assistant/tools/confirmAction', TOOL],
+    ['servers', '/assistant/mcp-servers/github-tools', DOCUMENT.mcp.servers[0]!],
+  ])('refuses documents of %s that are nested too deep', async (_kind, path, document) => {
+    const base = await servedRoutes({
+      ...{ agents: inMemory(), identity: admin },
+      toolbox: hsafaToolbox(memoryToolDocuments()),
+      servers: hsafaServers(memoryServerDocuments()),
+    });
+    for (const [field, depth] of [['not', 2_000] as const, ['a', 20_000] as const]) {
+      const nested = `${`{"${field}":`.repeat(depth)}{}${'}'.repeat(depth)}`;
+      const body = JSON.stringify(document).replace(/\}$/, `,"inputSchema":${nested}}`);
+      const response = await fetch(`${base}/api/agents${path}`, {
+        ...{ method: 'PUT', headers: { 'content-type': 'application/json' }, body },
+      });
+      expect([response.status, await response.json()]).toMatchObject([
+        ...[400, { problems: [{ field: '', rule: 'must be nested at most 64 deep' }] }],
+      ]);
+    }
   });
 
   it('is not there without documents of agents', async () => {
