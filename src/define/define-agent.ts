@@ -108,9 +108,9 @@ export interface AgentCatalog<Services = UntypedServices> {
    */
   readonly template: Agent<Services>;
   /**
-   * The agent as it is now; `deleted` for one that there was, whose turns fail and whose waiting calls end. Asked before
-   * each activity, so that the same version must be the same object. After an error the activity reads again a few
-   * times, and is then tried again, except a call that may run only once: its result is `not_available`.
+   * The agent as it is now; `deleted` for one that there was, whose turns fail and whose waiting calls end. Asked
+   * before each activity, so that the same version must be the same object. After an error the activity asks again a
+   * few times, and is then tried again, except a call that may run only once: its result is `not_available`.
    * @throws {UnreadableAgent} not tried again
    */
   find(

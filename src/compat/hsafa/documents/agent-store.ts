@@ -116,8 +116,8 @@ export function keptAgentDocuments(
       const given = { documents: [{ name, document: null }], most: MAX_DELETED, nowMs: now() };
       if ((await documents.put(deletedOf(tenant), given)) === undefined)
         warn(
-          `tenant "${tenant}" has notes of ${MAX_DELETED} deleted agents already: calls of agent "${name}" wait for a ` +
-            'worker that has it',
+          `tenant "${tenant}" has notes of ${MAX_DELETED} deleted agents already: calls of agent "${name}" ` +
+            'wait for a worker that has it',
         );
       return (await documents.delete(keyOf(tenant), [name])).length > 0;
     },

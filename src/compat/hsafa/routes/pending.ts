@@ -50,7 +50,9 @@ export function parseRunId(
     : { conversationId, turnId };
 }
 
-/** The record of a call of a snapshot, list or webhook. Undefined for an approval: such a call has not been sent out. */
+/**
+ * The record of a call of a snapshot, list or webhook. Undefined for an approval: such a call has not been sent out.
+ */
 export function pendingToolCallOf(
   call: Pick<
     PendingCall,

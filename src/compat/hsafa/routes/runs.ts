@@ -1,4 +1,6 @@
-/** The stream of one run: the events of a turn out of the stream of its conversation, with the same ids. Runs in Node. */
+/**
+ * The stream of one run: the events of a turn out of the stream of its conversation, with the same ids. Runs in Node.
+ */
 import { type CanonicalEvent, turnIdOf } from '../../../protocol/log/events.js';
 import type { LiveEvent } from '../../../protocol/log/live-events.js';
 import { formatCursor, type LogCursor, parseCursor } from '../../../protocol/values/cursor.js';
@@ -38,7 +40,10 @@ const TOO_OLD = refusal(
   `Run not found: it began more than ${MAX_EVENTS_BACK} events ago, or there is none`,
 );
 
-/** Resolves when the stream has ended; to an answer where none was opened. @throws errors that are not the client's own */
+/**
+ * Resolves when the stream has ended; to an answer where none was opened.
+ * @throws errors that are not the client's own
+ */
 export async function streamRun(
   client: RunsClient,
   caller: Caller,

@@ -1,4 +1,6 @@
-/** The stream of calls for tool workers of other systems: `tool.call` events from the offers of the log. Runs in Node. */
+/**
+ * The stream of calls for tool workers of other systems: `tool.call` events from the offers of the log. Runs in Node.
+ */
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import type { ToolOffer } from '../../../protocol/calls/claims.js';
