@@ -18,6 +18,7 @@ export {
   type AnyAgent,
   defineAgent,
   manifestOf,
+  UnreadableAgent,
 } from './define/define-agent.js';
 export { type Colloquy, type ColloquyTypes, initColloquy } from './define/init.js';
 export type { AgentManifest } from './protocol/conversation/agents.js';

@@ -122,6 +122,7 @@ describe('the root entry', () => {
       'Services',
       'ToolError',
       'ToolRetry',
+      'UnreadableAgent',
       'agentTool',
       'checkTools',
       'createServices',
