@@ -39,8 +39,11 @@ it('each call of a sub-agent is shown with its path below the call that led to i
   await expectAccessible(page, 'calls of sub-agents');
   const talk = talkOf(world, page);
   expect((await talk.call('/pending')).body['pending']).toEqual([]);
-  await left.getByRole('button', { name: 'Approve' }).click();
-  await left.getByText('Approved').waitFor();
+  // The card leaves soon after it says so.
+  await Promise.all([
+    left.getByText('Approved').waitFor(),
+    left.getByRole('button', { name: 'Approve' }).click(),
+  ]);
   await left.waitFor({ state: 'detached' });
   // The worker dies while the other one waits.
   await world.stack.worker().kill();
