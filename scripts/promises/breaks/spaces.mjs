@@ -262,4 +262,33 @@ export const OF_SPACES = [
     line: 'if (call.turnId !== run.turnId) return OTHER_RUN;',
     test: 'test/unit/compat/hsafa/results-route.test.ts',
   },
+  {
+    promise: 'S27',
+    file: 'src/spaces/service.ts',
+    line: "...{ kind: 'tool', status, text, replyTo: undefined, metadata },",
+    to: "...{ kind: 'text', status, text, replyTo: undefined, metadata },",
+    test: 'test/workflows/spaces/agents.test.ts',
+  },
+  {
+    promise: 'H51',
+    file: 'src/store/sqlite/spaces/messages.ts',
+    line: "if (given.kind === 'text') wakeOthers(database, given, message.position);",
+    to: 'wakeOthers(database, given, message.position);',
+    test: 'test/unit/store/spaces/sqlite.test.ts',
+    tagged: 'test/support/conformance/spaces/wakes.ts',
+  },
+  {
+    promise: 'H56',
+    file: 'src/tools/mcp/call.ts',
+    line: 'let request: CallRequest = { name: callee.tool.name, arguments: given, ...responsesOf(before) };',
+    to: 'let request: CallRequest = { name: callee.server.name, arguments: given, ...responsesOf(before) };',
+    test: 'test/activities/mcp/calls.test.ts',
+  },
+  {
+    promise: 'G413',
+    file: 'src/spaces/memories.ts',
+    line: 'const key = { tenant: this.#tenantIn(options), kind: MEMORY_KIND, owner: entity };',
+    to: 'const key = { tenant: this.#tenant, kind: MEMORY_KIND, owner: entity };',
+    test: 'test/unit/spaces/memories.test.ts',
+  },
 ];

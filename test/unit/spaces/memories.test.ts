@@ -4,6 +4,7 @@ import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import { type EntityNotes, MemoryClient } from '../../../src/spaces/memories.js';
 import { memoryIn } from '../../../src/spaces/plugin/memory.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { promise } from '../../support/promise.js';
 
 type Stores = Awaited<ReturnType<typeof openSqliteStores>>;
 
@@ -43,7 +44,9 @@ it('lists the entities of a tenant page by page, with the notes of each', async 
   expect(await client.get('eve')).toEqual({ entity: 'eve', goals: {}, memories: {} });
 });
 
-it('exports every entity of a tenant and none of another; after the tenant is deleted, none', async () => {
+it('exports every entity of a tenant and none of another; after the tenant is deleted, none', {
+  ...promise('G413'),
+}, async () => {
   const kept: EntityNotes[] = [];
   for (let n = 100; n < 305; n += 1) kept.push(await remember(`e${n}`, 'tea'));
   const eve = await remember('eve', 'tea', 'acme');
@@ -54,7 +57,7 @@ it('exports every entity of a tenant and none of another; after the tenant is de
   expect(await all(new MemoryClient(stores.documents, { tenant: 'acme' }).export())).toEqual([eve]);
 });
 
-it('deletes what is remembered of an entity, and nothing of others', async () => {
+it('deletes what is remembered of an entity, and nothing of others', promise('G413'), async () => {
   const bob = await remember('bob', 'tea');
   await remember('ann', 'tea');
   expect(await client.delete('ann', { tenant: 'acme' })).toBe(0);
