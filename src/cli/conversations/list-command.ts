@@ -1,7 +1,7 @@
 /** `colloquy list` and `colloquy show`: conversations, and what one of them does. */
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
-import { asJson, type CommonFlags, withClient } from './opened.js';
+import { asJson, type CommonFlags, printNextPage, withClient } from './opened.js';
 import { waitingCalls, waitingText } from './pending-command.js';
 import { oneLine, table } from './text.js';
 
@@ -22,11 +22,13 @@ export async function runList(flags: ListFlags): Promise<never> {
       ...(cursor === undefined ? {} : { cursor }),
       limit,
     });
-    if (flags.json === true) print(asJson(page));
-    else if (page.conversations.length === 0) print('No conversation.');
-    else print(listed(page.conversations));
-    if (flags.json !== true && page.nextCursor !== undefined)
-      print(`\nThere are more: --cursor ${page.nextCursor}`);
+    if (flags.json === true) {
+      print(asJson(page));
+      return 0;
+    }
+    const { conversations, nextCursor } = page;
+    print(conversations.length === 0 ? 'No conversation.' : listed(conversations));
+    printNextPage(print, nextCursor);
     return 0;
   });
 }

@@ -88,3 +88,8 @@ function systemUser(): string {
 export function asJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2);
 }
+
+/** The line under a page that is not the last; none under the last one. */
+export function printNextPage(print: Opened['print'], cursor: string | undefined): void {
+  if (cursor !== undefined) print(`\nThere are more: --cursor ${cursor}`);
+}

@@ -7,7 +7,14 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import { requestersInLog } from '../../store/plans/pending.js';
 import { commandFor } from './answer-flags.js';
-import { type ActorFlags, asJson, type CommonFlags, optionsAgain, withClient } from './opened.js';
+import {
+  type ActorFlags,
+  asJson,
+  type CommonFlags,
+  optionsAgain,
+  printNextPage,
+  withClient,
+} from './opened.js';
 import { type WaitingCall, waitingLines } from './waiting-lines.js';
 
 export interface PendingFlags extends ActorFlags {
@@ -32,7 +39,7 @@ export async function runPending(id: string | undefined, flags: PendingFlags): P
     }
     if (waiting.length === 0) print('Nothing waits.');
     for (const call of waiting) print(waitingText(call, flags));
-    if (nextCursor !== undefined) print(`\nThere are more: --cursor ${nextCursor}`);
+    printNextPage(print, nextCursor);
     return 0;
   });
 }

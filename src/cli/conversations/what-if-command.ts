@@ -8,7 +8,7 @@ import type {
   WhatIfReport,
   WhatIfSide,
 } from '../../protocol/workflow/what-if.js';
-import { type ActorFlags, asJson, type CommonFlags, withClient } from './opened.js';
+import { type ActorFlags, asJson, type CommonFlags, printNextPage, withClient } from './opened.js';
 import { oneLine, table } from './text.js';
 
 export interface WhatIfFlags extends ActorFlags {
@@ -59,11 +59,13 @@ export async function runWhatIfs(id: string, flags: WhatIfsFlags): Promise<never
       return 0;
     }
     const page = await conversation.whatIfs({ limit, ...(cursor === undefined ? {} : { cursor }) });
-    if (json === true) print(asJson(page));
-    else if (page.whatIfs.length === 0) print('No what-if.');
-    else print(whatIfsText(page.whatIfs));
-    if (json !== true && page.nextCursor !== undefined)
-      print(`\nThere are more: --cursor ${page.nextCursor}`);
+    if (json === true) {
+      print(asJson(page));
+      return 0;
+    }
+    const { whatIfs, nextCursor } = page;
+    print(whatIfs.length === 0 ? 'No what-if.' : whatIfsText(whatIfs));
+    printNextPage(print, nextCursor);
     return 0;
   });
 }
