@@ -55,18 +55,11 @@ export async function withFoundAgentOrFail(
   }
 }
 
-/** By the error, which a catalog remembers, since much is remembered by the object of an agent. */
-const failingAgents = new WeakMap<UnreadableAgent<never>, AnyAgent>();
-
 /** The agent whose model calls fail with the reason for good: another read finds the same definition. */
 function failing(error: UnreadableAgent<never>): AnyAgent {
-  const known = failingAgents.get(error);
-  if (known !== undefined) return known;
   const failure = failureOf('internal', reasonOf(error), { retryable: false });
   const model = { name: 'none', generate: () => Promise.reject(failure) };
-  const agent = Object.freeze({ ...error.standIn, model });
-  failingAgents.set(error, agent);
-  return agent;
+  return Object.freeze({ ...error.standIn, model });
 }
 
 async function readPatiently<Found>(read: () => Promise<Found>): Promise<Found> {
