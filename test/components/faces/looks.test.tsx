@@ -4,7 +4,8 @@ import { page } from 'vitest/browser';
 import { formOf } from '../../../src/browser/index.js';
 import { Approval, Form, useConversation, usePending } from '../../../src/react/index.js';
 import styles from '../../../web/style.css?url';
-import { expectAccessible, LOOKS, look, withStyles } from '../support/looks.js';
+import { LOOKS } from '../../support/pages/look-list.js';
+import { expectAccessible, look, withStyles } from '../support/looks.js';
 import { showPart } from '../support/show.js';
 import { apiWith, approvalOf, clientOf, REFUND } from '../support/talk.js';
 

@@ -2,24 +2,7 @@
 import axe from 'axe-core';
 import { expect, onTestFinished } from 'vitest';
 import { commands, page } from 'vitest/browser';
-
-export interface Look {
-  readonly colorScheme: 'light' | 'dark';
-  /** In pixels of the screen. */
-  readonly width: number;
-  /** The person has enlarged the page: 2 is 200 %. */
-  readonly zoom: number;
-}
-
-/** Each state is accessible in each of them. */
-export const LOOKS: readonly Look[] = [
-  { colorScheme: 'light', width: 1_000, zoom: 1 },
-  { colorScheme: 'dark', width: 1_000, zoom: 1 },
-  { colorScheme: 'light', width: 320, zoom: 1 },
-  { colorScheme: 'dark', width: 320, zoom: 1 },
-  { colorScheme: 'light', width: 1_000, zoom: 2 },
-  { colorScheme: 'dark', width: 1_000, zoom: 2 },
-];
+import type { Look } from '../../support/pages/look-list.js';
 
 const HEIGHT = 800;
 

@@ -1,10 +1,11 @@
 /** The operations page: a worker that is killed, the button that kills one, and the accessibility of both. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.js';
+import { LOOKS } from '../../support/pages/look-list.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { beginRefund } from '../support/pages/inbox.js';
-import { expectAccessible, LOOKS } from '../support/pages/looks.js';
+import { expectAccessible } from '../support/pages/looks.js';
 import { openOperations, workerRow } from '../support/pages/operations.js';
 import { startWorld, type World } from '../support/world.js';
 

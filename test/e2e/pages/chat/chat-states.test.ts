@@ -1,11 +1,12 @@
 /** The states of the chat: accessible in each, and texts of models are text, wherever they come from. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ofEach, useBrowser } from '../../../support/browser/browser.js';
+import { LOOKS } from '../../../support/pages/look-list.js';
 import { patient } from '../../../support/patience.js';
 import { promise } from '../../../support/promise.js';
 import { answers, openChat, say } from '../../support/pages/chat.js';
 import { beginCall } from '../../support/pages/inbox.js';
-import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();

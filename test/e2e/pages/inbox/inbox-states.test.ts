@@ -2,6 +2,7 @@
 import { type Child, startChild } from 'colloquy/dev';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ofEach, useBrowser } from '../../../support/browser/browser.js';
+import { LOOKS } from '../../../support/pages/look-list.js';
 import { patient } from '../../../support/patience.js';
 import { freePort } from '../../../support/servers/dev-server.js';
 import {
@@ -12,7 +13,7 @@ import {
   openInbox,
   row,
 } from '../../support/pages/inbox.js';
-import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible } from '../../support/pages/looks.js';
 import { startWorld, type World } from '../../support/world.js';
 
 const browser = useBrowser();

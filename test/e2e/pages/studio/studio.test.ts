@@ -1,10 +1,11 @@
 /** A developer looks into conversations: finds one, goes through its log, forks it, deletes the fork. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../../../support/browser/browser.js';
+import { LOOKS } from '../../../support/pages/look-list.js';
 import { patient } from '../../../support/patience.js';
 import { until } from '../../../support/until.js';
 import { beginRefund, live } from '../../support/pages/inbox.js';
-import { expectAccessible, LOOKS } from '../../support/pages/looks.js';
+import { expectAccessible } from '../../support/pages/looks.js';
 import { atCursor, openStudio, unfold } from '../../support/pages/studio.js';
 import { startWorld, type World } from '../../support/world.js';
 
