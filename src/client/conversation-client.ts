@@ -296,10 +296,11 @@ export class ConversationClient {
     return await deleteTenant(this.#deleteParts(), tenant, options);
   }
 
-  /** The agents that accept conversations of a tenant now. @defaultValue the tenant of the client */
+  /** The agents that accept conversations of a tenant now. */
   async agents({
     tenant = this.#tenant,
   }: {
+    /** @defaultValue the tenant of the client */
     readonly tenant?: string;
   } = {}): Promise<readonly AgentManifest[]> {
     return await listAgents(this.#options.agents, { tenant });

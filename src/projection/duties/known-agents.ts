@@ -90,7 +90,7 @@ function memoriesByName(): (tenant: string, name: string) => Memory {
     return {
       get: () => answers.get(key),
       set: (answer) => {
-        // Names that no agent has must not push out those of agents.
+        // A caller may make up any number of names that no agent has.
         if (answer.known.length > 0 || answers.has(key)) answers.set(key, answer);
       },
     };

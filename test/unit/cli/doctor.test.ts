@@ -7,6 +7,7 @@ import { diagnose } from '../../../src/cli/operate/doctor.js';
 import type { WorkflowSource } from '../../../src/projection/source/workflow-source.js';
 import { promise } from '../../support/promise.js';
 import { KEY } from '../../support/samples/log-events.js';
+import { SUPPORT } from '../../support/samples/sample-log.js';
 import { aProjection } from '../projection/setup.js';
 
 const { TimeoutType } = proto.temporal.api.enums.v1;
@@ -52,4 +53,16 @@ it.each([
   expect(conversations).toMatchObject([
     { ...KEY, trouble: { kind, attempts: 4 }, next: expect.stringMatching(next) as string },
   ]);
+});
+
+it('doctor names the agents that workers have published, and a catalog as one', async () => {
+  const { log } = await aProjection();
+  await log.publishAgents([SUPPORT, { ...SUPPORT, name: 'stored', isCatalog: true }]);
+  const source = { reported: async function* () {} } as unknown as WorkflowSource;
+  const { findings } = await diagnose({
+    ...{ address: 'here', namespace: 'default', taskQueue: 'q', searchAttributes: false },
+    connect: () => Promise.resolve({ client: clientOf(FAILED), source }),
+    openStore: () => Promise.resolve(log),
+  });
+  expect(findings.map(({ text }) => text)).toContain('Agents: catalog stored, support');
 });

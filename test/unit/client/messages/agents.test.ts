@@ -1,6 +1,8 @@
 /** Agents as clients find them: known, unknown, and known but not served. */
 import { describe, expect, it } from 'vitest';
+import { ConversationClient } from '../../../../src/client/index.js';
 import { findAgent, findServedAgent } from '../../../../src/client/messages/agents.js';
+import { fakeTemporal } from '../../../support/fakes/fake-temporal.js';
 import { promise } from '../../../support/promise.js';
 
 const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
@@ -36,4 +38,18 @@ it('an unknown name is refused with the names of all agents, also those that are
     code: 'unknown_agent',
     problems: [{ path: '/agent', message: 'Known agents: helper, clerk' }],
   });
+});
+
+it('a client lists the agents of its tenant, or of the tenant that is named', async () => {
+  const asked: unknown[] = [];
+  const client = new ConversationClient({
+    ...{ temporal: fakeTemporal({}).client, taskQueue: 'q', tenant: 'acme' },
+    agents: (of) => {
+      asked.push(of);
+      return Promise.resolve([served]);
+    },
+  });
+  expect(await client.agents()).toEqual([served]);
+  await client.agents({ tenant: 'beta' });
+  expect(asked).toEqual([{ tenant: 'acme' }, { tenant: 'beta' }]);
 });

@@ -4,6 +4,7 @@ import { findServedAgent } from '../../../../src/client/messages/agents.js';
 import { hsafaAgentDocuments, keptAgentDocuments } from '../../../../src/compat/hsafa/index.js';
 import { knownAgents } from '../../../../src/projection/duties/known-agents.js';
 import { openEventLog } from '../../../../src/projection/source/open-log.js';
+import type { AgentManifest } from '../../../../src/protocol/conversation/agents.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { says, script } from '../../../../src/testing/index.js';
 import { servedManifests } from '../../../../src/tools/definition/served.js';
@@ -57,41 +58,34 @@ it(
   },
 );
 
-it('is not served while workers run and none of them serves its catalog', async () => {
+const SINCE = '2026-01-01T00:00:00.000Z';
+
+/** The agents of `acme` with one document, where no worker serves these of the published agents any more. */
+async function withRetired(name: string, isRetired: (agent: AgentManifest) => boolean) {
   const { open, agents, publish } = await opened();
-  await agents.put({ tenant: 'acme' }, named('clerk'));
+  await agents.put({ tenant: 'acme' }, named(name));
   await publish();
   const { log, documents } = open;
-  const since = '2026-01-01T00:00:00.000Z';
-  const known = knownAgents({
+  return knownAgents({
     documents: documents!,
     log: {
       agents: async () =>
         (await log.agents()).map((one) =>
-          one.isCatalog ? { ...one, notServedSince: since } : one,
+          isRetired(one) ? { ...one, notServedSince: SINCE } : one,
         ),
     },
   });
+}
+
+it('is not served while workers run and none of them serves its catalog', async () => {
+  const known = await withRetired('clerk', ({ isCatalog }) => isCatalog === true);
   await expect(findServedAgent(known, { tenant: 'acme', name: 'clerk' })).rejects.toMatchObject({
-    ...{ code: 'agent_not_served', message: expect.stringContaining(since) as string },
+    ...{ code: 'agent_not_served', message: expect.stringContaining(SINCE) as string },
   });
 });
 
 it('goes before an agent in code of its name that no worker serves any more', async () => {
-  const { open, agents, publish } = await opened();
-  await agents.put({ tenant: 'acme' }, named('support'));
-  await publish();
-  const { log, documents } = open;
-  const since = '2026-01-01T00:00:00.000Z';
-  const known = knownAgents({
-    documents: documents!,
-    log: {
-      agents: async () =>
-        (await log.agents()).map((one) =>
-          one.isCatalog ? one : { ...one, notServedSince: since },
-        ),
-    },
-  });
+  const known = await withRetired('support', ({ isCatalog }) => isCatalog !== true);
   const served = async (tenant: string) =>
     await findServedAgent(known, { tenant, name: 'support' });
   expect(await served('acme')).toMatchObject({ model: 'scripted', settings: { onBusy: 'queue' } });
@@ -117,9 +111,12 @@ it('is the one that the store named last, while it is away', async () => {
   const names = async (name: string) =>
     (await known({ tenant: 'acme', name })).map((agent) => agent.name);
   expect(await names('clerk')).toEqual(['support', 'clerk']);
+  expect(await names('unknown')).toEqual(['support']);
   isDown = true;
   expect(await names('clerk')).toEqual(['support', 'clerk']);
-  await expect(names('other')).rejects.toThrow('the disk is gone');
+  // Names of no agent are not remembered: a caller may make up any number of them.
+  for (const name of ['other', 'unknown'])
+    await expect(names(name)).rejects.toThrow('the disk is gone');
 });
 
 /** Published agents that come when the test says so. */
