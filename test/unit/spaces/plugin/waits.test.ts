@@ -91,6 +91,20 @@ it('a question of a document whose wait has ended is an error, as that of anothe
   ]);
 });
 
+it('an answer that says that there was an error is an answer: its call is complete', async () => {
+  const { tools } = hsafaTools({
+    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
+  });
+  const answers = [callsAll([ENTER, { name: 'confirm', input: {} }]), says('sorry')];
+  const { t, messages, store } = await storedRoom(tools, ...answers);
+  await t.send('Go');
+  await t.answer('confirm', { error: 'no such order' });
+  await store();
+  expect(await messages()).toMatchObject([
+    { status: 'complete', metadata: { output: { error: 'no such order' } } },
+  ]);
+});
+
 it('a call with a default for the end of its wait is complete with that', async () => {
   const ask = defineTool({
     ...{ name: 'ask', description: 'Ask', executor: 'human', metadata },
@@ -231,40 +245,31 @@ it('a worker that begins in the middle reads the log up to there, and shows noth
   ]);
 });
 
-it('an agent that is a document shows the visible tools of the plugins of its catalog; an agent in code does not', async () => {
+/** A question that waits, and the manifests of its agent and of a catalog with the same tools. */
+async function askedWithCatalog() {
   const { tools } = hsafaTools({
     ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
   });
-  const { t, messages, storeWith, deps } = await storedRoom(
-    tools,
-    callsAll([ENTER, { name: 'confirm', input: {} }]),
-    says('done'),
-  );
+  const answers = [callsAll([ENTER, { name: 'confirm', input: {} }]), says('done')];
+  const { t, messages, storeWith, deps } = await storedRoom(tools, ...answers);
   await t.send('Go');
   const [own] = deps.agents;
   if (own === undefined) throw new Error('unreachable');
   const catalog = { ...own, name: 'catalog', isCatalog: true as const };
-  const inCode = { ...own, tools: [] };
-  await storeWith(showingLog({ ...deps, log: await otherLog(), agents: [catalog, inCode] }));
+  return { messages, storeWith, deps, catalog, withoutTools: { ...own, tools: [] } };
+}
+
+it('an agent that is a document shows the visible tools of the plugins of its catalog; an agent in code does not', async () => {
+  const { messages, storeWith, deps, catalog, withoutTools } = await askedWithCatalog();
+  await storeWith(showingLog({ ...deps, log: await otherLog(), agents: [catalog, withoutTools] }));
   expect(await messages()).toEqual([]);
   await storeWith(showingLog({ ...deps, agents: [catalog] }));
   expect(statuses(await messages())).toEqual(['requires_action']);
 });
 
 it('a document in place of an agent in code that no worker serves any more shows them, too', async () => {
-  const { tools } = hsafaTools({
-    ...{ name: 'confirm', description: 'Ask', executionType: 'space', inputSchema: object },
-  });
-  const { t, messages, storeWith, deps } = await storedRoom(
-    tools,
-    callsAll([ENTER, { name: 'confirm', input: {} }]),
-    says('done'),
-  );
-  await t.send('Go');
-  const [own] = deps.agents;
-  if (own === undefined) throw new Error('unreachable');
-  const catalog = { ...own, name: 'catalog', isCatalog: true as const };
-  const retired = { ...own, tools: [], notServedSince: '2026-01-01T00:00:00.000Z' };
+  const { messages, storeWith, deps, catalog, withoutTools } = await askedWithCatalog();
+  const retired = { ...withoutTools, notServedSince: '2026-01-01T00:00:00.000Z' };
   await storeWith(showingLog({ ...deps, agents: [catalog, retired] }));
   expect(statuses(await messages())).toEqual(['requires_action']);
 });
