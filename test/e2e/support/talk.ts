@@ -74,12 +74,23 @@ export class Talk {
     return events.filter((event): event is EventOf<Type> => event.type === type);
   }
 
-  /** The end of the first turn, or of the given one. */
-  async ended(turn = 1): Promise<EventOf<'turn_ended'>> {
-    const ends = await until(`turn ${turn} of ${this.id} ends`, () => this.eventsOf('turn_ended'), {
-      holds: (found) => found.length >= turn,
+  /**
+   * The events of a type, once the store holds so many: a verdict may reach a page before the worker has written its
+   * event.
+   */
+  async recorded<Type extends CanonicalEvent['type']>(
+    type: Type,
+    count = 1,
+  ): Promise<readonly EventOf<Type>[]> {
+    return await until(`${count} of ${type} in ${this.id}`, () => this.eventsOf(type), {
+      holds: (found) => found.length >= count,
       timeoutMs: PATIENCE_MS,
     });
+  }
+
+  /** The end of the first turn, or of the given one. */
+  async ended(turn = 1): Promise<EventOf<'turn_ended'>> {
+    const ends = await this.recorded('turn_ended', turn);
     const end = ends[turn - 1];
     if (end === undefined) throw new Error('unreachable');
     return end;

@@ -144,7 +144,7 @@ describe('a person talks with an agent', () => {
     await say(page, 'Count slowly');
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByText('The turn was stopped').waitFor();
-    const turns = await talkOf(world, page).eventsOf('turn_ended');
+    const turns = await talkOf(world, page).recorded('turn_ended', 3);
     expect(turns.map(({ status }) => status)).toEqual(['cancelled', 'completed', 'cancelled']);
   });
 

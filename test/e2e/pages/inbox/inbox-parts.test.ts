@@ -94,7 +94,7 @@ describe('arguments', () => {
     const next = await openCall(page, 'rule-1');
     await next.getByRole('button', { name: /^Revoke: .*cents = 7500/ }).click();
     await next.getByText('Revoked: later calls ask again.').waitFor();
-    expect(await talk.eventsOf('rule_revoked')).toHaveLength(1);
+    expect(await talk.recorded('rule_revoked')).toHaveLength(1);
     expect(await next.getByRole('button', { name: /^Revoke/ }).count()).toBe(0);
   });
 });
