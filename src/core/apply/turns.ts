@@ -21,7 +21,6 @@ import { atModelCall } from '../plugins/states.js';
 import type { CallState } from '../state/calls.js';
 import { waitsForNextTurn, withInboxTurn } from '../state/inbox-turns.js';
 import { keptDigest, requestKey } from '../state/requests.js';
-import { isSince } from '../state/revision.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withTurn } from '../state/update.js';
@@ -227,5 +226,5 @@ export function nextStep(state: ConversationState): ConversationState {
 /** Whether a limit forbids the model call: then what is in the inbox begins a turn of its own. */
 function leavesInbox(state: ConversationState): boolean {
   const { turn } = state;
-  return isSince(state, 2) && turn?.phase === 'model' && limitOf(state, turn) !== undefined;
+  return turn?.phase === 'model' && limitOf(state, turn) !== undefined;
 }
