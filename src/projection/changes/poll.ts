@@ -12,6 +12,7 @@ import { type Change, LATE_MS } from '../../store/ports/lists.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { Outages } from '../source/outages.js';
 
+/** Milliseconds between polls. */
 const POLL_MS = 1_000;
 /** The most changes of a tenant that one poll reads. */
 const MAX_CHANGES = 10_000;
@@ -34,6 +35,7 @@ interface Asked {
 export class ChangePoll {
   readonly #log: Pick<EventLog, 'changes'>;
   readonly #outages: Outages;
+  readonly #pollMs: number;
   /** By tenant. */
   readonly #listeners = new Map<string, Set<PollListener>>();
   /** The versions that the last poll has found, by conversation and kind. */
@@ -43,9 +45,10 @@ export class ChangePoll {
   #isRunning = false;
   #wake: (() => void) | undefined;
 
-  constructor(log: Pick<EventLog, 'changes'>, outages: Outages) {
+  constructor(log: Pick<EventLog, 'changes'>, outages: Outages, pollMs = POLL_MS) {
     this.#log = log;
     this.#outages = outages;
+    this.#pollMs = pollMs;
   }
 
   /** Calls a listener from now on, until the returned function is called. */
@@ -99,7 +102,9 @@ export class ChangePoll {
       woken.abort();
     };
     // Rejects when it is woken.
-    await sleep(POLL_MS, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
+    await sleep(this.#pollMs, undefined, { signal: woken.signal, ref: false }).catch(
+      () => undefined,
+    );
     this.#wake = undefined;
   }
 

@@ -19,6 +19,9 @@ import { keyed } from '../samples/list-events.js';
 import { stamped, started, turn } from '../samples/log-events.js';
 import { until } from '../until.js';
 
+/** So short that tests need not wait, and longer than a read takes. */
+const POLL_MS = 50;
+
 type Reads = Pick<EventLog, 'changes' | 'listedIn'>;
 type Watched = AsyncIterator<ConversationsFrame>;
 
@@ -48,7 +51,7 @@ export async function setUp({ hints = false, reads, options }: Setup = {}) {
     },
   };
   const outages = new Outages(SILENT);
-  const poll = new ChangePoll(counted, outages);
+  const poll = new ChangePoll(counted, outages, POLL_MS);
   const followed = new FollowedConversations({
     ...{ log: counted, poll, outages },
     ...(hints ? { live } : {}),

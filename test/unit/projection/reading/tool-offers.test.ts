@@ -50,7 +50,7 @@ const resolves = (toolCallId: string): EventBody => ({
 /** `hints: false`: every hint is lost. `pollMs`: how long without a hint until the store is read. */
 async function anOfferReader({
   hints = true,
-  ...polls
+  pollMs = hints ? undefined : 50,
 }: {
   readonly hints?: boolean;
   readonly pollMs?: number;
@@ -85,7 +85,10 @@ async function anOfferReader({
     const { generation, lastSeq } = result.head;
     if (hints) live.publish({ type: 'appended', ...tenantKey('default'), generation, lastSeq });
   };
-  const reader = createOfferReader({ log: counted, live, outages, ...polls });
+  const reader = createOfferReader({
+    ...{ log: counted, live, outages },
+    ...(pollMs === undefined ? {} : { pollMs }),
+  });
   const watch = (of: OffersOf = RENDER, after?: string) => {
     const leaving = new AbortController();
     const frames: OfferFrame[] = [];

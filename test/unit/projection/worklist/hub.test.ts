@@ -52,7 +52,7 @@ async function shared(
   const note = (message: string) => void said.push(message);
   const outages = new Outages({ info: note, warn: note });
   const lists = new Worklists({
-    ...{ log: counted, poll: new ChangePoll(counted, outages), outages },
+    ...{ log: counted, poll: new ChangePoll(counted, outages, 50), outages },
     ...options,
   });
   const leave = new AbortController();
