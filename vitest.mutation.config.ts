@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     tags: PROMISE_TAGS,
     isolate: false,
-    include: ['test/unit/{core,kit,scenarios}/**/*.test.ts'],
+    include: ['test/unit/{core,definitions,kit,scenarios,sub-agents}/**/*.test.ts'],
     exclude: process.env['COLLOQUY_MUTATE_SLOW'] === undefined ? SLOW : [],
     testTimeout: 60_000,
   },
