@@ -1,0 +1,346 @@
+/** Conversations of sub-agents in the state of their caller: shares of budgets, reports, losses, and their own end. */
+import { describe, expect, it } from 'vitest';
+import type { EffectOf } from '../../../../src/core/decide/effects.js';
+import type { PlannedCall, SubAgentPlan } from '../../../../src/protocol/calls/plan.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import type { ChildEnd, ParentRef } from '../../../../src/protocol/conversation/children.js';
+import { TEXTS } from '../../../../src/protocol/failures/texts.js';
+import {
+  actor,
+  conversationStarted,
+  modelCalls,
+  modelSays,
+  plannedCall,
+  VirtualClock,
+} from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation, takeInboxEvent } from '../../../support/builders/verbs.js';
+import { aMachineWith, MachineUnderTest } from '../../../support/schedules/core-driver.js';
+
+const END: ChildEnd = {
+  status: 'completed',
+  text: 'found',
+  usage: { inputTokens: 70, outputTokens: 30, costMicros: 4 },
+  calls: 2,
+};
+const call = (id: string, plan: Partial<SubAgentPlan> = {}, more: Partial<PlannedCall> = {}) =>
+  plannedCall(id, { executor: 'external', subAgent: { agent: 'researcher', ...plan }, ...more });
+const calling = (
+  plans: readonly PlannedCall[],
+  settings: Partial<AgentSettings> = {},
+): MachineUnderTest => aMachineWith(modelCalls(plans), { settings });
+
+const childOf = (m: MachineUnderTest, toolCallId: string) => {
+  const child = m.state.children?.find((one) => one.toolCallId === toolCallId);
+  if (child === undefined) throw new Error(`no sub-agent of ${toolCallId}`);
+  return child;
+};
+const grants = (m: MachineUnderTest) =>
+  m.all('child_changed').flatMap(({ granted }) => (granted === undefined ? [] : [granted]));
+const started = (m: MachineUnderTest, toolCallId: string): string => {
+  const { childId } = childOf(m, toolCallId);
+  m.machine.completed({ type: 'start_child', childId }, { started: true });
+  return childId;
+};
+const report = (m: MachineUnderTest, childId: string, end: unknown = END) =>
+  m.machine.take('childEnded', { childId, end });
+const resultOf = (m: MachineUnderTest, toolCallId: string) =>
+  m.all('tool_result').find((event) => event.toolCallId === toolCallId)?.result;
+
+describe('the budget of a sub-agent', () => {
+  // The model call before has spent 13 tokens.
+  it('is an equal share of what the turn has left, for each of the step and for the turn itself', () => {
+    const m = calling([call('a'), call('b')], { budgets: { tokens: 1_013, calls: 32 } });
+    expect(grants(m)).toEqual([
+      { tokens: 333, calls: 10 },
+      { tokens: 333, calls: 10 },
+    ]);
+  });
+
+  it('is reserved until the sub-agent has ended, and then counts as it was spent', () => {
+    const budgets = { tokens: 1_013, calls: 32, cost: { micros: 100, currency: 'EUR' } };
+    const m = calling([call('a')], { budgets });
+    expect(grants(m)).toEqual([{ tokens: 500, costMicros: 50, calls: 15 }]);
+    report(m, started(m, 'a'));
+    expect(m.state.turn).toMatchObject({
+      usage: { inputTokens: 80, outputTokens: 33, costMicros: 4 },
+      spentByChildren: 2,
+    });
+    expect(m.state.usage).toMatchObject({ inputTokens: 80, outputTokens: 33 });
+    m.model(modelCalls([call('b')]));
+    // 1,013 - 113 - 13 tokens; 100 - 4 of the cost; 32 - 1 - 2 - 1 calls.
+    expect(grants(m)[1]).toEqual({ tokens: 443, costMicros: 48, calls: 14 });
+    expect(m.state.children).toHaveLength(1);
+  });
+
+  it('is at most that of its tool, also of time', () => {
+    const own = { tokens: 50, costMicros: 7, calls: 3, timeMs: 900 };
+    expect(grants(calling([call('a', { budgets: own })]))).toEqual([own]);
+    const bounded = calling([call('a', { budgets: { ...own, tokens: 5_000 } })], {
+      budgets: { tokens: 1_013, timeMs: 60_000 },
+    });
+    expect(grants(bounded)).toEqual([{ ...own, tokens: 500 }]);
+    const late = calling([call('a', { budgets: { timeMs: 90_000 } })], {
+      budgets: { timeMs: 60_000 },
+    });
+    expect(grants(late)).toEqual([{ timeMs: 60_000 }]);
+  });
+
+  it('of nothing is no start: the call fails', () => {
+    const m = calling([call('a', { budgets: { tokens: 0 } })]);
+    expect(m.state.children).toBeUndefined();
+    expect(resultOf(m, 'a')?.envelope).toEqual({
+      ok: false,
+      error: { code: 'too_many_calls', message: TEXTS.noBudgetForChild },
+    });
+  });
+});
+
+describe('the number of sub-agents', () => {
+  it('is bounded, without those that are being closed', () => {
+    const m = calling([call('a'), call('b')], { subAgents: { maxOpen: 1 } });
+    expect(m.state.children).toHaveLength(1);
+    expect(resultOf(m, 'b')?.envelope).toMatchObject({
+      error: { code: 'too_many_calls', message: TEXTS.tooManyChildren(1) },
+    });
+  });
+
+  it('is bounded in depth', () => {
+    const step = { conversationId: 'root', toolCallId: 'r', name: 'research' };
+    const nested = (depth: number): ParentRef => ({
+      root: 'root',
+      path: Array.from({ length: depth }, () => step) as never,
+    });
+    for (const [depth, begins] of [
+      [1, true],
+      [2, false],
+    ] as const) {
+      const m = aChild({ subAgents: { maxDepth: 2 } }, nested(depth));
+      m.send('hello');
+      m.model(modelCalls([call('a')]));
+      expect(m.state.children !== undefined).toBe(begins);
+      if (!begins)
+        expect(resultOf(m, 'a')?.envelope).toMatchObject({ error: { message: TEXTS.tooDeep(2) } });
+    }
+  });
+});
+
+describe('the report of a sub-agent', () => {
+  it('is the result of its call, once, with known fields only', () => {
+    const m = calling([call('a')]);
+    const childId = started(m, 'a');
+    m.mark();
+    const outcome = report(m, childId, { ...END, output: { n: 1 }, error: undefined, more: 1 });
+    expect(outcome).toMatchObject({ accepted: true, reply: { childId } });
+    expect(m.types()).toEqual(['child_changed', 'tool_result']);
+    expect(m.last('child_changed')).toMatchObject({
+      status: 'ended',
+      end: { status: 'completed', usage: END.usage, calls: 2 },
+    });
+    expect(m.last('child_changed').end).not.toHaveProperty('text');
+    expect(resultOf(m, 'a')).toMatchObject({
+      status: 'resolved',
+      envelope: { ok: true, result: { n: 1 } },
+      provenance: 'untrusted',
+    });
+    expect(report(m, childId)).toMatchObject({
+      accepted: false,
+      refusal: {
+        code: 'invalid_request',
+        message: `no sub-agent runs in conversation "${childId}"`,
+      },
+    });
+    expect(m.state.children).toBeUndefined();
+  });
+
+  it.each<[string, Partial<ChildEnd>, unknown]>([
+    ['is its text', {}, { ok: true, result: 'found' }],
+    [
+      'of a failure is an error',
+      { status: 'failed', error: { code: 'max_steps', message: 'too long' } },
+      {
+        ok: false,
+        error: { code: 'external_error', message: TEXTS.childFailed('researcher', 'too long') },
+      },
+    ],
+    [
+      'of a failure without an error says so',
+      { status: 'failed' },
+      {
+        ok: false,
+        error: { code: 'external_error', message: TEXTS.childFailed('researcher', '') },
+      },
+    ],
+    [
+      'of a cancel is an error',
+      { status: 'cancelled' },
+      { ok: false, error: { code: 'cancelled', message: TEXTS.childCancelled('researcher') } },
+    ],
+  ])('%s', (_, more, envelope) => {
+    const m = calling([call('a')]);
+    report(m, started(m, 'a'), { ...END, ...more });
+    const provenance = more.status === 'cancelled' ? 'trusted' : 'untrusted';
+    expect(resultOf(m, 'a')).toMatchObject({ envelope, provenance });
+  });
+
+  it.each([
+    [7, ''],
+    [{ childId: 7, end: END }, 'childId'],
+    [{ childId: 'c', end: { ...END, status: 'over' } }, 'status'],
+    [{ childId: 'c', end: { ...END, usage: {} } }, 'inputTokens'],
+    [{ childId: 'c', end: { ...END, error: { code: 'x' } } }, 'message'],
+    [{ childId: 'c', end: { ...END, calls: '2' } }, 'calls'],
+  ])('without its form is refused: %j', (input, field) => {
+    const m = calling([call('a')]);
+    const outcome = m.machine.take('childEnded', input);
+    expect(outcome).toMatchObject({
+      accepted: false,
+      refusal: {
+        code: 'invalid_request',
+        message: expect.stringMatching(new RegExp(`^the report is invalid: .*${field}`)) as string,
+      },
+    });
+    expect(m.types()).toEqual([]);
+  });
+
+  it('changes nothing in a conversation that is closed', () => {
+    const m = calling([call('a')]);
+    const childId = started(m, 'a');
+    closeConversation(m.machine);
+    m.mark();
+    expect(report(m, childId)).toMatchObject({ accepted: false });
+    expect(m.types()).toEqual([]);
+  });
+
+  it('is a late result where the wait has ended and the tool takes one', () => {
+    const m = calling([call('a', {}, { lateResult: 'inbox' }), call('b', {}, {})]);
+    const [late, refused] = [started(m, 'a'), started(m, 'b')];
+    m.advance(24 * 3_600_000);
+    expect(m.effectTypes()).toContain('stop_child');
+    expect(m.effects().filter(({ type }) => type === 'stop_child')).toEqual([
+      { type: 'stop_child', childId: refused },
+    ]);
+    m.mark();
+    report(m, late);
+    expect(m.types()).toContain('inbox_event');
+    report(m, refused);
+    expect(m.types()).not.toContain('inbox_event');
+  });
+});
+
+describe('a sub-agent whose result is not wanted any more', () => {
+  const stops = (m: MachineUnderTest) =>
+    m.effects().filter((effect): effect is EffectOf<'stop_child'> => effect.type === 'stop_child');
+
+  it('is stopped once it has started, and counted when it reports', () => {
+    const m = calling([call('a')]);
+    const { childId } = childOf(m, 'a');
+    cancelTurn(m.machine, { actor: actor('ann') });
+    expect(stops(m)).toEqual([]);
+    started(m, 'a');
+    expect(stops(m)).toEqual([{ type: 'stop_child', childId }]);
+    m.machine.completed({ type: 'stop_child', childId }, { running: true });
+    expect([stops(m), childOf(m, 'a').status]).toEqual([[], 'stopping']);
+    report(m, childId);
+    expect(m.state).toMatchObject({ usage: { inputTokens: 80 } });
+    expect(m.state.children).toBeUndefined();
+  });
+
+  it('is over where it does not run, or cannot be stopped', () => {
+    for (const end of ['completed', 'lost'] as const) {
+      const m = calling([call('a')]);
+      const childId = started(m, 'a');
+      cancelTurn(m.machine, { actor: actor('ann') });
+      const effect = { type: 'stop_child', childId } as const;
+      if (end === 'completed') m.machine.completed(effect, { running: false });
+      else m.machine.lost(effect, { message: 'down', timedOut: false });
+      expect([m.state.children, m.last('child_changed').status]).toEqual([undefined, 'ended']);
+      expect(m.last('child_changed')).not.toHaveProperty('end');
+    }
+  });
+});
+
+describe('a start', () => {
+  it('that is refused ends the call with its error', () => {
+    const m = calling([call('a')]);
+    const error = { code: 'not_available', message: 'gone' } as const;
+    const { childId } = childOf(m, 'a');
+    m.machine.completed({ type: 'start_child', childId }, { started: false, error });
+    expect(resultOf(m, 'a')?.envelope).toEqual({ ok: false, error });
+    expect(m.state.children).toBeUndefined();
+  });
+
+  it('that is lost ends the call, and what may run is stopped', () => {
+    const m = calling([call('a')]);
+    const { childId } = childOf(m, 'a');
+    m.machine.lost({ type: 'start_child', childId }, { message: 'down', timedOut: false });
+    expect(resultOf(m, 'a')?.envelope).toMatchObject({
+      error: { code: 'tool_crashed', message: TEXTS.toolCrashed('down') },
+    });
+    expect(m.effectTypes()).toContain('stop_child');
+  });
+});
+
+const STEP = { conversationId: 'order-41', toolCallId: 'r', name: 'research' } as const;
+
+/** A conversation that runs a call of another one. */
+function aChild(
+  settings: Partial<AgentSettings> = {},
+  parent: ParentRef = { root: 'order-41', path: [STEP] },
+): MachineUnderTest {
+  const clock = new VirtualClock();
+  const event = { ...conversationStarted(settings), parent, seq: 1, at: clock.iso() };
+  return new MachineUnderTest([event], clock);
+}
+
+describe('the conversation of a sub-agent', () => {
+  const isOver = (m: MachineUnderTest) => m.state.closed;
+
+  it('closes once its turn is over and nothing of it is left', () => {
+    const m = aChild();
+    expect(isOver(m)).toBe(false);
+    m.send('find it');
+    expect(isOver(m)).toBe(false);
+    m.model(modelSays('found'));
+    expect(isOver(m)).toBe(true);
+    expect(m.state.lastTurn).toMatchObject({ status: 'completed', text: 'found' });
+  });
+
+  it.each<[string, (m: MachineUnderTest) => void]>([
+    ['a message waits', (m) => m.send('more', { onBusy: 'queue' })],
+    ['an event waits', (m) => takeInboxEvent(m.machine, { eventId: 'e', kind: 'k', payload: 1 })],
+  ])('goes on while %s', (_, meanwhile) => {
+    const m = aChild();
+    m.send('find it');
+    meanwhile(m);
+    m.model(modelSays('found'));
+    expect(isOver(m)).toBe(false);
+    m.model(modelSays('and more'));
+    expect(isOver(m)).toBe(true);
+  });
+
+  it('goes on while a detached call or a sub-agent of its own works', () => {
+    for (const plan of [
+      plannedCall('d', { executor: 'external', mode: 'detach' }),
+      call('d', {}, { mode: 'detach' }),
+    ]) {
+      const m = aChild();
+      m.send('find it');
+      m.model(modelCalls([plan]));
+      m.model(modelSays('found so far'));
+      expect(isOver(m)).toBe(false);
+      if (plan.subAgent === undefined) m.resolve('d', { type: 'result', value: 1 });
+      else report(m, started(m, 'd'));
+      m.model(modelSays('found'));
+      expect(isOver(m)).toBe(true);
+    }
+  });
+
+  it('counts its tool calls for its caller, where they are bounded, and those of its own sub-agents', () => {
+    const m = aChild({ budgets: { calls: 10 } });
+    m.send('find it');
+    m.model(modelCalls([plannedCall('s'), call('a')])).tool('s');
+    report(m, started(m, 'a'));
+    m.model(modelSays('found'));
+    expect(m.state.spentCalls).toBe(4);
+  });
+});
