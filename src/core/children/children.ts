@@ -55,13 +55,15 @@ export function childProblem(state: ConversationState): ToolResultError | undefi
   return undefined;
 }
 
-/** Whether this conversation runs a call of another one, and has done its work. */
+/**
+ * Whether this conversation runs a call of another one, and has done its work. Asked where no turn runs and no message
+ * waits; events may still wait for a turn that is held back.
+ */
 export function isDone(state: ConversationState): boolean {
-  const { parent, lastTurn, turn, queue, inbox, calls } = state;
-  if (parent === undefined || lastTurn === undefined) return false;
-  const isQuiet = turn === undefined && queue.length === 0 && inbox === undefined;
+  const { lastTurn, inbox, calls } = state;
+  if (lastTurn === undefined || inbox !== undefined) return false;
   const works = Object.values(calls).some(({ background }) => background === 'detached');
-  return isQuiet && !works && atWork(state).length === 0;
+  return !works && atWork(state).length === 0;
 }
 
 /** The report of a closed conversation to its parent. */

@@ -1,5 +1,6 @@
 /** Conversations of sub-agents in the state of their caller: shares of budgets, reports, losses, and their own end. */
 import { describe, expect, it } from 'vitest';
+import { endOf } from '../../../../src/core/children/children.js';
 import type { EffectOf } from '../../../../src/core/decide/effects.js';
 import type { PlannedCall, SubAgentPlan } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
@@ -83,6 +84,16 @@ describe('the budget of a sub-agent', () => {
       budgets: { timeMs: 60_000 },
     });
     expect(grants(late)).toEqual([{ timeMs: 60_000 }]);
+  });
+
+  it('that a sub-agent of an earlier turn has is not part of a later turn', () => {
+    const m = calling([call('a', {}, { mode: 'detach' })], { budgets: { tokens: 1_013 } });
+    m.model(modelSays('later')).send('again');
+    m.model(modelCalls([call('b')]));
+    expect(grants(m)).toEqual([{ tokens: 500 }, { tokens: 500 }]);
+    report(m, started(m, 'a'));
+    expect(m.state.turn?.usage).toEqual({ inputTokens: 10, outputTokens: 3 });
+    expect(m.state.usage).toMatchObject({ inputTokens: 100, outputTokens: 39 });
   });
 
   it('of nothing is no start: the call fails', () => {
@@ -335,12 +346,30 @@ describe('the conversation of a sub-agent', () => {
     }
   });
 
+  it('goes on until a sub-agent that it does not want any more is stopped', () => {
+    const m = aChild();
+    m.send('find it');
+    m.model(modelCalls([call('a')]));
+    const childId = started(m, 'a');
+    cancelTurn(m.machine, { actor: actor('ann') });
+    expect(isOver(m)).toBe(false);
+    m.machine.completed({ type: 'stop_child', childId }, { running: false });
+    expect(isOver(m)).toBe(true);
+    expect(endOf(m.state)).toEqual({
+      ...{ status: 'cancelled', text: '' },
+      usage: { inputTokens: 10, outputTokens: 3 },
+    });
+  });
+
   it('counts its tool calls for its caller, where they are bounded, and those of its own sub-agents', () => {
     const m = aChild({ budgets: { calls: 10 } });
     m.send('find it');
     m.model(modelCalls([plannedCall('s'), call('a')])).tool('s');
     report(m, started(m, 'a'));
     m.model(modelSays('found'));
-    expect(m.state.spentCalls).toBe(4);
+    expect(endOf(m.state)).toEqual({
+      ...{ status: 'completed', text: 'found', calls: 4 },
+      usage: { inputTokens: 90, outputTokens: 36, costMicros: 4 },
+    });
   });
 });
