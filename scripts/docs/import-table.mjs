@@ -34,25 +34,31 @@ function rowFaults([folder, , own, packages], imports) {
   if (allowed === undefined) return [`src/${name} is not in IMPORTS of eslint.config.mjs`];
   const others = Object.keys(imports).filter((other) => other !== name);
   return [
-    differs(`src/${name} may import`, ownOf(own, others), allowed.own),
+    differs(`src/${name} may import`, ownOf(own, others), ownIn(allowed)),
     differs(`src/${name} may use`, packagesOf(packages), packagesIn(allowed)),
   ].filter((message) => message !== undefined);
 }
 
-/** `a, b`, `-`, or `all but a, b`. */
+/** `a, b; c in sub-folder`, `-`, or `all but a, b`. */
 function ownOf(cell, others) {
   const [, names] = /^all but (.*)$/.exec(cell) ?? [];
-  if (names === undefined) return listOf(cell);
+  if (names === undefined) return placedIn(cell);
   return others.filter((other) => !listOf(names).includes(other));
+}
+
+function ownIn({ own, ownIn = {} }) {
+  return [...own, ...placed(ownIn)];
 }
 
 /** `a, node built-ins; b in sub-folder`: each package with the place it is limited to. A remark is in parentheses. */
 function packagesOf(cell) {
+  return placedIn(cell).map((name) => name.replace(/^node built-ins(?= in |$)/, 'node:'));
+}
+
+function placedIn(cell) {
   return cell.split(';').flatMap((part) => {
     const [, names, place] = /^(.*?)(?: in (\S+))?$/.exec(part.trim());
-    return listOf(names).map((name) =>
-      entry(name === 'node built-ins' ? 'node:' : name, place && nameOf(place)),
-    );
+    return listOf(names).map((name) => entry(name, place && nameOf(place)));
   });
 }
 
@@ -60,8 +66,14 @@ function packagesIn({ packages, schema = [], only = {} }) {
   return [
     ...packages.map((name) => entry(name)),
     ...schema.map((name) => entry(name, '*.schema.ts')),
-    ...Object.entries(only).flatMap(([place, names]) => names.map((name) => entry(name, place))),
+    ...placed(only),
   ];
+}
+
+function placed(places) {
+  return Object.entries(places).flatMap(([place, names]) =>
+    names.map((name) => entry(name, place)),
+  );
 }
 
 function entry(name, place) {

@@ -24,6 +24,15 @@ describe('the table of imports', () => {
     expect(importFaults(tableOf(LOW, words), IMPORTS)).toEqual([]);
   });
 
+  it('limits own code to the sub-folder of the lint', () => {
+    const limited = { ...IMPORTS, high: { ...IMPORTS.high, ownIn: { http: ['top/part'] } } };
+    const words = HIGH.replace('| low |', '| low; top/part in `http` |');
+    expect(importFaults(tableOf(LOW, words), limited)).toEqual([]);
+    expect(importFaults(tableOf(LOW, HIGH), limited)).toMatchObject([
+      { message: 'by IMPORTS of eslint.config.mjs src/high may import also top/part in http' },
+    ]);
+  });
+
   it.each([
     ['without a folder', [LOW], 2, 'has no row for src/high'],
     [

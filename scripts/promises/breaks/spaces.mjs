@@ -291,4 +291,11 @@ export const OF_SPACES = [
     to: 'const key = { tenant: this.#tenant, kind: MEMORY_KIND, owner: entity };',
     test: 'test/unit/spaces/memories.test.ts',
   },
+  {
+    promise: 'G414',
+    file: 'src/compat/hsafa/documents/tools.ts',
+    line: 'return spaces === false || isGiven ? plugins : [BUILT_INS, ...plugins];',
+    to: 'return spaces === false || isGiven ? plugins : [...plugins];',
+    test: 'test/unit/spaces/plugin/documents.test.ts',
+  },
 ];

@@ -2,6 +2,7 @@
 import { definePlugin } from '../../define/define-plugin.js';
 import { DOCUMENTS } from '../../define/plugin/documents.js';
 import type { Plugin, PrepareContext } from '../../define/plugin/types.js';
+import type { PortAccess } from '../../define/tool/ports.js';
 import {
   type MemoryOptions,
   type NotesAccess,
@@ -41,7 +42,7 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     version: STATE_VERSION,
     state: AgentStateSchema,
     ready: (ctx) => {
-      ctx.port(SPACES);
+      requireSpaces(ctx);
       if (memory !== undefined && memory.store === undefined) ctx.port(DOCUMENTS);
     },
     prepare: async (ctx) => {
@@ -50,6 +51,16 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     calls: visibleCalls(self),
     tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],
   });
+}
+
+/** @throws {TypeError} */
+function requireSpaces(ctx: PortAccess): void {
+  try {
+    ctx.port(SPACES);
+  } catch (error) {
+    const rule = 'its event log has to keep them; agents of Hsafa documents leave them out by';
+    throw new TypeError(`this worker has no spaces: ${rule} spaces: false`, { cause: error });
+  }
 }
 
 async function prepare(ctx: PrepareContext, notes: NotesAccess): Promise<void> {

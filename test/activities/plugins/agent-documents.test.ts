@@ -48,6 +48,7 @@ function worker(store: AgentDocumentStore, more: Partial<HsafaStoredAgentOptions
   });
   const agents = hsafaAgentDocuments(store, {
     model: () => model,
+    spaces: false,
     ...more,
     servers: { allowPrivate: true },
   });

@@ -23,6 +23,7 @@ const OF = { tenant: 'default' };
 
 /** Calls the first tool, and then says its instructions and the result. */
 const OPTIONS: HsafaStoredAgentOptions = {
+  spaces: false,
   model: () =>
     scriptedBy(({ messages, tools, system }) => {
       const [tool] = tools.flatMap((each) => ('name' in each ? [each.name] : []));

@@ -72,7 +72,7 @@ test('a worker gets a call by the stream, and its result is returned inline; an 
   );
   const { agents } = hsafaAgents(
     { name: 'assistant', systemPrompt: 'Help.', model: 'm', tools: TOOLS },
-    { model: () => model },
+    { model: () => model, spaces: false },
   );
   const engine = await startEngine({ agents });
   const api = await served(engine);

@@ -1,7 +1,7 @@
 /**
  * Agents as documents that change while workers run: a port with versions, and the catalog by which workers have them.
  * Model and instructions are those of the newest version; a call that waits keeps the tool, or the server, that it was
- * made with, and ends once its agent is deleted. Runs anywhere.
+ * made with, and ends once its agent is deleted. Runs in Node.
  */
 import { LRUCache } from 'lru-cache';
 import { DefinitionError } from '../../../define/checks/problems.js';
@@ -31,7 +31,7 @@ import { agentOf, type HsafaAgentOptions, SETTINGS } from './agents.js';
 import { below, Findings, storable, type Warning } from './findings.js';
 import { MAX_AGENT_SERVERS, MAX_STORED_BYTES } from './forms.js';
 import { type HsafaServerOptions, serverOf } from './servers.js';
-import { hsafaTools } from './tools.js';
+import { hsafaTools, withBuiltIns } from './tools.js';
 
 /** Bytes of JSON of an agent's document. */
 const MAX_DOCUMENT_BYTES = 128 * 1024;
@@ -180,7 +180,8 @@ class MadeAgents {
 type FoundAgent = Agent | UnreadableAgent;
 
 /** @throws {DefinitionError} where the plugins of the options have sub-agents, which no worker would serve */
-function templateOf(placeOf: PlaceOf, { plugins = [], settings }: HsafaStoredAgentOptions): Agent {
+function templateOf(placeOf: PlaceOf, options: HsafaStoredAgentOptions): Agent {
+  const { plugins = [], settings } = options;
   // Budgets in money need a model with prices.
   const { budgets: _budgets, ...others } = settings ?? {};
   const problems = plugins.flatMap(({ id, tools }, index) =>
@@ -205,7 +206,7 @@ function templateOf(placeOf: PlaceOf, { plugins = [], settings }: HsafaStoredAge
     description: 'Agents that are documents.',
     model: { name: 'none', generate: () => Promise.reject(new Error('a catalog has no model')) },
     instructions: 'Agents that are documents.',
-    plugins: [ready, ...plugins],
+    plugins: [ready, ...withBuiltIns(plugins, options)],
     settings: { ...SETTINGS, ...others },
   });
 }
@@ -306,7 +307,7 @@ function standInFor(stored: StoredAgent, options: HsafaStoredAgentOptions): Agen
     name: stored.name,
     model: { name: 'none', generate: () => Promise.reject(new Error('no model')) },
     instructions: 'The document of this agent cannot be read.',
-    plugins,
+    plugins: withBuiltIns(plugins, options),
     settings: { ...SETTINGS, ...options.settings },
     resultForm: 'bare',
   });
@@ -392,7 +393,8 @@ function documentPlugin(
 }
 
 function toolFrom(document: unknown, options: HsafaStoredAgentOptions): Tool {
-  const [tool] = hsafaTools(document, { ...options, strict: false }).tools;
+  // Documents are checked when they are put. A call that waits keeps its tool, also of a name that was free then.
+  const [tool] = hsafaTools(document, { ...options, strict: false, spaces: false }).tools;
   if (tool === undefined) throw new TypeError('unreachable: a document makes one tool');
   return tool;
 }

@@ -1,4 +1,4 @@
-/** `hsafaAgents`: agent documents of the Hsafa gateway as agents of this engine. Runs anywhere. */
+/** `hsafaAgents`: agent documents of the Hsafa gateway as agents of this engine. Runs in Node. */
 import type { AgentSettingsSpec } from '../../../define/agent/settings.js';
 import { type Agent, type AgentSpec, defineAgent } from '../../../define/define-agent.js';
 import type { McpServer } from '../../../define/mcp/server.js';
@@ -18,6 +18,7 @@ import {
   placesOf,
   type Reading,
   toolOf,
+  withBuiltIns,
 } from './tools.js';
 
 /** Fields of an MCP server that documents do not have, such as its token. */
@@ -30,7 +31,10 @@ export interface HsafaAgentOptions extends HsafaOptions {
   readonly mcp?: (name: string) => ServerExtras;
   /** Adds to the settings of every agent, and replaces those below. */
   readonly settings?: AgentSettingsSpec;
-  /** Plugins of every agent, such as that of `hsafaToolbox`. @defaultValue none */
+  /**
+   * Plugins of every agent besides that of the built-in tools, such as that of `hsafaToolbox`. A `spacesPlugin` with
+   * options replaces that of the built-in tools. @defaultValue none
+   */
   readonly plugins?: readonly Plugin[];
 }
 
@@ -96,7 +100,7 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
     model,
     instructions,
     tools: tools.map(({ tool }) => tool),
-    plugins: options.plugins ?? [],
+    plugins: withBuiltIns(options.plugins ?? [], options),
     mcpServers: servers.map(({ server }) => server),
     settings: { ...SETTINGS, ...options.settings },
     resultForm: 'bare',

@@ -1,6 +1,6 @@
 /**
  * Tool documents that change at run time: a port with versions, and the plugin by which agents have them. A call that
- * waits keeps the version that it was made with. Runs anywhere.
+ * waits keeps the version that it was made with. Runs in Node.
  */
 import { DefinitionError } from '../../../define/checks/problems.js';
 import { definePlugin } from '../../../define/define-plugin.js';
@@ -48,7 +48,8 @@ function pluginOf(
   storeOf: (ctx: PluginContext) => ToolDocumentStore,
   options: HsafaOptions,
 ): Plugin {
-  const lenient = { ...options, strict: false };
+  // Documents are checked when they are put. A call that waits keeps its tool, also of a name that was free then.
+  const lenient: HsafaOptions = { ...options, strict: false, spaces: false };
   return definePlugin({
     id: 'hsafa.tools',
     factories: { document: (args) => toolOf(args, lenient) },

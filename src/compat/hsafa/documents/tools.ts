@@ -1,7 +1,8 @@
-/** `hsafaTools`: tool documents of the Hsafa gateway as tools of this engine. Runs anywhere. */
+/** `hsafaTools`: tool documents of the Hsafa gateway as tools of this engine. Runs in Node. */
 import { defineTool } from '../../../define/define-tool.js';
 import type { HttpAnswer } from '../../../define/http/spec.js';
 import { httpTool } from '../../../define/http-tool.js';
+import type { Plugin } from '../../../define/plugin/types.js';
 import { jsonSchema, type RawSchema } from '../../../define/schemas/schema.js';
 import { type ToolError, toolError } from '../../../define/tool/context.js';
 import type { HttpMethod } from '../../../define/tool/http-plan.js';
@@ -9,6 +10,7 @@ import type { ToolMetadata } from '../../../define/tool/spec.js';
 import type { Tool } from '../../../define/tool/types.js';
 import { TEXTS } from '../../../protocol/failures/texts.js';
 import type { JsonSchema } from '../../../protocol/values/json.js';
+import { spacesPlugin } from '../../../spaces/plugin/plugin.js';
 import { below, Findings, type Warning } from './findings.js';
 import {
   DEFAULT_TIMEOUT_MS,
@@ -26,6 +28,24 @@ export interface HsafaOptions {
   readonly secret?: SecretOf;
   /** Addresses that are not public; the same as the field of `httpTool`. @defaultValue none */
   readonly allowPrivate?: true | readonly string[];
+  /**
+   * False for applications without spaces: agents have no built-in tools, whose names are free then, and `visible` has no
+   * effect. @defaultValue agents have them, and no document may have the name of one
+   */
+  readonly spaces?: false;
+}
+
+/** One object, which a worker starts once for all its agents. */
+const BUILT_INS = spacesPlugin();
+const BUILT_IN_NAMES: ReadonlySet<string> = new Set(BUILT_INS.tools.map(({ name }) => name));
+
+/** The plugins of an agent document. A plugin of the caller with the id of the built-in one, such as one with memory, replaces it. */
+export function withBuiltIns(
+  plugins: readonly Plugin[],
+  { spaces }: Pick<HsafaOptions, 'spaces'>,
+): readonly Plugin[] {
+  const isGiven = plugins.some(({ id }) => id === BUILT_INS.id);
+  return spaces === false || isGiven ? plugins : [BUILT_INS, ...plugins];
 }
 
 export interface HsafaTools {
@@ -105,7 +125,12 @@ export function toolOf(document: unknown, at: string, reading: Reading): Tool | 
 }
 
 function toolFrom(parsed: ParsedTool, at: string, reading: Reading): Tool | undefined {
-  const { findings } = reading;
+  const { findings, options } = reading;
+  if (options.spaces !== false && BUILT_IN_NAMES.has(parsed.name))
+    findings.fault(
+      below(at, 'name'),
+      `is that of a built-in tool, which no document replaces: ${JSON.stringify(parsed.name)}`,
+    );
   for (const field of unreadFields('tool', parsed))
     findings.warn(below(at, field), 'is not a field of a tool document: nothing reads it');
   const common = commonOf(parsed, at, findings);

@@ -17,7 +17,7 @@ const whole = {
 describe('an agent document', () => {
   const agent = { name: 'dev', instructions: 'Help.', model: 'gpt-5-mini' };
   const made = (document: object, options: { strict?: boolean } = {}) =>
-    hsafaAgents({ ...agent, ...document }, { model: openaiModel, ...options });
+    hsafaAgents({ ...agent, ...document }, { model: openaiModel, spaces: false, ...options });
 
   it('is an agent that makes its calls one after the other, and whose model reads bare results', () => {
     const tools = [{ ...whole, executionType: 'external' }];
@@ -134,7 +134,7 @@ describe('documents in files', () => {
   const write = (name: string, value: unknown): void => {
     writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value));
   };
-  const options = { model: () => script(), onWarning: () => undefined };
+  const options = { model: () => script(), spaces: false, onWarning: () => undefined } as const;
 
   it('are agents and the tools that they name, from one file or a folder', promise('H5'), () => {
     write('tools.json', [{ ...whole, executionType: 'external' }]);

@@ -27,7 +27,7 @@ async function waiting(...names: readonly string[]) {
   );
   const { agents } = hsafaAgents(
     { name: 'a', instructions: 'Help.', model: 'm', tools: [WAITS, ASYNC, ECHO] },
-    { model: () => model },
+    { model: () => model, spaces: false },
   );
   const t = testConversation(agents[0]!);
   await t.send('go');

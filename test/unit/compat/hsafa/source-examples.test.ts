@@ -39,7 +39,7 @@ function agentWith(tool: object, ...answers: readonly ScriptedAnswer[]) {
   const model = script(...answers);
   const { agents, warnings } = hsafaAgents(
     { name: 'assistant', systemPrompt: 'Help.', model: 'scripted', tools: [tool] },
-    { model: () => model, allowPrivate: ['127.0.0.1'] },
+    { model: () => model, allowPrivate: ['127.0.0.1'], spaces: false },
   );
   const [agent] = agents;
   if (agent === undefined) throw new Error('unreachable');
@@ -290,7 +290,7 @@ describe('MCP Tools: Configuration', () => {
     };
     const { agents, warnings } = hsafaAgents(
       { name: 'dev', instructions: 'Help.', model: 'scripted', mcp: { servers: [server] } },
-      { model: () => script() },
+      { model: () => script(), spaces: false },
     );
     expect(warnings).toEqual([]);
     expect(agents[0]?.tools).toEqual([]);

@@ -37,6 +37,7 @@ const DOCUMENT = {
 };
 
 const OPTIONS: HsafaStoredAgentOptions = {
+  spaces: false,
   model: (name: string) => {
     if (name !== 'fast') throw new Error(`no model "${name}"`);
     return { name, generate: () => Promise.reject(new Error('not asked')) };

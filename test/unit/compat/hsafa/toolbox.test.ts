@@ -58,7 +58,7 @@ function talkingWith(
       ...{ name: 'a', instructions: 'Help.', model: 'm' },
       tools: [{ name: 'own', executionType: 'internal' }],
     },
-    { model: () => model, plugins: [plugin ?? toolbox.plugin] },
+    { model: () => model, plugins: [plugin ?? toolbox.plugin], spaces: false },
   );
   const t = testConversation(agents[0]!, { ports });
   // The tenant of test conversations.

@@ -1,9 +1,7 @@
 /** The twelve built-in tools of an agent of spaces, over a store in memory. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { hsafaAgents } from '../../../../src/compat/hsafa/index.js';
 import { DefinitionError, defineTool, manifestOf } from '../../../../src/index.js';
-import { spacesPlugin } from '../../../../src/spaces/index.js';
 import {
   calls,
   callsAll,
@@ -55,22 +53,6 @@ describe('the built-in tools', () => {
     },
   );
 
-  it('are those of agents in JSON form, too, whose documents cannot replace them', () => {
-    const options = { model: () => script(), plugins: [spacesPlugin()] };
-    const document = { name: 'clerk', model: 'any', instructions: 'Help.' };
-    const [agent] = hsafaAgents(document, options).agents;
-    expect(agent?.tools.map(({ name }) => name).sort()).toEqual([...TWELVE].sort());
-    const tools = [
-      {
-        name: 'skip',
-        description: 'Mine',
-        executionType: 'internal',
-        inputSchema: { type: 'object' },
-      },
-    ];
-    expect(() => hsafaAgents({ ...document, tools }, options)).toThrow('duplicate name "skip"');
-  });
-
   it('fail the start of a worker whose event log has no spaces', async () => {
     const t = testConversation(botWith(script(says('hello'))));
     await t.send('Hello');
@@ -78,7 +60,7 @@ describe('the built-in tools', () => {
       type: 'turn_ended',
       error: {
         message:
-          'Plugin "spaces" failed in ready, so the worker does not start: this worker has no spaces',
+          'Plugin "spaces" failed in ready, so the worker does not start: this worker has no spaces: its event log has to keep them; agents of Hsafa documents leave them out by spaces: false',
       },
     });
   });

@@ -21,6 +21,7 @@ import { openSqliteStores } from '../../../../../src/store/sqlite/event-log.js';
 const OF = { tenant: 'acme' };
 const DOCUMENT = { name: 'assistant', systemPrompt: 'Help the team.', model: 'fast' };
 const OPTIONS: HsafaStoredAgentOptions = {
+  spaces: false,
   model: (name: string) => ({ name, generate: () => Promise.reject(new Error('not asked')) }),
 };
 
