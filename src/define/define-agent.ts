@@ -170,7 +170,10 @@ export function defineAgent<
       : { mcpServers: Object.freeze([...mcpServers]) }),
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
     settings: {
-      ...settingsOf(settings, currencyOf(model)),
+      ...settingsOf(settings, {
+        currency: currencyOf(model),
+        rate: plugins.find(({ inboxRate }) => inboxRate !== undefined)?.inboxRate,
+      }),
       ...(context.summarize === false ? {} : { summaries: true as const }),
     },
     ...(settings?.timeouts === undefined ? {} : { timeouts: agentTimeoutsOf(settings.timeouts) }),

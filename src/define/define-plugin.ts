@@ -3,6 +3,7 @@
  */
 import { idProblem } from '../protocol/values/ids.js';
 import { isRecord, type Json } from '../protocol/values/json.js';
+import { checkInboxRate } from './agent/settings.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import type {
   Configured,
@@ -27,6 +28,7 @@ const FIELDS = [
   'factories',
   'servers',
   'calls',
+  'inboxRate',
   ...HOOKS,
 ];
 
@@ -59,6 +61,7 @@ export function definePlugin<
     ...hook('prepare', spec.prepare, spec.config),
     ...hook('dispose', spec.dispose, spec.config),
     ...(spec.calls === undefined ? {} : { calls: Object.freeze({ ...spec.calls }) }),
+    ...(spec.inboxRate === undefined ? {} : { inboxRate: spec.inboxRate }),
     tools: Object.freeze([...tools]),
     ...factoriesOf(spec),
     ...serversOf(spec),
@@ -128,6 +131,7 @@ function checkPlugin(spec: Untyped, problems: ProblemList): void {
     if (spec[name] !== undefined && typeof spec[name] !== 'function')
       problems.add(name, `must be a function, got ${shown(spec[name])}`);
   checkCallHooks(spec['calls'], problems);
+  checkInboxRate(spec['inboxRate'], 'inboxRate', problems);
   if (tools !== undefined && typeof tools !== 'function') checkTools(tools, problems);
   if (!isRecord(factories)) problems.add('factories', `must be an object, got ${shown(factories)}`);
   else

@@ -12,7 +12,10 @@ import * as limits from '../../src/protocol/limits/service-limits.js';
 const PAGE = fileURLToPath(new URL('../../docs/generated/settings.md', import.meta.url));
 
 /** The settings of an agent that sets none. */
-const { onBusy, whileWaiting = 'block' } = settingsOf(undefined, 'USD');
+const { onBusy, whileWaiting = 'block' } = settingsOf(undefined, {
+  currency: 'USD',
+  rate: undefined,
+});
 
 /** The meaning of a default is part of the row: another default has another one. */
 const ON_BUSY: Partial<Record<typeof onBusy, string>> = {

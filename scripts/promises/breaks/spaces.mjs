@@ -298,4 +298,10 @@ export const OF_SPACES = [
     to: 'return spaces === false || isGiven ? plugins : [...plugins];',
     test: 'test/unit/spaces/plugin/documents.test.ts',
   },
+  {
+    promise: 'G415',
+    file: 'src/spaces/plugin/plugin.ts',
+    line: "inboxRate: { turns: 30, per: '1 minute' },",
+    test: 'test/unit/spaces/plugin/cycles.test.ts',
+  },
 ];

@@ -16,6 +16,7 @@ import { type Duration, durationMs, durationProblem } from '../../protocol/value
 import { isRecord } from '../../protocol/values/json.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
+import type { InboxRate } from '../plugin/types.js';
 import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
 import { checkSubAgents } from './sub-agents.js';
 
@@ -97,9 +98,10 @@ export interface InboxSpec {
   readonly whileBusy?: 'read' | 'next_turn';
   /**
    * The most turns that events may start within a time: 1 to 120 within up to 1 hour. Then events wait, and the log
-   * says so (`inbox_paused`). Turns of messages are not counted. @defaultValue no bound
+   * says so (`inbox_paused`). Turns of messages are not counted. @defaultValue that of a plugin, such as `spacesPlugin`;
+   * else no bound
    */
-  readonly rate?: { readonly turns: number; readonly per: Duration };
+  readonly rate?: InboxRate;
 }
 
 export interface SubAgentBoundsSpec {
@@ -129,7 +131,10 @@ const MICROS_PER_UNIT = 1_000_000;
 const MAX_COST = 1_000_000;
 
 /** Settings as conversations carry them. A field that is not set is left out, so that it stays the engine's default. */
-export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string): AgentSettings {
+export function settingsOf(
+  spec: AgentSettingsSpec | undefined,
+  { currency, rate }: { readonly currency: string; readonly rate: InboxRate | undefined },
+): AgentSettings {
   const { budgets, repeatLimit, onToolError, onUnknownTool } = spec ?? {};
   return {
     maxSteps: spec?.maxSteps ?? DEFAULT_MAX_STEPS,
@@ -140,7 +145,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.subAgents === undefined ? {} : { subAgents: spec.subAgents }),
-    ...inboxOf(spec?.inbox),
+    ...inboxOf({ ...spec?.inbox, rate: spec?.inbox?.rate ?? rate }),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
@@ -148,8 +153,13 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
   };
 }
 
-function inboxOf(spec: InboxSpec | undefined): Pick<AgentSettings, 'inbox'> {
-  const { whileBusy, rate } = spec ?? {};
+function inboxOf({
+  whileBusy,
+  rate,
+}: Pick<InboxSpec, 'whileBusy'> & { readonly rate: InboxRate | undefined }): Pick<
+  AgentSettings,
+  'inbox'
+> {
   const perMs = durationMs(rate?.per);
   const inbox = {
     ...(whileBusy === 'next_turn' ? { whileBusy } : {}),
@@ -210,22 +220,23 @@ function checkInbox(inbox: unknown, problems: ProblemList): void {
       'settings.inbox.whileBusy',
       `must be one of read, next_turn, got ${shown(whileBusy)}`,
     );
+  checkInboxRate(rate, 'settings.inbox.rate', problems);
+}
+
+export function checkInboxRate(rate: unknown, field: string, problems: ProblemList): void {
   if (rate === undefined) return;
   if (!isRecord(rate)) {
     problems.add(
-      'settings.inbox.rate',
+      field,
       `must be an object such as {turns: 30, per: '1 minute'}, got ${shown(rate)}`,
     );
     return;
   }
-  checkKeys(problems, rate, { prefix: 'settings.inbox.rate.', allowed: ['turns', 'per'] });
+  checkKeys(problems, rate, { prefix: `${field}.`, allowed: ['turns', 'per'] });
   if (!isCount(rate['turns'], 1, MAX_INBOX_RATE_TURNS))
-    problems.add(
-      'settings.inbox.rate.turns',
-      `must be a whole number from 1 to ${MAX_INBOX_RATE_TURNS}`,
-    );
+    problems.add(`${field}.turns`, `must be a whole number from 1 to ${MAX_INBOX_RATE_TURNS}`);
   problems.addIf(
-    'settings.inbox.rate.per',
+    `${field}.per`,
     durationProblem(rate['per'], { minMs: 1, maxMs: MAX_INBOX_RATE_MS }),
   );
 }

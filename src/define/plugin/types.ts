@@ -1,6 +1,7 @@
 /** The types of plugins: tools with a state of their own, and code that runs before each model call. Types only. */
 import type { EarlierResult, ToolResultError } from '../../protocol/calls/results.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { McpServer } from '../mcp/server.js';
 import type { ParsedOf, RawSchema, Schema } from '../schemas/schema.js';
@@ -9,6 +10,14 @@ import type { PluginRef, StateAccess } from '../tool/state-access.js';
 import type { Tool } from '../tool/types.js';
 import type { CallHooks } from './call-hooks.js';
 import type { PluginContext } from './context.js';
+
+/** The most turns that events may start within a time. */
+export interface InboxRate {
+  /** 1 to 120 */
+  readonly turns: number;
+  /** At most an hour. */
+  readonly per: Duration;
+}
 
 /** A plugin as the engine knows it; made by `definePlugin` only. `State` is for inference and has no value. */
 export interface Plugin<Services = UntypedServices, State = unknown> extends PluginRef<State> {
@@ -24,6 +33,7 @@ export interface Plugin<Services = UntypedServices, State = unknown> extends Plu
   readonly prepare?: (ctx: PrepareContext<Services>) => void | Promise<void>;
   readonly dispose?: (ctx: PluginContext<Services>) => void | Promise<void>;
   readonly calls?: CallHooks<Services>;
+  readonly inboxRate?: InboxRate;
   readonly tools: readonly Tool<Services>[];
   /** Makers of tools, by name. Absent: none. */
   readonly factories?: Readonly<Record<string, (args: Json) => Tool<Services>>>;
@@ -140,6 +150,11 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   readonly dispose?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
   /** Takes part in the calls of all tools of the agent. */
   readonly calls?: CallHooks<Services>;
+  /**
+   * `inbox.rate` of agents whose settings have none; of several plugins the first counts. For plugins that let others wake
+   * the agent.
+   */
+  readonly inboxRate?: InboxRate;
   /**
    * Tools that every agent with the plugin has. The function gets the plugin as the name of its state: a plugin whose
    * declaration names itself would have no type.

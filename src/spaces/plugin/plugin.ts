@@ -49,6 +49,8 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
       await prepare(ctx, notes);
     },
     calls: visibleCalls(self),
+    // Members wake the agent as often as they like.
+    inboxRate: { turns: 30, per: '1 minute' },
     tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],
   });
 }

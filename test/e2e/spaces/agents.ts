@@ -62,7 +62,10 @@ const agentOf = (name: string) =>
     }),
     tools: isAfter ? [look] : [],
     plugins: [spacesPlugin()],
-    settings: { toolExecution: 'sequential', inbox: { whileBusy: 'next_turn' } },
+    settings: {
+      toolExecution: 'sequential',
+      inbox: { whileBusy: 'next_turn', rate: { turns: 120, per: '1 second' } },
+    },
   });
 
 export const anna = agentOf('anna');
