@@ -46,7 +46,7 @@ export async function servedRoutes(options: Served): Promise<string> {
     hsafaRoutes({
       // A test uses the parts of one route.
       client: client as HsafaClient,
-      spaces,
+      spaces: spaces ?? false,
       identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
       ...(offers === undefined ? {} : { offers }),
       ...(agents === undefined ? {} : { agents }),

@@ -26,7 +26,9 @@ async function served(engine: Engine): Promise<string> {
   const app = express();
   const offers = reader.toolOffers;
   if (offers === undefined) throw new Error('the reader has no offers');
-  app.use(hsafaRoutes({ client, identify: identifyAll, offers, signal: end.signal }));
+  app.use(
+    hsafaRoutes({ client, identify: identifyAll, offers, spaces: false, signal: end.signal }),
+  );
   const server: Server = app.listen(0, '127.0.0.1');
   onTestFinished(async () => {
     end.abort();

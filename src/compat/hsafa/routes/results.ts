@@ -43,7 +43,8 @@ export interface CallSpaces {
 
 export interface ResultsDeps {
   readonly client: ResultsClient;
-  readonly spaces: CallSpaces | undefined;
+  /** False: the application has none. */
+  readonly spaces: CallSpaces | false;
 }
 
 export const NOT_FOUND = refusal(404, 'Pending tool call not found');
@@ -151,7 +152,7 @@ async function findCall(
  * by both.
  */
 async function refusalOf(
-  spaces: CallSpaces | undefined,
+  spaces: CallSpaces | false,
   { rights, tenant, actor }: Caller,
   call: FoundCall & {
     readonly toolCallId: string;
@@ -161,7 +162,7 @@ async function refusalOf(
 ): Promise<Answer | undefined> {
   const { executor, isAnswer, conversation, conversationId, toolCallId, turnId } = call;
   const hasRight = rights.includes('answer');
-  if (spaces === undefined || executor === 'external' || (hasRight && !isAnswer))
+  if (spaces === false || executor === 'external' || (hasRight && !isAnswer))
     return hasRight ? undefined : lacks('answer');
   const made =
     call.step === undefined ? await madeCall(conversation, toolCallId, call.agent) : call;

@@ -36,10 +36,10 @@ export interface HsafaRoutesOptions {
   /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
   readonly offers?: CallOffers;
   /**
-   * `colloquy.spaces`, where agents show calls in spaces: members of a space answer its calls. Absent: the application
-   * has no spaces, and no membership is asked for.
+   * `colloquy.spaces`: members of a space answer the questions that it shows. False for an application without spaces: the
+   * right `answer` suffices for every call.
    */
-  readonly spaces?: CallSpaces | undefined;
+  readonly spaces: CallSpaces | false;
   /** Agents whose documents change at run time. Absent: they have no routes. */
   readonly agents?: HsafaAgentDocuments;
   /** Tool documents that change at run time. Absent: they have no routes. */
@@ -72,9 +72,11 @@ const MAX_STREAMS = 1_000;
  * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
  * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
  * `Idempotency-Key` has the answer of the first; without one it is 409.
+ * @throws {TypeError} without `spaces`
  */
 export function hsafaRoutes(options: HsafaRoutesOptions): Router {
-  const { client, identify, offers, spaces } = options;
+  const { client, identify, offers } = options;
+  const spaces = spacesIn(options);
   const router = express.Router();
   router.post(
     '/api/runs/:runId/tool-results',
@@ -83,7 +85,7 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       // Stamped first: lateness is judged by when the result arrived.
       const receivedAt = new Date().toISOString();
       // Members of a space answer its calls with the right to write in it.
-      const asMember = spaces === undefined ? [] : (['send'] as const);
+      const asMember = spaces === false ? [] : (['send'] as const);
       const caller = await callerOf(identify, request, 'answer', ...asMember);
       const answer = isAnswer(caller)
         ? caller
@@ -124,6 +126,13 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
   for (const documents of documentsOf(options)) addDocuments(router, identify, documents);
   router.use(errorHandler());
   return router;
+}
+
+/** Forgotten, it would let strangers answer the questions of a space. */
+function spacesIn({ spaces }: { readonly spaces?: CallSpaces | false }): CallSpaces | false {
+  if (spaces === undefined)
+    throw new TypeError('hsafaRoutes: spaces must be colloquy.spaces, or false without spaces');
+  return spaces;
 }
 
 type PlacedDocuments = DocumentsOf & { readonly path: string };

@@ -18,7 +18,7 @@ function described(of: Parameters<typeof hsafaDescription>[0]): readonly string[
 }
 
 function routes(parts: object): readonly string[] {
-  return routesIn(express().use(hsafaRoutes(parts as never)));
+  return routesIn(express().use(hsafaRoutes({ spaces: false, ...parts } as never)));
 }
 
 describe('the description of the routes', promise('G340'), () => {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   type CallerIdentity,
   type CallSpaces,
+  hsafaRoutes,
   hsafaTools,
   runIdOf,
 } from '../../../../src/compat/hsafa/index.js';
@@ -182,4 +183,11 @@ it('the space of a call is found behind a hundred others', async () => {
 
 it('the routes take `colloquy.spaces`', () => {
   expectTypeOf<SpaceClient>().toExtend<CallSpaces>();
+});
+
+it('the routes do not start where the application leaves out spaces', promise('G402'), () => {
+  const options = { client: {}, identify: () => undefined };
+  expect(() => hsafaRoutes(options as never)).toThrow('hsafaRoutes: spaces must be');
+  expect(() => hsafaRoutes({ ...options, spaces: undefined } as never)).toThrow(TypeError);
+  expect(hsafaRoutes({ ...options, spaces: false } as never)).toBeTypeOf('function');
 });
