@@ -5,6 +5,7 @@ import { Api, type ApiOptions, type WithApi } from './net/api.js';
 import { defined } from './net/defined.js';
 import { ToolRegistry } from './tools/registry.js';
 import type { ClientTool, ClientTools, ToolSettings } from './tools/types.js';
+import { type FollowTurnOptions, followTurn, type TurnFrame } from './turn.js';
 import type { Me } from './view/types.js';
 
 export interface BrowserClientOptions extends ApiOptions, ToolSettings {
@@ -26,6 +27,12 @@ export interface BrowserClient extends WithApi {
    * @param id Letters, digits, `_`, `.` and `-`.
    */
   conversation(id: string, options?: ConversationOptions): BrowserConversation;
+  /**
+   * The events of one turn from its first one, or behind `after`, with live events between, over lost connections, to
+   * the event that ends it; then the loop is over. `log_rewritten` comes as well: behind it the turn begins anew.
+   * @throws {ApiError} unknown_turn, and other refusals that trying again does not mend
+   */
+  followTurn(turnId: string, options?: FollowTurnOptions): AsyncIterable<TurnFrame>;
   /** The option `me`. */
   readonly me?: Me;
   /** Sends the requests of this client, also to routes for which it has no method. */
@@ -47,6 +54,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
   return {
     conversation: (id, { agent, isNew = false } = {}) =>
       new BrowserConversation(id, { api, registry, settings, agent, isNew, me }),
+    followTurn: (turnId, options) => followTurn(api, turnId, options),
     api,
     ...defined({ me }),
     session: () => api.read<Caller>('/v1/session', { query: { tenant: undefined } }),

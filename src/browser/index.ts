@@ -25,6 +25,7 @@ export type {
 export type { Connection } from './net/following.js';
 export { ApiError, type Problem } from './net/problem.js';
 export type { Timing } from './net/waiting.js';
+export type { FollowTurnOptions, TurnFrame } from './turn.js';
 
 // The view of a conversation.
 

@@ -72,7 +72,9 @@ export type {
   SubscribeOptions,
   ToolsOfAgent,
   Turn,
+  TurnFrame,
   TurnHandle,
+  TurnSubscribeOptions,
   WatchListOptions,
   WorklistOptions,
 } from './api/types.js';

@@ -120,7 +120,7 @@ function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   addToolCallRoutes(router, deps);
   addClaimRoutes(router, deps, streams);
   addTriggerRoutes(router, deps);
-  addTurnRoutes(router, deps);
+  addTurnRoutes(router, deps, streams);
   addWebhookRoutes(router, deps);
   addWorklistRoutes(router, deps, streams);
   return router;

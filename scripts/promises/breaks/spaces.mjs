@@ -304,4 +304,17 @@ export const OF_SPACES = [
     line: "inboxRate: { turns: 30, per: '1 minute' },",
     test: 'test/unit/spaces/plugin/cycles.test.ts',
   },
+  {
+    promise: 'G416',
+    file: 'src/client/messages/watch-turn.ts',
+    line: 'if (frame.event.turnId === turn.turnId) yield frame;',
+    to: 'yield frame;',
+    test: 'test/unit/client/messages/watch-turn.test.ts',
+  },
+  {
+    promise: 'G417',
+    file: 'src/browser/turn.ts',
+    line: "if (frame.type === 'event') after = frame.cursor;",
+    test: 'test/unit/browser/turn.test.ts',
+  },
 ];

@@ -16,6 +16,12 @@ export interface StreamMessage {
   readonly data: string;
 }
 
+interface Reading<Taken> {
+  readonly silenceMs: number;
+  readonly signal: AbortSignal;
+  readonly frameOf: (message: StreamMessage) => Taken | undefined;
+}
+
 /**
  * Passes on the frames of a stream, those that came together at once, until it ends, or `take` returns false; then
  * resolves to false. Messages without a frame are left out.
@@ -23,14 +29,21 @@ export interface StreamMessage {
  */
 export async function readFrames<Taken>(
   response: Response,
-  options: {
-    readonly silenceMs: number;
-    readonly signal: AbortSignal;
-    readonly frameOf: (message: StreamMessage) => Taken | undefined;
-    readonly take: (frames: readonly Taken[]) => boolean;
-  },
+  options: Reading<Taken> & { readonly take: (frames: readonly Taken[]) => boolean },
 ): Promise<boolean> {
-  const { silenceMs, signal, frameOf, take } = options;
+  for await (const frames of framesOf(response, options))
+    if (frames.length > 0 && !options.take(frames)) return false;
+  return true;
+}
+
+/**
+ * The frames of a stream, those that came together at once, and nothing for a piece without one, until it ends or the
+ * signal aborts. @throws {ApiError} as `readFrames`
+ */
+export async function* framesOf<Taken>(
+  response: Response,
+  { silenceMs, signal, frameOf }: Reading<Taken>,
+): AsyncGenerator<readonly Taken[], void, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) throw unreachable('the stream has no body');
   const silence = new AbortController();
@@ -51,18 +64,20 @@ export async function readFrames<Taken>(
   });
   try {
     for (;;) {
+      heardAt = Date.now();
       const read = await until(reader.read(), [signal, silence.signal]);
       if (read === undefined) {
-        if (signal.aborted) return true;
+        if (signal.aborted) return;
         throw unreachable(`nothing came for ${silenceMs} ms`);
       }
-      if (read.done) return true;
-      heardAt = Date.now();
+      if (read.done) return;
       parser.feed(decoder.decode(read.value, { stream: true }));
       const came = frames;
       frames = [];
-      if (came.length > 0 && !take(came)) return false;
-      if (signal.aborted) return true;
+      // A caller that takes its time is no silence of the stream.
+      heardAt = Number.POSITIVE_INFINITY;
+      yield came;
+      if (signal.aborted) return;
     }
   } finally {
     clearInterval(timer);

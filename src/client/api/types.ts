@@ -27,7 +27,7 @@ import type { AgentSource } from '../ports/agents.js';
 import type { BlobsPort } from '../ports/blobs.js';
 import type { DeletionsPort } from '../ports/deletions.js';
 import type { LeasesPort } from '../ports/leases.js';
-import type { BeforePosition, ConversationReader, LogCursor } from '../ports/reader.js';
+import type { BeforePosition, ConversationReader, LogCursor, WatchFrame } from '../ports/reader.js';
 
 export interface ConversationClientOptions {
   readonly temporal: Client;
@@ -163,6 +163,12 @@ export interface TurnHandle<Output = Json> {
    * @throws {ConversationError} unknown_turn when no such turn is known after the time is up.
    */
   result(options?: ResultOptions): Promise<TurnResult<Output>>;
+  /**
+   * The events of the turn from its first one, or behind `after`, with live events between, to the event that ends it;
+   * then the loop is over. `log_rewritten` comes as well: behind it the turn begins anew, if the new log has it.
+   * @throws {ConversationError} unknown_turn when no such turn is known after 2 s; store_unavailable
+   */
+  subscribe(options?: TurnSubscribeOptions): AsyncIterable<TurnFrame>;
   /** Stops this turn, not a later one. Safe to repeat. */
   cancel(options?: CancelOptions): Promise<CancelOutcome>;
 }
@@ -347,6 +353,10 @@ export interface WorklistOptions {
   /** `nextCursor` of an earlier page with the same filters. */
   readonly cursor?: string | undefined;
 }
+
+export type TurnFrame = Exclude<WatchFrame, { readonly type: 'nested' }>;
+
+export type TurnSubscribeOptions = Pick<SubscribeOptions, 'after' | 'signal'>;
 
 export interface SubscribeOptions {
   readonly after?: LogCursor | undefined;

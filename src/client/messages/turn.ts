@@ -1,13 +1,21 @@
 /** Turns as values: re-attachable from any process by conversation id and turn id. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendMessageReply, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { checkedMs } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
-import type { ResultOptions, Turn, TurnHandle } from '../api/types.js';
+import type {
+  ResultOptions,
+  Turn,
+  TurnFrame,
+  TurnHandle,
+  TurnSubscribeOptions,
+} from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { fromTemporal } from '../temporal/errors.js';
 import type { Control } from './control.js';
+import { placeInTurn, watchTurn } from './watch-turn.js';
 
 /** Every wait is finite; ten minutes is longer than one request usually lasts. */
 export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
@@ -17,6 +25,8 @@ export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
  * workflow decides whether they exist: after a reset the log may never be as long again.
  */
 const LAG_MS = 2_000;
+/** Milliseconds between reads for a turn that is not stored yet. */
+const POLL_MS = 100;
 
 export interface TurnParts {
   readonly reader: ConversationReader;
@@ -36,11 +46,9 @@ export function attachTurn(parts: TurnParts, turnId: TurnId): TurnHandle {
     result: async (options) => {
       const result = await resultWithin(parts, turnId, options ?? {});
       if (result !== undefined) return result;
-      throw new ConversationError(
-        'unknown_turn',
-        `No turn "${turnId}" is known in conversation "${key.conversationId}"`,
-      );
+      throw unknownTurn(turnId, key);
     },
+    subscribe: (options) => framesOf(parts, turnId, options),
     cancel: async (options) => await control.cancel(key, { ...options, turnId }),
   };
 }
@@ -65,7 +73,39 @@ export function admittedTurn(
     duplicate: request.duplicate,
     result: async (options) =>
       (await resultWithin(parts, turnId, options ?? {})) ?? { status: 'timeout', turnId },
+    subscribe: (options) => framesOf(parts, turnId, { ...options, isAdmitted: true }),
   };
+}
+
+async function* framesOf(
+  { reader, key, patience }: TurnParts,
+  turnId: TurnId,
+  options: TurnSubscribeOptions & { readonly isAdmitted?: true } = {},
+): AsyncGenerator<TurnFrame, void, undefined> {
+  const { after, isAdmitted } = options;
+  const left = new AbortController();
+  const signal =
+    options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
+  const turn = { key, turnId };
+  const giveUpAt = performance.now() + LAG_MS * patience();
+  try {
+    let from = await placeInTurn(reader, turn, after);
+    while (from.status === 'unknown' && isAdmitted !== true) {
+      if (performance.now() > giveUpAt) throw unknownTurn(turnId, key);
+      await sleep(POLL_MS, undefined, { signal });
+      from = await placeInTurn(reader, turn, after);
+    }
+    yield* watchTurn(reader, turn, { from, signal });
+  } catch (error) {
+    if (!signal.aborted) throw fromTemporal(error);
+  } finally {
+    left.abort();
+  }
+}
+
+function unknownTurn(turnId: TurnId, { conversationId }: ConversationKey): ConversationError {
+  const message = `No turn "${turnId}" is known in conversation "${conversationId}"`;
+  return new ConversationError('unknown_turn', message);
 }
 
 async function resultWithin(

@@ -104,6 +104,7 @@ const OWN: Readonly<Record<string, Codes>> = {
   startWhatIf: ['unknown_agent', 'agent_not_served'],
   createTrigger: ['conversation_closed', 'too_many_triggers'],
   getTurn: ['unknown_turn'],
+  watchTurn: ['unknown_turn'],
   // `submitStep` has a verdict in its place.
   getStep: ['unknown_step'],
   // A request that does not ask for a stream is about a conversation of the name.

@@ -74,6 +74,9 @@ export const TurnQuerySchema = z.strictObject({
   atLeastSeq: SeqSchema.exactOptional(),
 });
 
+/** `GET /v1/turns/{turnId}/stream` */
+export const TurnStreamQuerySchema = z.strictObject({ after: CursorSchema.exactOptional() });
+
 const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
 
 const NamesSchema = z.union(

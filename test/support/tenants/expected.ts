@@ -31,6 +31,7 @@ export function granted({ id, answers }: Operation): readonly [unknown, unknown]
 
 /** Routes with the conversation of the caller's own tenant, which has not begun. */
 const OF_NEW_CONVERSATION = ['uploadFile', 'mintToken'];
+const OF_TURNS = ['getTurn', 'watchTurn'];
 /** Operations that answer with the verdict of the conversation, by the audience of the call. */
 export const VERDICTS = ['submitStep', 'resolveToolCall', 'extendToolCall', 'claimToolCall'];
 
@@ -43,7 +44,7 @@ export function ofOtherTenant(operation: Operation): readonly [unknown, unknown]
   if (path.startsWith(ONE)) return [404, 'unknown_conversation'];
   if (path.startsWith('/v1/spaces/:')) return [404, 'unknown_space'];
   if (path.startsWith('/v1/webhooks/:')) return [404, 'unknown_webhook'];
-  return id === 'getTurn' ? [404, 'unknown_turn'] : granted(operation);
+  return OF_TURNS.includes(id) ? [404, 'unknown_turn'] : granted(operation);
 }
 
 /** Status and code where the query names a tenant that is not the caller's. */
@@ -66,5 +67,5 @@ export function ofBound(operation: Operation): readonly [unknown, unknown] {
   if (path.startsWith(ONE)) return [404, 'unknown_conversation'];
   if (bound !== true) return [403, 'forbidden'];
   if (id === 'createConversation') return [422, 'invalid_request'];
-  return id === 'getTurn' ? [404, 'unknown_turn'] : granted(operation);
+  return OF_TURNS.includes(id) ? [404, 'unknown_turn'] : granted(operation);
 }

@@ -298,6 +298,13 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The end of a turn, or its present state; waits for it as long as `wait` says',
     answers: { 200: shapes.ConversationTurn },
   },
+  {
+    ...{ method: 'get', path: '/v1/turns/:turnId/stream', id: 'watchTurn', right: 'read' },
+    ...{ bound: true, query: queries.TurnStreamQuerySchema },
+    summary:
+      'The events of a turn from its beginning, with its live events, until it ends; 204 behind its end',
+    answers: { 200: 'stream', 204: 'none' },
+  },
   ...SPACE_OPERATIONS,
   ...FORK_OPERATIONS,
   ...INSPECTION_OPERATIONS,

@@ -1,0 +1,104 @@
+/** The stream of one turn: its events out of the stream of its conversation, at the same places. */
+import { type CanonicalEvent, turnIdOf } from '../../protocol/log/events.js';
+import type { LogCursor } from '../../protocol/values/cursor.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { TurnFrame } from '../api/types.js';
+import type { ConversationReader } from '../ports/reader.js';
+
+export interface TurnKey {
+  readonly key: ConversationKey;
+  readonly turnId: TurnId;
+}
+
+export type TurnPlace =
+  /** The first event that the caller does not have comes after this place. */
+  | { readonly status: 'begun'; readonly after: LogCursor }
+  /** The caller has all events of the turn. */
+  | { readonly status: 'over' }
+  /** No event of the turn is stored: one that begins now comes after `tail`, if anything is stored at all. */
+  | { readonly status: 'unknown'; readonly tail?: LogCursor | undefined };
+
+/** Events that end a turn which has no end of its own. */
+const OTHER_ENDS: readonly CanonicalEvent['type'][] = [
+  'run_ended',
+  'conversation_closed',
+  'conversation_started',
+  'events_lost',
+];
+
+/** Milliseconds in which the store has a log that was rewritten just now, and the head behind an event of it. */
+const SETTLED_MS = 2_000;
+
+/**
+ * The place from which a caller follows a turn, who has its events up to `after`. A place of an older generation stays:
+ * the event that says so follows it.
+ */
+export async function placeInTurn(
+  reader: ConversationReader,
+  { key, turnId }: TurnKey,
+  after?: LogCursor,
+): Promise<TurnPlace> {
+  // Read before the turn, so that a turn without an event begins behind it.
+  const page = await reader.events(key, { before: 'end', limit: 1 });
+  const [first] = page === undefined ? [] : await reader.turnEvents(key, turnId);
+  if (page === undefined || first === undefined) return { status: 'unknown', tail: page?.tail };
+  const begin = { generation: page.generation, seq: first.seq - 1 };
+  if (after === undefined) return { status: 'begun', after: begin };
+  if (after.generation !== begin.generation) return { status: 'begun', after };
+  if (after.seq <= begin.seq) return { status: 'begun', after: begin };
+  const end = await endOf(reader, { key, turnId }, { timeoutMs: 0 });
+  return typeof end === 'number' && end <= after.seq
+    ? { status: 'over' }
+    : { status: 'begun', after };
+}
+
+/**
+ * Yields the events of the turn from a place on, without gap or repeat, with its live events between, up to the event
+ * that ends it. `log_rewritten` comes as well; behind it the turn begins anew, or the frames end where the new log does
+ * not have it. Ends with the signal too, and where the conversation is deleted.
+ */
+export async function* watchTurn(
+  reader: ConversationReader,
+  turn: TurnKey,
+  options: { readonly from: TurnPlace; readonly signal: AbortSignal },
+): AsyncGenerator<TurnFrame, void, undefined> {
+  const { from, signal } = options;
+  if (from.status === 'over') return;
+  const after = from.status === 'begun' ? from.after : from.tail;
+  const given = after === undefined ? { signal } : { after, signal };
+  let hasBegun = from.status === 'begun';
+  for await (const frame of reader.watch(turn.key, given)) {
+    if (frame.type === 'nested') continue;
+    if (frame.type === 'live') {
+      if (frame.event.turnId === turn.turnId) yield frame;
+      continue;
+    }
+    const { event, cursor } = frame;
+    const isOfTurn = turnIdOf(event) === turn.turnId;
+    if (isOfTurn) {
+      hasBegun = true;
+      yield frame;
+      if (event.type === 'turn_ended') return;
+    } else if (event.type === 'log_rewritten') {
+      hasBegun = false;
+      yield frame;
+      if ((await endOf(reader, turn, { timeoutMs: SETTLED_MS, signal })) === 'unknown') return;
+    } else if (hasBegun && OTHER_ENDS.includes(event.type)) {
+      const end = await endOf(reader, turn, { timeoutMs: SETTLED_MS, signal });
+      if (end !== cursor.seq) continue;
+      yield frame;
+      return;
+    }
+  }
+}
+
+/** Seq of the event that ends the turn; `open` where it goes on. */
+async function endOf(
+  reader: ConversationReader,
+  { key, turnId }: TurnKey,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<number | 'open' | 'unknown'> {
+  const result = await reader.turnResult(key, turnId, { ...options, returnWhenWaiting: false });
+  if (result === undefined) return 'unknown';
+  return 'seq' in result && result.status !== 'waiting' ? result.seq : 'open';
+}
