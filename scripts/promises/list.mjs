@@ -25,8 +25,8 @@ const RANGES = [
   ['T', 20],
   ['K', 24],
 ];
-/** Sections of one source of which only parts are here. */
-const OTHERS = ['2.A.2', '2.A.5', '2.A.7'];
+/** Sections on the surroundings of two sources; of 2.A only parts are here. */
+const OTHERS = ['2.A.2', '2.A.5', '2.A.7', '2.H.1', '2.H.2', '2.H.3', '2.H.4'];
 
 /** Shorter reasons explain nothing. */
 const MIN_REASON_CHARS = 20;

@@ -209,4 +209,31 @@ export const OF_REQUIREMENTS = [
     to: "return toolError('');",
     test: APTIX,
   },
+  {
+    promise: '2.H.1',
+    file: 'src/core/state/inbox-turns.ts',
+    line: "return settings.inbox?.whileBusy === 'next_turn';",
+    to: 'return settings === undefined;',
+    test: 'test/unit/kit/turns/inbox-cycles.test.ts',
+  },
+  {
+    promise: '2.H.2',
+    file: 'src/core/context/assemble.ts',
+    line: 'if (index < this.#head || index >= from) sum += count;',
+    to: 'if (from >= 0) sum += count;',
+    test: ASSEMBLE,
+  },
+  {
+    promise: '2.H.3',
+    file: 'src/spaces/plugin/plan-tools.ts',
+    line: 'if (given.length !== 1)',
+    to: 'if (given.length === 0)',
+    test: 'test/unit/spaces/plugin/built-ins.test.ts',
+  },
+  {
+    promise: '2.H.4',
+    file: 'src/compat/hsafa/routes/results.ts',
+    line: 'if (call.turnId !== run.turnId) return OTHER_RUN;',
+    test: 'test/unit/compat/hsafa/results-route.test.ts',
+  },
 ];

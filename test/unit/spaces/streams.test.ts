@@ -68,7 +68,7 @@ const changesOf = (frames: readonly SpaceFrame[]): readonly number[] =>
 
 it(
   'begins at the place of the reader, and has the place of each message',
-  promise('G368'),
+  promise('G368', '2.H.4'),
   async () => {
     const { send, follow, spaces, id } = await room();
     for (let n = 0; n < 45; n += 1) await send();

@@ -46,7 +46,7 @@ async function room(agents: readonly string[] = ['c-1', 'c-2']) {
 
 it(
   'every other agent gets each text once, in order; calls wake none',
-  promise('G367', 'H51'),
+  promise('G367', 'H51', '2.H.3'),
   async () => {
     const { spaces, id, waker, send, inboxes } = await room();
     await send('one');

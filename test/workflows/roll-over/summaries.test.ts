@@ -40,7 +40,7 @@ async function summaryIn(engine: Engine, talk: Conversation): Promise<CanonicalE
 const shown = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
 
 test('a long conversation is summarised in the background: no turn waits for the summary, and the model reads it once it exists', {
-  ...promise('G175', '2.A.5'),
+  ...promise('G175', '2.A.5', '2.H.2'),
 }, async () => {
   const summarizer = new HeldModel(script(says('They greeted each other.')));
   summarizer.held = true;

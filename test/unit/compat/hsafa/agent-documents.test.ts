@@ -19,23 +19,27 @@ describe('an agent document', () => {
   const made = (document: object, options: { strict?: boolean } = {}) =>
     hsafaAgents({ ...agent, ...document }, { model: openaiModel, spaces: false, ...options });
 
-  it('is an agent that makes its calls one after the other, and whose model reads bare results', () => {
-    const tools = [{ ...whole, executionType: 'external' }];
-    const { agents, warnings } = made({ tools, description: 'Develops.' });
-    expect(warnings).toEqual([]);
-    expect(agents).toMatchObject([
-      {
-        ...{ kind: 'agent', name: 'dev', description: 'Develops.', instructions: 'Help.' },
-        ...{ resultForm: 'bare', model: { name: 'gpt-5-mini' }, tools: [{ name: 'find' }] },
-        settings: {
-          ...{ toolExecution: 'sequential', onBusy: 'queue' },
-          // A cycle keeps the inbox that it began with, and cycles per minute are bounded.
-          inbox: { whileBusy: 'next_turn', rate: { turns: 30, perMs: 60_000 } },
+  it(
+    'is an agent that makes its calls one after the other, and whose model reads bare results',
+    promise('2.H.1'),
+    () => {
+      const tools = [{ ...whole, executionType: 'external' }];
+      const { agents, warnings } = made({ tools, description: 'Develops.' });
+      expect(warnings).toEqual([]);
+      expect(agents).toMatchObject([
+        {
+          ...{ kind: 'agent', name: 'dev', description: 'Develops.', instructions: 'Help.' },
+          ...{ resultForm: 'bare', model: { name: 'gpt-5-mini' }, tools: [{ name: 'find' }] },
+          settings: {
+            ...{ toolExecution: 'sequential', onBusy: 'queue' },
+            // A cycle keeps the inbox that it began with, and cycles per minute are bounded.
+            inbox: { whileBusy: 'next_turn', rate: { turns: 30, perMs: 60_000 } },
+          },
         },
-      },
-    ]);
-    expect(agents[0]?.settings).not.toHaveProperty('whileWaiting');
-  });
+      ]);
+      expect(agents[0]?.settings).not.toHaveProperty('whileWaiting');
+    },
+  );
 
   it.each<[string, object, readonly string[]]>([
     ['without instructions', { instructions: undefined }, ['instructions']],

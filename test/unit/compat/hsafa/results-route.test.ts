@@ -45,7 +45,7 @@ const RESOLVED = [409, { error: 'Tool call already resolved' }];
 
 describe('POST /api/runs/{runId}/tool-results', () => {
   it('takes the result of a call that is waited for, once', {
-    ...promise('S29', 'H42', 'H43', 'H45'),
+    ...promise('S29', 'H42', 'H43', 'H45', '2.H.4'),
   }, async () => {
     const { t, runId, client } = await waiting('fetchExternalData');
     const base = await servedRoutes({ client });
@@ -121,7 +121,7 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     ],
   ])(
     'refuses %s, and the call still waits',
-    promise('S29', 'H42'),
+    promise('S29', 'H42', '2.H.4'),
     async (_title, of, body, answer) => {
       const { t, runId, client } = await waiting('fetchExternalData');
       const base = await servedRoutes({ client });

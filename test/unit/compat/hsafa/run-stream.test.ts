@@ -107,17 +107,21 @@ const TWO = [
 ];
 
 describe('GET /api/runs/{runId}/stream', () => {
-  it('has the run from its first event to its last, and ends', promise('G404'), async () => {
-    const { base, store } = await talk();
-    await store(...BOTH, ...turn('turn_a_3'));
-    for (const [turnId, events] of [['turn_a_1', ONE] as const, ['turn_a_2', TWO] as const]) {
-      const { response, ids, messages, state } = await open(base, turnId);
-      expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-      await until('it has ended', () => state.isOver);
-      expect(ids()).toEqual(events);
-      expect(JSON.parse(messages.at(-1)?.data ?? '')).toMatchObject({ turnId, text: 'hi' });
-    }
-  });
+  it(
+    'has the run from its first event to its last, and ends',
+    promise('G404', '2.H.4'),
+    async () => {
+      const { base, store } = await talk();
+      await store(...BOTH, ...turn('turn_a_3'));
+      for (const [turnId, events] of [['turn_a_1', ONE] as const, ['turn_a_2', TWO] as const]) {
+        const { response, ids, messages, state } = await open(base, turnId);
+        expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+        await until('it has ended', () => state.isOver);
+        expect(ids()).toEqual(events);
+        expect(JSON.parse(messages.at(-1)?.data ?? '')).toMatchObject({ turnId, text: 'hi' });
+      }
+    },
+  );
 
   it('follows a run that goes on, with its live events between', promise('G404'), async () => {
     const { base, store, says, live } = await talk();
@@ -136,7 +140,7 @@ describe('GET /api/runs/{runId}/stream', () => {
     ]);
   });
 
-  it('goes on after each cut, without a gap or a repeat', promise('G404'), async () => {
+  it('goes on after each cut, without a gap or a repeat', promise('G404', '2.H.4'), async () => {
     const { base, store } = await talk();
     const heard: string[] = [];
     let after: string | undefined;

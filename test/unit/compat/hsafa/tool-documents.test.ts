@@ -81,7 +81,7 @@ describe('a tool document', () => {
   );
 
   it('sends POST with its headers and the arguments as JSON, bounded by its timeout', {
-    ...promise('H12', 'H15'),
+    ...promise('H12', 'H15', '2.H.4'),
   }, async () => {
     await using peer = await startPeer(json({ ok: 1 }));
     const { tools } = hsafaTools(

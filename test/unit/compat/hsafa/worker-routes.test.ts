@@ -20,50 +20,54 @@ describe('GET /api/tools/stream', () => {
     ...{ openedAt: '2026-01-01T00:00:00Z', deadline: '2026-01-01T00:00:10Z' },
   };
 
-  it('has each call as tool.call, and its position with every frame', promise('H28'), async () => {
-    const seen: unknown[] = [];
-    let isOver = false;
-    const offers: CallOffers = {
-      offers: () => Promise.resolve(undefined),
-      watchOffers: async function* (of, { signal, after }) {
-        seen.push({ ...of, after });
-        yield { type: 'offer', id: 'o-1', offer };
-        yield { type: 'gone', id: 'o-2' };
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        isOver = true;
-      },
-    };
-    const base = await servedRoutes({ offers });
-    const leave = new AbortController();
-    const response = await fetch(`${base}/api/tools/stream?tools=fetchExternalData,x`, {
-      headers: { 'last-event-id': 'o-0' },
-      signal: leave.signal,
-    });
-    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-    let text = '';
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    while (!text.includes('o-2\n\n')) text += (await reader.read()).value ?? '';
-    expect(text.split('\n\n').slice(1)).toEqual([
-      [
-        'id: o-1',
-        'event: tool.call',
-        `data: ${JSON.stringify({
-          ...{ toolCallId: 'call_1', toolName: 'fetchExternalData', args: { q: 1 } },
-          ...{ runId: 'talk:turn_1', agentEntityId: 'talk', ts: '2026-01-01T00:00:00Z' },
-        })}`,
-      ].join('\n'),
-      'id: o-2',
-      '',
-    ]);
-    expect(seen).toEqual([
-      {
-        ...{ tenant: 'acme', tools: ['fetchExternalData', 'x'], executors: ['external'] },
-        ...{ actor: { id: 'ann', verified: true, channel: 'api' }, after: 'o-0' },
-      },
-    ]);
-    leave.abort();
-    await until('the watch has ended', () => isOver);
-  });
+  it(
+    'has each call as tool.call, and its position with every frame',
+    promise('H28', '2.H.4'),
+    async () => {
+      const seen: unknown[] = [];
+      let isOver = false;
+      const offers: CallOffers = {
+        offers: () => Promise.resolve(undefined),
+        watchOffers: async function* (of, { signal, after }) {
+          seen.push({ ...of, after });
+          yield { type: 'offer', id: 'o-1', offer };
+          yield { type: 'gone', id: 'o-2' };
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          isOver = true;
+        },
+      };
+      const base = await servedRoutes({ offers });
+      const leave = new AbortController();
+      const response = await fetch(`${base}/api/tools/stream?tools=fetchExternalData,x`, {
+        headers: { 'last-event-id': 'o-0' },
+        signal: leave.signal,
+      });
+      expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+      let text = '';
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      while (!text.includes('o-2\n\n')) text += (await reader.read()).value ?? '';
+      expect(text.split('\n\n').slice(1)).toEqual([
+        [
+          'id: o-1',
+          'event: tool.call',
+          `data: ${JSON.stringify({
+            ...{ toolCallId: 'call_1', toolName: 'fetchExternalData', args: { q: 1 } },
+            ...{ runId: 'talk:turn_1', agentEntityId: 'talk', ts: '2026-01-01T00:00:00Z' },
+          })}`,
+        ].join('\n'),
+        'id: o-2',
+        '',
+      ]);
+      expect(seen).toEqual([
+        {
+          ...{ tenant: 'acme', tools: ['fetchExternalData', 'x'], executors: ['external'] },
+          ...{ actor: { id: 'ann', verified: true, channel: 'api' }, after: 'o-0' },
+        },
+      ]);
+      leave.abort();
+      await until('the watch has ended', () => isOver);
+    },
+  );
 
   it.each<[string, string, Partial<CallerIdentity> | undefined, number]>([
     ['no tools', '', {}, 400],

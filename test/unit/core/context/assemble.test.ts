@@ -159,7 +159,7 @@ describe('near its budget', () => {
   });
 
   it('stubs are made in one leap and stay: the calls after it begin with the same bytes', {
-    ...promise('2.A.5'),
+    ...promise('2.A.5', '2.H.2'),
   }, () => {
     const first = given({ turns: 6 });
     const next = [...eight, ...transcript([{ steps: [['lookup', 10]] }]).slice(1, 3)];
@@ -190,7 +190,7 @@ describe('over its budget', () => {
   const ten = transcript([...Array.from({ length: 9 }, () => ({ says: 1_000 })), { open: true }]);
 
   it('the oldest turns are omitted whole, down to half, and the log says so', {
-    ...promise('2.A.5'),
+    ...promise('2.A.5', '2.H.2'),
   }, () => {
     const budget = bytesOf(ten) - 1;
     const view = assembleContext(contextParts(ten, { budget }));

@@ -86,7 +86,7 @@ it('events that come in the last step that a turn may have begin a turn of their
 describe('with `next_turn`', () => {
   it(
     'events that come while a turn runs are previewed, and are the batch of one next turn, in their order',
-    promise('G373'),
+    promise('G373', '2.H.1'),
     async () => {
       const { t, requests, during } = conversation(
         [calls('look', {}), says('Looked.'), says('Read.')],
@@ -108,7 +108,7 @@ describe('with `next_turn`', () => {
 
   it(
     'each model call until then reads a bounded preview, which is not kept',
-    promise('G373'),
+    promise('G373', '2.H.1'),
     async () => {
       const { t, requests, during } = conversation(
         [calls('look', {}), calls('look', {}), says('Looked.'), says('Read.')],
@@ -157,7 +157,7 @@ describe('with `next_turn`', () => {
 describe('turns a minute', () => {
   it(
     'beyond the bound events wait, with an event that says until when; then one turn takes all of them',
-    promise('G373'),
+    promise('G373', '2.H.1'),
     async () => {
       const { t } = conversation([says('1'), says('2'), says('345'), says('6')], {
         ...CYCLES,

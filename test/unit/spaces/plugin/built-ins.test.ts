@@ -67,44 +67,48 @@ describe('the built-in tools', () => {
 });
 
 describe('spaces', () => {
-  it('are entered with their history, written to, read and left', promise('H34'), async () => {
-    const { t, spaces, messages } = await roomOf(
-      script(
-        callsAll([
-          { name: 'enter_space', input: { spaceId: DESK } },
-          { name: 'send_message', input: { text: 'It is on its way.' } },
-          { name: 'read_messages', input: { limit: 1, offset: 1 } },
-          { name: 'leave_space', input: {} },
-          { name: 'send_message', input: { text: 'Never sent' } },
-        ]),
-        says('done'),
-      ),
-    );
-    await spaces.send(ANN, DESK, { text: 'Where is order 42?' });
-    await t.send('Look into the desk');
-    const asked = {
-      author: { kind: 'person', id: 'ann', name: 'Ann' },
-      text: 'Where is order 42?',
-    };
-    const [, own] = await messages();
-    expect(own).toMatchObject({ author: { kind: 'agent', id: BOT }, text: 'It is on its way.' });
-    expect(resultsOf(t)).toEqual([
-      {
-        success: true,
-        spaceId: DESK,
-        name: 'Desk',
-        messages: [expect.objectContaining(asked)],
-        total: 1,
-      },
-      { success: true, messageId: own?.id, status: 'complete' },
-      { success: true, spaceId: DESK, messages: [expect.objectContaining(asked)], total: 2 },
-      { success: true, spaceId: DESK },
-      'You are not in a space. Call enter_space first.',
-    ]);
-    expect(await messages()).toHaveLength(2);
-  });
+  it(
+    'are entered with their history, written to, read and left',
+    promise('H34', '2.H.3'),
+    async () => {
+      const { t, spaces, messages } = await roomOf(
+        script(
+          callsAll([
+            { name: 'enter_space', input: { spaceId: DESK } },
+            { name: 'send_message', input: { text: 'It is on its way.' } },
+            { name: 'read_messages', input: { limit: 1, offset: 1 } },
+            { name: 'leave_space', input: {} },
+            { name: 'send_message', input: { text: 'Never sent' } },
+          ]),
+          says('done'),
+        ),
+      );
+      await spaces.send(ANN, DESK, { text: 'Where is order 42?' });
+      await t.send('Look into the desk');
+      const asked = {
+        author: { kind: 'person', id: 'ann', name: 'Ann' },
+        text: 'Where is order 42?',
+      };
+      const [, own] = await messages();
+      expect(own).toMatchObject({ author: { kind: 'agent', id: BOT }, text: 'It is on its way.' });
+      expect(resultsOf(t)).toEqual([
+        {
+          success: true,
+          spaceId: DESK,
+          name: 'Desk',
+          messages: [expect.objectContaining(asked)],
+          total: 1,
+        },
+        { success: true, messageId: own?.id, status: 'complete' },
+        { success: true, spaceId: DESK, messages: [expect.objectContaining(asked)], total: 2 },
+        { success: true, spaceId: DESK },
+        'You are not in a space. Call enter_space first.',
+      ]);
+      expect(await messages()).toHaveLength(2);
+    },
+  );
 
-  it('of which the agent is no member do not exist for it', async () => {
+  it('of which the agent is no member do not exist for it', promise('2.H.3'), async () => {
     const { t, spaces } = await roomOf(
       script(
         callsAll([
@@ -154,46 +158,50 @@ describe('spaces', () => {
 });
 
 describe('goals and memories', () => {
-  it('are set, changed, deleted, and read with each model call', promise('H34'), async () => {
-    const { model, requests } = watched(
-      calls('set_goals', {
-        goals: [
-          { id: 'g1', description: 'Ship it' },
-          { id: 'a/b', description: 'Rest' },
-        ],
-      }),
-      callsAll([
-        { name: 'set_goals', input: { goals: [{ id: 'g1', status: 'completed' }] } },
-        { name: 'set_memories', input: { memories: [{ key: 'ann', value: 'likes tea' }] } },
-        { name: 'delete_goals', input: { goalIds: ['a/b', 'none'] } },
-        { name: 'set_goals', input: { goals: [{ id: 'g9' }] } },
-      ]),
-      calls('delete_memories', { keys: ['ann'] }),
-      says('done'),
-    );
-    const { t } = await roomOf(model);
-    await t.send('Go');
-    expect(resultsOf(t)).toEqual([
-      {
-        success: true,
-        goals: [
-          { id: 'g1', description: 'Ship it', status: 'active' },
-          { id: 'a/b', description: 'Rest', status: 'active' },
-        ],
-      },
-      { success: true, goals: [{ id: 'g1', description: 'Ship it', status: 'completed' }] },
-      { success: true, keys: ['ann'] },
-      { success: true, deleted: ['a/b'] },
-      'goals[0].description is required: there is no goal "g9" yet',
-      { success: true, deleted: ['ann'] },
-    ]);
-    const context = requests.map(({ messages }) => JSON.stringify(messages.at(-1)?.parts));
-    expect(context[1]).toContain('- [active] g1: Ship it');
-    expect(context[2]).toContain('- [completed] g1: Ship it');
-    expect(context[2]).toContain('- ann: likes tea');
-    expect(context[2]).not.toContain('Rest');
-    expect(context[3]).not.toContain('tea');
-  });
+  it(
+    'are set, changed, deleted, and read with each model call',
+    promise('H34', '2.H.3'),
+    async () => {
+      const { model, requests } = watched(
+        calls('set_goals', {
+          goals: [
+            { id: 'g1', description: 'Ship it' },
+            { id: 'a/b', description: 'Rest' },
+          ],
+        }),
+        callsAll([
+          { name: 'set_goals', input: { goals: [{ id: 'g1', status: 'completed' }] } },
+          { name: 'set_memories', input: { memories: [{ key: 'ann', value: 'likes tea' }] } },
+          { name: 'delete_goals', input: { goalIds: ['a/b', 'none'] } },
+          { name: 'set_goals', input: { goals: [{ id: 'g9' }] } },
+        ]),
+        calls('delete_memories', { keys: ['ann'] }),
+        says('done'),
+      );
+      const { t } = await roomOf(model);
+      await t.send('Go');
+      expect(resultsOf(t)).toEqual([
+        {
+          success: true,
+          goals: [
+            { id: 'g1', description: 'Ship it', status: 'active' },
+            { id: 'a/b', description: 'Rest', status: 'active' },
+          ],
+        },
+        { success: true, goals: [{ id: 'g1', description: 'Ship it', status: 'completed' }] },
+        { success: true, keys: ['ann'] },
+        { success: true, deleted: ['a/b'] },
+        'goals[0].description is required: there is no goal "g9" yet',
+        { success: true, deleted: ['ann'] },
+      ]);
+      const context = requests.map(({ messages }) => JSON.stringify(messages.at(-1)?.parts));
+      expect(context[1]).toContain('- [active] g1: Ship it');
+      expect(context[2]).toContain('- [completed] g1: Ship it');
+      expect(context[2]).toContain('- ann: likes tea');
+      expect(context[2]).not.toContain('Rest');
+      expect(context[3]).not.toContain('tea');
+    },
+  );
 
   it('that would be too many are refused, and nothing is changed', async () => {
     const value = 'x'.repeat(4_000);
@@ -217,7 +225,7 @@ describe('goals and memories', () => {
 });
 
 describe('plans', () => {
-  it('wake the agent with their instruction at their time', promise('H34'), async () => {
+  it('wake the agent with their instruction at their time', promise('H34', '2.H.3'), async () => {
     const { t } = await roomOf(
       script(
         calls('set_plans', {
@@ -250,7 +258,7 @@ describe('plans', () => {
   it.each([
     ['runAfter', '2 hours'],
     ['scheduledAt', new Date(Date.now() + 7_200_000).toISOString()],
-  ])('of %s wake the agent once, at that time', promise('H34'), async (field, value) => {
+  ])('of %s wake the agent once, at that time', promise('H34', '2.H.3'), async (field, value) => {
     const { t } = await roomOf(
       script(
         calls('set_plans', {
@@ -278,36 +286,40 @@ describe('plans', () => {
     expect(resultsOf(t).at(-1)).toEqual({ success: true, plans: [] });
   });
 
-  it('are replaced under their id, listed, deleted, and need exactly one time', async () => {
-    const plan = { id: 'p1', name: 'Report', instruction: 'Write it' };
-    const { t } = await roomOf(
-      script(
-        calls('set_plans', { plans: [{ ...plan, cron: '0 9 * * *' }] }),
-        calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *' }] }),
-        calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *' }] }),
-        calls('get_plans', {}),
-        calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *', runAfter: '1 hour' }] }),
-        calls('set_plans', { plans: [{ ...plan, cron: 'never' }] }),
-        calls('delete_plans', { planIds: ['p1', 'p2'] }),
-        calls('get_plans', {}),
-        says('done'),
-      ),
-    );
-    await t.send('Plan');
-    expect(resultsOf(t).slice(3)).toEqual([
-      { success: true, plans: [expect.objectContaining({ id: 'p1', cron: '0 10 * * *' })] },
-      'Plan "Report" must have exactly one of runAfter, scheduledAt and cron',
-      expect.stringContaining('schedule'),
-      { success: true, deleted: ['p1'] },
-      { success: true, plans: [] },
-    ]);
-  });
+  it(
+    'are replaced under their id, listed, deleted, and need exactly one time',
+    promise('2.H.3'),
+    async () => {
+      const plan = { id: 'p1', name: 'Report', instruction: 'Write it' };
+      const { t } = await roomOf(
+        script(
+          calls('set_plans', { plans: [{ ...plan, cron: '0 9 * * *' }] }),
+          calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *' }] }),
+          calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *' }] }),
+          calls('get_plans', {}),
+          calls('set_plans', { plans: [{ ...plan, cron: '0 10 * * *', runAfter: '1 hour' }] }),
+          calls('set_plans', { plans: [{ ...plan, cron: 'never' }] }),
+          calls('delete_plans', { planIds: ['p1', 'p2'] }),
+          calls('get_plans', {}),
+          says('done'),
+        ),
+      );
+      await t.send('Plan');
+      expect(resultsOf(t).slice(3)).toEqual([
+        { success: true, plans: [expect.objectContaining({ id: 'p1', cron: '0 10 * * *' })] },
+        'Plan "Report" must have exactly one of runAfter, scheduledAt and cron',
+        expect.stringContaining('schedule'),
+        { success: true, deleted: ['p1'] },
+        { success: true, plans: [] },
+      ]);
+    },
+  );
 });
 
 describe('skip', () => {
   it(
     'ends the cycle at once, without a trace in what the model reads later',
-    promise('H34'),
+    promise('H34', '2.H.1'),
     async () => {
       const { model, requests } = watched(calls('skip', {}), says('Hello.'));
       const { t } = await roomOf(model);

@@ -32,7 +32,7 @@ const turnsIn = ({ t }: Room) => t.events.filter(({ type }) => type === 'turn_en
 
 it(
   'async: pending at once, the cycle ends; the answer is in the inbox of the next one',
-  promise('H36', 'H53', 'S26'),
+  promise('H36', 'H53', 'S26', '2.H.1'),
   async () => {
     const { tools } = hsafaTools([confirmAction, bookHotel]);
     const room = await storedRoom(
