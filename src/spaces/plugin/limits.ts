@@ -18,6 +18,9 @@ export const MAX_CUT_NAMES = 20;
 export const MAX_PLANS = 10;
 /** Messages of a space in one result, as JSON. */
 export const MAX_HISTORY_BYTES = 64 * 1024;
+/** Input, output and error of a call in such a result, each as JSON; of a larger one so many characters. */
+export const MAX_READ_BYTES = 2 * 1024;
+export const MAX_READ_CHARS = 1_000;
 /** Input, and output, of a call in the metadata of its message, as JSON. */
 export const MAX_SHOWN_BYTES = 24 * 1024;
 /** Characters of the JSON of a larger one that are shown. */

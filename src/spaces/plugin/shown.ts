@@ -3,9 +3,9 @@ import type { Executor } from '../../protocol/calls/executors.js';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import { MAX_SPACE_METADATA_DEPTH } from '../../protocol/limits/service-limits.js';
 import type { Metadata } from '../../protocol/spaces/spaces.js';
-import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
+import { isBoundedJson, isRecord, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { cutText, wellFormedJson } from '../../protocol/values/well-formed.js';
-import { MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
+import { MAX_READ_BYTES, MAX_READ_CHARS, MAX_SHOWN_BYTES, MAX_SHOWN_CHARS } from './limits.js';
 
 /** Names the state of the plugin in logs. */
 export const PLUGIN_ID = 'spaces';
@@ -59,4 +59,15 @@ export function cut(given: Json): Json {
   // Metadata has one level above it.
   if (bytes <= MAX_SHOWN_BYTES && isBoundedJson(value, MAX_SPACE_METADATA_DEPTH - 1)) return value;
   return { cut: true, bytes, beginning: cutText(json, MAX_SHOWN_CHARS) };
+}
+
+/** A value of the metadata as a model reads it in a history: a long one has less of its beginning than is shown. */
+export function readable(shown: Json): Json {
+  const json = JSON.stringify(shown);
+  const bytes = utf8Bytes(json);
+  if (bytes <= MAX_READ_BYTES) return shown;
+  const { cut: isCut, bytes: all, beginning } = isRecord(shown) ? shown : {};
+  return isCut === true && typeof all === 'number' && typeof beginning === 'string'
+    ? { cut: true, bytes: all, beginning: cutText(beginning, MAX_READ_CHARS) }
+    : { cut: true, bytes, beginning: cutText(json, MAX_READ_CHARS) };
 }

@@ -7,10 +7,11 @@ import { ToolRetry } from '../../define/tool/retry.js';
 import type { PluginRef } from '../../define/tool/state-access.js';
 import type { Tool } from '../../define/tool/types.js';
 import { MAX_SPACE_PAGE, MAX_SPACE_TEXT_BYTES } from '../../protocol/limits/service-limits.js';
-import type { SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { Metadata, SpaceMessage } from '../../protocol/spaces/spaces.js';
 import { type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { MAX_HISTORY_BYTES } from './limits.js';
 import { callerOf, SPACES } from './port.js';
+import { readable } from './shown.js';
 import type { AgentState } from './state.js';
 
 /** Built-in tools are never shown in a space. */
@@ -144,14 +145,23 @@ export function historyOf(
   return { messages: shown.slice(cut + 1), ...(cut < 0 ? {} : { omitted: cut + 1 }) };
 }
 
-/** A message as a model reads it: of a call that is shown, its tool and status. */
+/** A message as a model reads it: of a call that is shown, its tool, status, input, and output or error. */
 function shownMessage({ id, author, kind, status, text, ...rest }: SpaceMessage): Json {
   const { replyTo, metadata, createdAt } = rest;
   return {
     ...{ id, author: { ...author }, createdAt },
     ...(kind === 'text' ? { text } : { tool: metadata?.['toolName'] ?? '', status }),
+    ...(kind === 'text' ? {} : valuesOf(metadata)),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
+}
+
+function valuesOf(metadata: Metadata = {}): Record<string, Json> {
+  const values = ['input', 'output', 'error'].flatMap((name) => {
+    const value = metadata[name];
+    return value === undefined ? [] : [[name, readable(value)] as const];
+  });
+  return Object.fromEntries(values);
 }
 
 /** Refusals of the spaces are results that the model reads; after every other failure the call is tried again. */

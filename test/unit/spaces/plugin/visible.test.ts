@@ -6,7 +6,8 @@ import { jsonSchema } from '../../../../src/define/schemas/schema.js';
 import { defineTool, type Tool, toolError } from '../../../../src/index.js';
 import { shownResult } from '../../../../src/model/shared/results.js';
 import { MAX_SPACE_MESSAGE_METADATA_BYTES } from '../../../../src/protocol/limits/service-limits.js';
-import { cut } from '../../../../src/spaces/plugin/shown.js';
+import { MAX_READ_CHARS } from '../../../../src/spaces/plugin/limits.js';
+import { cut, readable } from '../../../../src/spaces/plugin/shown.js';
 import { calls, callsAll, says, script } from '../../../../src/testing/index.js';
 import { promise } from '../../../support/promise.js';
 import { ANN, BOT, DESK, roomOf } from '../../../support/spaces/room-of-agent.js';
@@ -200,6 +201,58 @@ describe('a visible call in a space', () => {
     ]);
   });
 
+  it('is read with its input and output by agents that enter the space, or read its messages', {
+    ...promise('H48'),
+  }, async () => {
+    const broken = defineTool({
+      ...{ name: 'broken', description: 'Fails', input, metadata },
+      run: () => toolError('no such city'),
+    });
+    const report = defineTool({
+      ...{ name: 'report', description: 'Long', input, metadata },
+      run: () => ({ lines: 'x'.repeat(20_000) }),
+    });
+    const { t } = await roomOf(
+      script(
+        callsAll([
+          ENTER,
+          { name: 'fetchWeather', input: { city: 'Oslo' } },
+          { name: 'broken', input: {} },
+          { name: 'report', input: {} },
+          ENTER,
+          { name: 'read_messages', input: { limit: 3 } },
+        ]),
+        says('done'),
+      ),
+      [weather, broken, report],
+    );
+    await t.send('Go');
+    const histories = t.events.flatMap((event) =>
+      event.type === 'tool_result' && ['enter_space', 'read_messages'].includes(event.name)
+        ? [event.result.envelope]
+        : [],
+    );
+    const beginning = '{"lines":"'.padEnd(MAX_READ_CHARS, 'x');
+    const messages = [
+      {
+        ...{ tool: 'fetchWeather', status: 'complete', input: { city: 'Oslo' } },
+        output: { city: 'Oslo', degrees: 21 },
+      },
+      {
+        ...{ tool: 'broken', status: 'error', input: {} },
+        error: { code: 'tool_error', message: 'no such city' },
+      },
+      {
+        ...{ tool: 'report', status: 'complete', input: {} },
+        output: { cut: true, bytes: 20_012, beginning },
+      },
+    ].map((message) => expect.objectContaining(message) as unknown);
+    expect(histories.slice(1)).toEqual([
+      { ok: true, result: expect.objectContaining({ messages }) as unknown },
+      { ok: true, result: expect.objectContaining({ messages }) as unknown },
+    ]);
+  });
+
   it('is one message where its worker was lost and it ran again', promise('G369'), async () => {
     const { t, messages } = await roomOf(
       script(callsAll([ENTER]), calls('fetchWeather', {}), says('done')),
@@ -222,5 +275,15 @@ it(
     expect(large).toMatchObject({ cut: true, bytes: 120_002 });
     const bytes = Buffer.byteLength(JSON.stringify({ input: large, output: large }));
     expect(bytes).toBeLessThan(MAX_SPACE_MESSAGE_METADATA_BYTES / 2);
+    // A model reads less of the beginning, and of how much it is the beginning.
+    expect(readable({ a: [1, null] })).toEqual({ a: [1, null] });
+    expect(readable(large)).toEqual({
+      ...{ cut: true, bytes: 120_002 },
+      beginning: `"${'é\u{1f600}'.repeat(400)}`.slice(0, MAX_READ_CHARS),
+    });
+    // A result that only looks so is cut like any other.
+    expect(readable({ cut: true, beginning: 7, more: 'x'.repeat(9_000) })).toMatchObject({
+      beginning: expect.stringMatching(/^\{"cut":true,"beginning":7/) as unknown,
+    });
   },
 );
