@@ -182,8 +182,11 @@ const WORDS: Readonly<Record<number, string>> = {
 function responseOf(status: number, answer: z.ZodType | string): JsonObject {
   if (typeof answer !== 'string')
     return { description: WORDS[status] ?? '', content: jsonOf(answer, 'output') };
-  const stream = { 'text/event-stream': { schema: { type: 'string' } } };
-  return { description: answer, ...(status === 204 ? {} : { content: stream }) };
+  // Without a schema: readers of the description differ on whether it is one of the whole stream or of an event.
+  return {
+    description: answer,
+    ...(status === 204 ? {} : { content: { 'text/event-stream': {} } }),
+  };
 }
 
 function jsonOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {

@@ -15,7 +15,7 @@ import {
   isAnswer,
   refusal,
 } from './callers.js';
-import { hsafaDescription } from './description.js';
+import { type HsafaDescription, hsafaDescription } from './description.js';
 import { type DocumentsOf, documentsAnswer } from './documents.js';
 import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
 import { type RunConversation, streamRun } from './runs.js';
@@ -68,6 +68,7 @@ const MAX_STREAMS = 1_000;
  * | `DELETE /api/agents/{agent}/tools/{name}` | 200 `{deleted}`; 404 |
  * | `GET`, `PUT`, `DELETE /api/agents/{agent}/mcp-servers…` | the same with `{servers}` |
  * | `GET /api/openapi.json` | 200 the description of these routes, also for callers without credentials |
+ * | another method | 405 with `Allow` |
  *
  * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
  * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
@@ -124,6 +125,7 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     response.json(description);
   });
   for (const documents of documentsOf(options)) addDocuments(router, identify, documents);
+  refuseOtherMethods(router, description);
   router.use(errorHandler());
   return router;
 }
@@ -133,6 +135,22 @@ function spacesIn({ spaces }: { readonly spaces?: CallSpaces | false }): CallSpa
   if (spaces === undefined)
     throw new TypeError('hsafaRoutes: spaces must be colloquy.spaces, or false without spaces');
   return spaces;
+}
+
+/** 405 with `Allow`. `OPTIONS` is left to the application, which may answer pages of other origins. */
+function refuseOtherMethods(router: Router, { paths }: HsafaDescription): void {
+  for (const [path, operations] of Object.entries({ ...paths, '/api/openapi.json': { get: {} } })) {
+    const methods = Object.keys(operations).map((method) => method.toUpperCase());
+    const allow = methods.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
+    router.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response, next) => {
+      if (request.method === 'OPTIONS') {
+        next();
+        return;
+      }
+      response.setHeader('Allow', allow);
+      response.status(405).json({ error: `${request.method} is not possible here: ${allow}` });
+    });
+  }
 }
 
 type PlacedDocuments = DocumentsOf & { readonly path: string };

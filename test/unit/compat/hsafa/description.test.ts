@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import express from 'express';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { hsafaRoutes } from '../../../../src/compat/hsafa/index.js';
 import { hsafaDescription } from '../../../../src/compat/hsafa/routes/description.js';
 import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
@@ -20,6 +22,8 @@ function described(of: Parameters<typeof hsafaDescription>[0]): readonly string[
 function routes(parts: object): readonly string[] {
   return routesIn(express().use(hsafaRoutes({ spaces: false, ...parts } as never)));
 }
+
+const isEmpty = (content: object): boolean => Object.keys(content).length === 0;
 
 describe('the description of the routes', promise('G340'), () => {
   it('is a valid document of OpenAPI 3.1', async () => {
@@ -41,6 +45,34 @@ describe('the description of the routes', promise('G340'), () => {
     };
     const names = described({ ...of, servers: 'servers' in parts });
     expect([...names, OWN].toSorted()).toEqual([...routes(parts)].toSorted());
+  });
+
+  it('has no schema for streams, which a client could take for that of each event', () => {
+    const { paths } = hsafaDescription(ALL);
+    for (const path of ['/api/runs/{runId}/stream', '/api/tools/stream'])
+      expect(paths[path]?.['get']).toMatchObject({
+        responses: {
+          200: { content: { 'text/event-stream': expect.toSatisfy(isEmpty) as unknown } },
+        },
+      });
+  });
+
+  it('names the methods of a path to a request with another one', async () => {
+    const parts = { offers: {}, agents: {}, toolbox: {}, servers: {} };
+    const app = express().use(hsafaRoutes({ ...parts, identify: () => undefined } as never));
+    const server = app.listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const [path, operations] of Object.entries(hsafaDescription(ALL).paths)) {
+      const methods = Object.keys(operations).map((method) => method.toUpperCase());
+      const allow = methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+      const address = `${base}${path.replaceAll(/\{\w+\}/g, 'x')}`;
+      const response = await fetch(address, { method: 'PATCH' });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, allow.join(', ')]);
+      expect(await response.json()).toHaveProperty('error');
+      expect((await fetch(address, { method: 'OPTIONS' })).status).toBe(200);
+    }
   });
 
   it('is served to everybody', async () => {
