@@ -1,6 +1,7 @@
-// npm run attack:api [-- --cases 5000 --seed 1 --phases examples,coverage,fuzzing]: has Schemathesis send requests made from the API's own description,
-// valid and broken ones, to a server of its own. Fails when an answer is a 5xx, is not described or has another form,
-// and when an operation of the description never succeeded.
+// npm run attack:api [-- --cases 5000 --seed 1 --phases examples,coverage,fuzzing --only gateway]: has Schemathesis send
+// requests made from the description of the API, and from that of the routes of the Hsafa gateway beside it, valid and
+// broken ones, to servers of its own; `--only api` and `--only gateway` leave out the other. Fails when an answer is a
+// 5xx, is not described or has another form, and when an operation of the description never succeeded.
 //
 // Needs Python with pip: the tool is installed once, into .colloquy/schemathesis. Requests that the description allows
 // may be refused by a rule that it cannot say, such as two fields that exclude each other.
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { plantGateway } from './gateway-seeds.mjs';
 import { plant } from './seeds.mjs';
 
 const VERSION = '4.32.5';
@@ -25,6 +27,7 @@ const options = {
   cases: { type: 'string', default: '5000' },
   seed: { type: 'string', default: '1' },
   phases: { type: 'string', default: 'examples,coverage,fuzzing' },
+  only: { type: 'string', default: '' },
 };
 const { values } = parseArgs({ options });
 const cases = whole('cases');
@@ -72,27 +75,66 @@ const url = await new Promise((resolve, reject) => {
   });
   ended.then(() => reject(new Error(`the server ended:\n${said}`)));
 });
+const gateway = spawn(process.execPath, [join(here, 'gateway.mjs'), join(data, 'log.db'), secret], {
+  env: { ...process.env, TEMPORAL_ADDRESS: temporal },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const gatewayEnded = new Promise((resolve) => gateway.once('exit', resolve));
 try {
-  const { paths } = await (await fetch(`${url}/openapi.json`)).json();
+  const gatewayUrl = await new Promise((resolve, reject) => {
+    gateway.stdout.once('data', (line) => resolve(String(line).trim()));
+    gatewayEnded.then(() => reject(new Error('the gateway ended')));
+  });
+  const { seeds, runs } = await plant({ url, secret, receiverUrl });
+  const apis = [
+    await described({ name: 'api', url, description: '/openapi.json', seeds }),
+    await described({
+      name: 'gateway',
+      url: gatewayUrl,
+      description: '/api/openapi.json',
+      seeds: await plantGateway({ url: gatewayUrl, secret, runs }),
+    }),
+  ].filter(({ name }) => values.only === '' || values.only === name);
+  if (apis.length === 0) throw new Error('--only must be api or gateway');
+  const total = apis.reduce((all, { operations }) => all + operations.length, 0);
+  // A request line that is too long is refused before anything reads it.
+  const refusals = 'negative_data_rejection.expected-statuses = ["4XX", "5XX"]';
+  writeFileSync(join(data, 'schemathesis.toml'), `[checks]\n${refusals}\n`);
+  const rights = apis.map((api) => attacked(api, Math.max(1, Math.ceil(cases / total))));
+  process.exitCode = rights.every(Boolean) ? 0 : 1;
+} finally {
+  gateway.kill('SIGKILL');
+  await gatewayEnded;
+  dev.kill('SIGINT');
+  await ended;
+  receiver.close();
+  rmSync(data, { recursive: true, force: true });
+}
+
+/** An API with the operations of its description. */
+async function described(api) {
+  const { paths } = await (await fetch(`${api.url}${api.description}`)).json();
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     path === KILL
       ? []
       : METHODS.filter((name) => name in methods).map((name) => `${name.toUpperCase()} ${path}`),
   );
-  const seeds = await plant({ url, secret, receiverUrl });
-  const strange = Object.keys(seeds).filter((label) => !operations.includes(label));
+  const strange = Object.keys(api.seeds).filter((label) => !operations.includes(label));
   if (strange.length > 0) throw new Error(`no such operation: ${strange.join(', ')}`);
+  return { ...api, operations };
+}
+
+/** Whether every answer was right, and every operation has succeeded. */
+function attacked(api, each) {
+  const { operations, seeds } = api;
   const files = { seeds: join(data, 'seeds.json'), answers: join(data, 'answers.json') };
   writeFileSync(files.seeds, JSON.stringify(seeds));
-  // A request line that is too long is refused before anything reads it.
-  const refusals = 'negative_data_rejection.expected-statuses = ["4XX", "5XX"]';
-  writeFileSync(join(data, 'schemathesis.toml'), `[checks]\n${refusals}\n`);
-  const status = attack(url, { each: Math.max(1, Math.ceil(cases / operations.length)), files });
+  const status = attack(api, { each, files });
   const answers = JSON.parse(readFileSync(files.answers, 'utf8'));
   const never = operations.filter(
     (label) =>
       // The description itself was read above.
-      label !== 'GET /openapi.json' &&
+      !label.endsWith('/openapi.json') &&
       !Object.keys(answers[label]?.counts ?? {}).some((code) => code.startsWith('2')),
   );
   const sum = Object.values(answers).flatMap(({ counts }) => Object.values(counts));
@@ -101,12 +143,7 @@ try {
   );
   for (const label of never)
     console.log(`never succeeded: ${label} ${JSON.stringify(answers[label] ?? {})}`);
-  process.exitCode = status === 0 && never.length === 0 ? 0 : 1;
-} finally {
-  dev.kill('SIGINT');
-  await ended;
-  receiver.close();
-  rmSync(data, { recursive: true, force: true });
+  return status === 0 && never.length === 0;
 }
 
 async function listening() {
@@ -116,11 +153,11 @@ async function listening() {
 }
 
 /** The tool counts cases for each operation. Returns its exit code. */
-function attack(address, { each, files }) {
+function attack({ url: address, description }, { each, files }) {
   const { status } = spawnSync(
     st,
     [
-      ...['run', `${address}/openapi.json`, '--url', address, '-n', String(each)],
+      ...['run', `${address}${description}`, '--url', address, '-n', String(each)],
       ...['--max-failures', '50', '--seed', String(seed)],
       ...['--header', `Authorization: Bearer ${secret}`],
       ...['--phases', values.phases, '--request-timeout', '30'],

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MANY = 12;
 const WAIT_MS = 20_000;
 
-/** @returns by operation (`POST /v1/spaces`) the path parameters, and a body, of requests that can succeed */
+/**
+ * @returns `seeds`: by operation (`POST /v1/spaces`) the path parameters, and a body, of requests that can succeed;
+ *   `runs`: calls of a backend that wait, for the gateway
+ */
 export async function plant({ url, secret, receiverUrl }) {
   const call = async (method, path, body) => {
     const response = await fetch(`${url}/v1${path}`, {
@@ -42,6 +45,7 @@ export async function plant({ url, secret, receiverUrl }) {
   const bulk = await many((nth) => waiting('support', `bulk-${nth}`));
   const renders = await many((nth) => waiting('director', `render-${nth}`));
   const steps = await many((nth) => waiting('shopper', `step-${nth}`));
+  const runs = await many((nth) => waiting('director', `run-${nth}`));
   const claimed = await many(async (nth) => {
     const call_ = await waiting('director', `claimed-${nth}`);
     const path = `/conversations/${call_.id}/tool-calls/${call_.callId}/claim`;
@@ -52,8 +56,12 @@ export async function plant({ url, secret, receiverUrl }) {
     const remember = { for: 'conversation' };
     const resolution = { type: 'approve', remember };
     await call('POST', `/conversations/${id}/tool-calls/${callId}/resolution`, { resolution });
-    const { rules: made } = await call('GET', `/conversations/${id}/rules`);
-    return { id, ruleId: made[0].ruleId };
+    // The verdict may be `queued` on a busy machine.
+    const made = await until(`${id} has its rule`, async () => {
+      const { rules: all } = await call('GET', `/conversations/${id}/rules`);
+      return all[0];
+    });
+    return { id, ruleId: made.ruleId };
   });
   const [keeper] = idle;
   const atSeq = await until(`a turn of ${keeper} has ended`, async () => {
@@ -102,10 +110,11 @@ export async function plant({ url, secret, receiverUrl }) {
     });
     return { webhookId: webhook.id, deliveryId: delivery.id };
   });
-  return seedsOf({
+  const seeds = seedsOf({
     ...{ idle, approvals, bulk, renders, steps, claimed, rules },
     ...{ atSeq, seq, whatIf, blob, triggers, spaces, shown, webhooks },
   });
+  return { seeds, runs };
 }
 
 async function until(what, look) {
@@ -207,6 +216,10 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
     }),
     [`DELETE ${of}/triggers/{triggerId}`]: at(triggers.slice(1), ['id', 'triggerId']),
     'GET /v1/turns/{turnId}': at(approvals, ['turnId']),
+    'GET /v1/turns/{turnId}/stream': at(approvals, ['turnId']).map((one) => ({
+      ...one,
+      query: {},
+    })),
     'POST /v1/spaces': [{ body: { name: 'Refunds' } }],
     'GET /v1/spaces/{spaceId}': aSpace,
     'GET /v1/spaces/{spaceId}/members': aSpace,
