@@ -58,7 +58,7 @@ describe('the description of the routes', promise('G340'), () => {
   });
 
   it('names the methods of a path to a request with another one', async () => {
-    const parts = { offers: {}, agents: {}, toolbox: {}, servers: {} };
+    const parts = { offers: {}, agents: {}, toolbox: {}, servers: {}, spaces: false };
     const app = express().use(hsafaRoutes({ ...parts, identify: () => undefined } as never));
     const server = app.listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
