@@ -64,7 +64,7 @@ const shared = {
   settings: {
     toolExecution: 'sequential',
     // A turn answers the texts that it began with; those that come meanwhile are the input of the next one.
-    inbox: { whileBusy: 'next_turn', rate: { turns: 30, per: '1 minute' } },
+    inbox: { whileBusy: 'next_turn' },
   },
 } as const;
 

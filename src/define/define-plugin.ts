@@ -61,7 +61,7 @@ export function definePlugin<
     ...hook('prepare', spec.prepare, spec.config),
     ...hook('dispose', spec.dispose, spec.config),
     ...(spec.calls === undefined ? {} : { calls: Object.freeze({ ...spec.calls }) }),
-    ...(spec.inboxRate === undefined ? {} : { inboxRate: spec.inboxRate }),
+    ...(spec.inboxRate === undefined ? {} : { inboxRate: Object.freeze({ ...spec.inboxRate }) }),
     tools: Object.freeze([...tools]),
     ...factoriesOf(spec),
     ...serversOf(spec),

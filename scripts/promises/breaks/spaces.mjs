@@ -294,7 +294,7 @@ export const OF_SPACES = [
   {
     promise: 'G414',
     file: 'src/compat/hsafa/documents/tools.ts',
-    line: 'return spaces === false || isGiven ? plugins : [BUILT_INS, ...plugins];',
+    line: 'return spaces === false || isGiven ? plugins : [...plugins, BUILT_INS];',
     to: 'return spaces === false || isGiven ? plugins : [...plugins];',
     test: 'test/unit/spaces/plugin/documents.test.ts',
   },

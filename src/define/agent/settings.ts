@@ -145,7 +145,7 @@ export function settingsOf(
     ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.subAgents === undefined ? {} : { subAgents: spec.subAgents }),
-    ...inboxOf({ ...spec?.inbox, rate: spec?.inbox?.rate ?? rate }),
+    ...inboxOf(spec?.inbox?.whileBusy, spec?.inbox?.rate ?? rate),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
@@ -153,13 +153,10 @@ export function settingsOf(
   };
 }
 
-function inboxOf({
-  whileBusy,
-  rate,
-}: Pick<InboxSpec, 'whileBusy'> & { readonly rate: InboxRate | undefined }): Pick<
-  AgentSettings,
-  'inbox'
-> {
+function inboxOf(
+  whileBusy: InboxSpec['whileBusy'],
+  rate: InboxRate | undefined,
+): Pick<AgentSettings, 'inbox'> {
   const perMs = durationMs(rate?.per);
   const inbox = {
     ...(whileBusy === 'next_turn' ? { whileBusy } : {}),
@@ -223,6 +220,7 @@ function checkInbox(inbox: unknown, problems: ProblemList): void {
   checkInboxRate(rate, 'settings.inbox.rate', problems);
 }
 
+/** Adds every fault of a rate, of settings or of a plugin, below `field`. An absent rate has none. */
 export function checkInboxRate(rate: unknown, field: string, problems: ProblemList): void {
   if (rate === undefined) return;
   if (!isRecord(rate)) {

@@ -27,7 +27,7 @@ import {
   keptAgentDocuments,
   type StoredAgent,
 } from './agent-store.js';
-import { agentOf, type HsafaAgentOptions, SETTINGS } from './agents.js';
+import { agentOf, type HsafaAgentOptions, settingsWith } from './agents.js';
 import { below, Findings, storable, type Warning } from './findings.js';
 import { MAX_AGENT_SERVERS, MAX_STORED_BYTES } from './forms.js';
 import { type HsafaServerOptions, serverOf } from './servers.js';
@@ -207,7 +207,7 @@ function templateOf(placeOf: PlaceOf, options: HsafaStoredAgentOptions): Agent {
     model: { name: 'none', generate: () => Promise.reject(new Error('a catalog has no model')) },
     instructions: 'Agents that are documents.',
     plugins: [ready, ...withBuiltIns(plugins, options)],
-    settings: { ...SETTINGS, ...others },
+    settings: settingsWith({ plugins, settings: others }),
   });
 }
 
@@ -308,7 +308,7 @@ function standInFor(stored: StoredAgent, options: HsafaStoredAgentOptions): Agen
     model: { name: 'none', generate: () => Promise.reject(new Error('no model')) },
     instructions: 'The document of this agent cannot be read.',
     plugins: withBuiltIns(plugins, options),
-    settings: { ...SETTINGS, ...options.settings },
+    settings: settingsWith(options),
     resultForm: 'bare',
   });
 }

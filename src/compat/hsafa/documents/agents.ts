@@ -13,6 +13,7 @@ import { AgentDocumentSchema, type ParsedAgent, unreadFields } from './forms.js'
 import { checkServerHeaders } from './headers.js';
 import {
   checkNames,
+  defaultRate,
   definedIn,
   type HsafaOptions,
   placesOf,
@@ -32,8 +33,8 @@ export interface HsafaAgentOptions extends HsafaOptions {
   /** Adds to the settings of every agent, and replaces those below. */
   readonly settings?: AgentSettingsSpec;
   /**
-   * Plugins of every agent besides that of the built-in tools, such as that of `hsafaToolbox`. A `spacesPlugin` with
-   * options replaces that of the built-in tools. @defaultValue none
+   * Plugins of every agent before that of the built-in tools, such as that of `hsafaToolbox`. A `spacesPlugin` with
+   * options replaces that of the built-in tools. The first `inboxRate` goes before the default. @defaultValue none
    */
   readonly plugins?: readonly Plugin[];
 }
@@ -47,12 +48,18 @@ export interface HsafaAgents {
  * One cycle at a time: what comes meanwhile is for the next, calls run one after the other, and the agent waits for a
  * call that is not async.
  */
-export const SETTINGS: AgentSettingsSpec = {
-  onBusy: 'queue',
-  whileWaiting: 'block',
-  toolExecution: 'sequential',
-  inbox: { whileBusy: 'next_turn', rate: { turns: 30, per: '1 minute' } },
-};
+export function settingsWith({
+  plugins = [],
+  settings,
+}: Pick<HsafaAgentOptions, 'plugins' | 'settings'>): AgentSettingsSpec {
+  return {
+    onBusy: 'queue',
+    whileWaiting: 'block',
+    toolExecution: 'sequential',
+    inbox: { whileBusy: 'next_turn', ...defaultRate(plugins) },
+    ...settings,
+  };
+}
 
 /**
  * Makes agents of one document or a list; connects to no server. Their models read bare results: `{success: true,
@@ -102,7 +109,7 @@ export function agentOf(document: unknown, at: string, reading: AgentReading): A
     tools: tools.map(({ tool }) => tool),
     plugins: withBuiltIns(options.plugins ?? [], options),
     mcpServers: servers.map(({ server }) => server),
-    settings: { ...SETTINGS, ...options.settings },
+    settings: settingsWith(options),
     resultForm: 'bare',
   };
   const place = (field: string): string =>

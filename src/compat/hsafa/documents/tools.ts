@@ -1,4 +1,5 @@
 /** `hsafaTools`: tool documents of the Hsafa gateway as tools of this engine. Runs in Node. */
+import type { InboxSpec } from '../../../define/agent/settings.js';
 import { defineTool } from '../../../define/define-tool.js';
 import type { HttpAnswer } from '../../../define/http/spec.js';
 import { httpTool } from '../../../define/http-tool.js';
@@ -29,8 +30,8 @@ export interface HsafaOptions {
   /** Addresses that are not public; the same as the field of `httpTool`. @defaultValue none */
   readonly allowPrivate?: true | readonly string[];
   /**
-   * False for applications without spaces: agents have no built-in tools, whose names are free then, and `visible` has no
-   * effect. @defaultValue agents have them, and no document may have the name of one
+   * False for applications without spaces: agents have no built-in tools, whose names are free then, and `visible` has
+   * no effect. @defaultValue agents have them, and no document may have the name of one
    */
   readonly spaces?: false;
 }
@@ -39,13 +40,23 @@ export interface HsafaOptions {
 const BUILT_INS = spacesPlugin();
 const BUILT_IN_NAMES: ReadonlySet<string> = new Set(BUILT_INS.tools.map(({ name }) => name));
 
-/** The plugins of an agent document. A plugin of the caller with the id of the built-in one, such as one with memory, replaces it. */
+/**
+ * The plugins of an agent document. A `spacesPlugin` of the caller, such as one with memory, replaces the built-in one,
+ * which is the last, so that an `inboxRate` of the caller's plugins goes before its own.
+ */
 export function withBuiltIns(
   plugins: readonly Plugin[],
   { spaces }: Pick<HsafaOptions, 'spaces'>,
 ): readonly Plugin[] {
   const isGiven = plugins.some(({ id }) => id === BUILT_INS.id);
-  return spaces === false || isGiven ? plugins : [BUILT_INS, ...plugins];
+  return spaces === false || isGiven ? plugins : [...plugins, BUILT_INS];
+}
+
+/** The bound of turns that events start, where neither settings nor plugins of the caller have one. */
+export function defaultRate(plugins: readonly Plugin[]): Pick<InboxSpec, 'rate'> {
+  const { inboxRate: rate } = BUILT_INS;
+  const isGiven = plugins.some(({ inboxRate }) => inboxRate !== undefined);
+  return isGiven || rate === undefined ? {} : { rate };
 }
 
 export interface HsafaTools {
