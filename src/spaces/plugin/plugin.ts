@@ -2,7 +2,6 @@
 import { definePlugin } from '../../define/define-plugin.js';
 import { DOCUMENTS } from '../../define/plugin/documents.js';
 import type { Plugin, PrepareContext } from '../../define/plugin/types.js';
-import type { PortAccess } from '../../define/tool/ports.js';
 import {
   type MemoryOptions,
   type NotesAccess,
@@ -42,7 +41,7 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     version: STATE_VERSION,
     state: AgentStateSchema,
     ready: (ctx) => {
-      requireSpaces(ctx);
+      ctx.port(SPACES);
       if (memory !== undefined && memory.store === undefined) ctx.port(DOCUMENTS);
     },
     prepare: async (ctx) => {
@@ -53,16 +52,6 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     inboxRate: { turns: 30, per: '1 minute' },
     tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],
   });
-}
-
-/** @throws {TypeError} */
-function requireSpaces(ctx: PortAccess): void {
-  try {
-    ctx.port(SPACES);
-  } catch (error) {
-    const rule = 'its event log has to keep them; agents of Hsafa documents leave them out by';
-    throw new TypeError(`this worker has no spaces: ${rule} spaces: false`, { cause: error });
-  }
 }
 
 async function prepare(ctx: PrepareContext, notes: NotesAccess): Promise<void> {

@@ -37,8 +37,24 @@ export interface HsafaOptions {
 }
 
 /** One object, which a worker starts once for all its agents. */
-const BUILT_INS = spacesPlugin();
+const BUILT_INS = withHint(spacesPlugin());
 const BUILT_IN_NAMES: ReadonlySet<string> = new Set(BUILT_INS.tools.map(({ name }) => name));
+
+/** The plugin, whose error at the start of a worker names the option that leaves it out. */
+function withHint(plugin: Plugin): Plugin {
+  return Object.freeze({
+    ...plugin,
+    ready: async (ctx) => {
+      try {
+        await plugin.ready?.(ctx);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        const hint = 'agents in JSON form leave out the tools that need them by spaces: false';
+        throw new TypeError(`${reason}; ${hint}`, { cause: error });
+      }
+    },
+  } satisfies Plugin);
+}
 
 /**
  * The plugins of an agent document. A `spacesPlugin` of the caller, such as one with memory, replaces the built-in one,

@@ -60,7 +60,7 @@ describe('the built-in tools', () => {
       type: 'turn_ended',
       error: {
         message:
-          'Plugin "spaces" failed in ready, so the worker does not start: this worker has no spaces: its event log has to keep them; agents of Hsafa documents leave them out by spaces: false',
+          'Plugin "spaces" failed in ready, so the worker does not start: this worker has no spaces',
       },
     });
   });

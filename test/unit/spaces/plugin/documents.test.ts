@@ -99,7 +99,7 @@ describe('an agent that is a document', () => {
       const logger = { debug() {}, info() {}, warn() {}, error() {} };
       const deps = { services: undefined as never, logger, ports: { documents: {} } };
       await expect(startPlugins([agent!], deps)).rejects.toThrow(
-        /worker does not start: this worker has no spaces: .*spaces: false/,
+        /worker does not start: this worker has no spaces; .*spaces: false/,
       );
     },
   );
