@@ -294,8 +294,8 @@ export const OF_SPACES = [
   {
     promise: 'G414',
     file: 'src/compat/hsafa/documents/tools.ts',
-    line: 'return spaces === false || isGiven ? plugins : [...plugins, BUILT_INS];',
-    to: 'return spaces === false || isGiven ? plugins : [...plugins];',
+    line: 'if (given === undefined) return spaces === false ? plugins : [...plugins, BUILT_INS];',
+    to: 'if (given === undefined) return plugins;',
     test: 'test/unit/spaces/plugin/documents.test.ts',
   },
   {

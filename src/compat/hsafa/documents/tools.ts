@@ -1,5 +1,6 @@
 /** `hsafaTools`: tool documents of the Hsafa gateway as tools of this engine. Runs in Node. */
 import type { InboxSpec } from '../../../define/agent/settings.js';
+import { DefinitionError } from '../../../define/checks/problems.js';
 import { defineTool } from '../../../define/define-tool.js';
 import type { HttpAnswer } from '../../../define/http/spec.js';
 import { httpTool } from '../../../define/http-tool.js';
@@ -59,13 +60,22 @@ function withHint(plugin: Plugin): Plugin {
 /**
  * The plugins of an agent document. A `spacesPlugin` of the caller, such as one with memory, replaces the built-in one,
  * which is the last, so that an `inboxRate` of the caller's plugins goes before its own.
+ * @throws {DefinitionError} for a plugin of its id without its tools, and for one with them beside `spaces: false`
  */
 export function withBuiltIns(
   plugins: readonly Plugin[],
   { spaces }: Pick<HsafaOptions, 'spaces'>,
 ): readonly Plugin[] {
-  const isGiven = plugins.some(({ id }) => id === BUILT_INS.id);
-  return spaces === false || isGiven ? plugins : [...plugins, BUILT_INS];
+  const index = plugins.findIndex(({ id }) => id === BUILT_INS.id);
+  const given = plugins[index];
+  if (given === undefined) return spaces === false ? plugins : [...plugins, BUILT_INS];
+  const names = new Set(given.tools.map(({ name }) => name));
+  const isWhole = BUILT_INS.tools.every(({ name }) => names.has(name));
+  if (isWhole !== (spaces === false)) return plugins;
+  const rule = isWhole
+    ? 'gives agents the built-in tools, which spaces: false leaves out'
+    : `has the id of spacesPlugin, "${given.id}", without the built-in tools`;
+  throw new DefinitionError('the options of agents', [{ field: `plugins[${index}]`, rule }]);
 }
 
 /** The bound of turns that events start, where neither settings nor plugins of the caller have one. */

@@ -11,13 +11,9 @@ import {
   testConversation,
 } from '../../../../src/testing/index.js';
 import { promise } from '../../../support/promise.js';
+import { BUILT_IN_NAMES } from '../../../support/spaces/built-in-names.js';
 import { ANN, BOT, botWith, DESK, roomOf } from '../../../support/spaces/room-of-agent.js';
 import { watched } from '../../kit/plugins/watched.js';
-
-const TWELVE = [
-  ...['enter_space', 'leave_space', 'send_message', 'read_messages', 'skip', 'set_goals'],
-  ...['delete_goals', 'set_memories', 'delete_memories', 'set_plans', 'delete_plans', 'get_plans'],
-];
 
 /** Result of the call of a tool, as the log has it. */
 function resultsOf(t: Awaited<ReturnType<typeof roomOf>>['t']): readonly unknown[] {
@@ -38,12 +34,12 @@ describe('the built-in tools', () => {
     promise('H34', 'H35', 'S28'),
     () => {
       const { tools } = manifestOf(botWith(script()));
-      expect(tools.map(({ name }) => name).sort()).toEqual([...TWELVE].sort());
+      expect(tools.map(({ name }) => name).sort()).toEqual(BUILT_IN_NAMES);
       expect(tools.map(({ metadata }) => metadata)).toEqual(tools.map(() => ({ visible: false })));
     },
   );
 
-  it.each(TWELVE)(
+  it.each(BUILT_IN_NAMES)(
     'cannot be replaced: an own tool "%s" is an error',
     promise('H34', 'S28'),
     (name) => {

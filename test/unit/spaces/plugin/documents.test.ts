@@ -14,19 +14,15 @@ import {
   memoryAgentDocuments,
   memoryToolDocuments,
 } from '../../../../src/compat/hsafa/index.js';
-import { type AnyAgent, manifestOf } from '../../../../src/index.js';
+import { type AnyAgent, DefinitionError, definePlugin, manifestOf } from '../../../../src/index.js';
 import { spacesPlugin } from '../../../../src/spaces/index.js';
 import { says, script, testConversation } from '../../../../src/testing/index.js';
 import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
 import { servedRoutes } from '../../../support/compat/hsafa-routes.js';
 import { promise } from '../../../support/promise.js';
+import { BUILT_IN_NAMES } from '../../../support/spaces/built-in-names.js';
 import { faultsOf } from '../../define/tool/faults.js';
 
-const TWELVE = [
-  ...['delete_goals', 'delete_memories', 'delete_plans', 'enter_space', 'get_plans'],
-  ...['leave_space', 'read_messages', 'send_message', 'set_goals', 'set_memories', 'set_plans'],
-  'skip',
-];
 const OF = { tenant: 'default' };
 const CLERK = { name: 'clerk', model: 'any', instructions: 'Help.' };
 const OPTIONS: HsafaStoredAgentOptions = { model: () => script() };
@@ -35,7 +31,9 @@ const documentOf = (name: string) => ({
 });
 
 const builtInsOf = (agent: AnyAgent | undefined) =>
-  (agent?.tools ?? []).flatMap(({ name }) => (TWELVE.includes(name) ? [name] : [])).toSorted();
+  (agent?.tools ?? [])
+    .flatMap(({ name }) => (BUILT_IN_NAMES.includes(name) ? [name] : []))
+    .toSorted();
 
 /** The agent of a document, by each way in which an application gives it to workers. */
 const WAYS: readonly (readonly [
@@ -64,12 +62,23 @@ function fileOf(document: object): string {
   return folder;
 }
 
+/** The faults of the options. */
+async function refused(agentBy: () => unknown): Promise<unknown> {
+  try {
+    await agentBy();
+  } catch (error) {
+    if (error instanceof DefinitionError) return error.problems;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
 describe('an agent that is a document', () => {
   it.each(WAYS)(
     'has the twelve built-in tools, without a plugin (%s)',
     promise('G414'),
     async (_way, agentBy) => {
-      expect(builtInsOf(await agentBy(OPTIONS))).toEqual(TWELVE);
+      expect(builtInsOf(await agentBy(OPTIONS))).toEqual(BUILT_IN_NAMES);
     },
   );
 
@@ -77,8 +86,42 @@ describe('an agent that is a document', () => {
     const own = spacesPlugin({ memory: {} });
     const agent = await agentBy({ ...OPTIONS, plugins: [own] });
     expect(agent?.plugins?.filter(({ id }) => id === own.id)).toEqual([own]);
-    expect(builtInsOf(agent)).toEqual(TWELVE);
+    expect(builtInsOf(agent)).toEqual(BUILT_IN_NAMES);
   });
+
+  it.each(WAYS)(
+    'is refused with a plugin of the id "spaces" that has not the twelve tools (%s)',
+    promise('G414'),
+    async (_way, agentBy) => {
+      const { tools } = spacesPlugin();
+      for (const kept of [[], tools.slice(1)]) {
+        const plugins = [definePlugin({ id: 'own' }), definePlugin({ id: 'spaces', tools: kept })];
+        expect(await refused(() => agentBy({ ...OPTIONS, plugins }))).toEqual([
+          {
+            field: 'plugins[1]',
+            rule: 'has the id of spacesPlugin, "spaces", without the built-in tools',
+          },
+        ]);
+      }
+    },
+  );
+
+  it.each(WAYS)(
+    'is refused with spaces: false beside a spacesPlugin (%s)',
+    async (_way, agentBy) => {
+      const options = {
+        ...OPTIONS,
+        plugins: [spacesPlugin({ memory: {} })],
+        spaces: false,
+      } as const;
+      expect(await refused(() => agentBy(options))).toEqual([
+        {
+          field: 'plugins[0]',
+          rule: 'gives agents the built-in tools, which spaces: false leaves out',
+        },
+      ]);
+    },
+  );
 
   it.each(WAYS)('has none of them with spaces: false (%s)', async (_way, agentBy) => {
     expect(builtInsOf(await agentBy({ ...OPTIONS, spaces: false }))).toEqual([]);
@@ -88,7 +131,7 @@ describe('an agent that is a document', () => {
     const { put, manifests } = hsafaAgentDocuments(memoryAgentDocuments(), OPTIONS);
     await put(OF, CLERK);
     const [manifest] = await manifests(OF);
-    expect(manifest?.tools.map(({ name }) => name).toSorted()).toEqual(TWELVE);
+    expect(manifest?.tools.map(({ name }) => name).toSorted()).toEqual(BUILT_IN_NAMES);
   });
 
   it.each(WAYS)(
@@ -106,16 +149,20 @@ describe('an agent that is a document', () => {
 });
 
 describe('a document with the name of a built-in tool', () => {
-  it.each(TWELVE)('is refused by its field: "%s"', promise('G414'), (name) => {
-    const tool = documentOf(name);
-    const rule = `is that of a built-in tool, which no document replaces: "${name}"`;
-    expect(faultsOf(() => hsafaTools(tool))).toEqual({ name: rule });
-    const agent = { ...CLERK, tools: [documentOf('own'), tool] };
-    expect(faultsOf(() => hsafaAgents(agent, OPTIONS))).toEqual({ 'tools[1].name': rule });
-    expect(faultsOf(() => loadHsafaFile(fileOf([tool]), OPTIONS))).toEqual({
-      'agent.json: [0].name': rule,
-    });
-  });
+  it.each(BUILT_IN_NAMES)(
+    'is refused by its field: "%s"',
+    promise('G414', 'H34', 'S28'),
+    (name) => {
+      const tool = documentOf(name);
+      const rule = `is that of a built-in tool, which no document replaces: "${name}"`;
+      expect(faultsOf(() => hsafaTools(tool))).toEqual({ name: rule });
+      const agent = { ...CLERK, tools: [documentOf('own'), tool] };
+      expect(faultsOf(() => hsafaAgents(agent, OPTIONS))).toEqual({ 'tools[1].name': rule });
+      expect(faultsOf(() => loadHsafaFile(fileOf([tool]), OPTIONS))).toEqual({
+        'agent.json: [0].name': rule,
+      });
+    },
+  );
 
   it('is refused by the API, for a tool and for an agent', promise('G414'), async () => {
     const toolbox = hsafaToolbox(memoryToolDocuments());
