@@ -14,11 +14,13 @@ import { defineAgent } from '../../../src/define/define-agent.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { ModelRequest } from '../../../src/protocol/model/model.js';
 import type { SummarizeInput } from '../../../src/protocol/workflow/activities.js';
+import { SPACES } from '../../../src/spaces/index.js';
 import { McpServers } from '../../../src/tools/mcp/servers.js';
 import { scopesOf } from '../../support/builders/scopes.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer } from '../../support/mcp/servers.js';
 import { promise } from '../../support/promise.js';
+import { BUILT_IN_NAMES } from '../../support/spaces/built-in-names.js';
 import { runInput } from '../mcp/setup.js';
 import { answer, environment, key, modelInput, modelOf } from '../tools/fixtures.js';
 
@@ -33,8 +35,15 @@ const document = (instructions: string, ...tools: readonly object[]) => ({
 });
 
 /** A worker that has one agent of its own from its start. */
-function worker(store: AgentDocumentStore, more: Partial<HsafaStoredAgentOptions> = {}) {
+function worker(
+  store: AgentDocumentStore,
+  more: Partial<HsafaStoredAgentOptions> = { spaces: false },
+) {
   const requests: ModelRequest[] = [];
+  const entered = {
+    get: () => Promise.resolve({ name: 'Desk' }),
+    messages: () => Promise.resolve({ messages: [], lastPosition: 0 }),
+  };
   const wanted: { name: string; input: object }[] = [];
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
@@ -48,7 +57,6 @@ function worker(store: AgentDocumentStore, more: Partial<HsafaStoredAgentOptions
   });
   const agents = hsafaAgentDocuments(store, {
     model: () => model,
-    spaces: false,
     ...more,
     servers: { allowPrivate: true },
   });
@@ -58,6 +66,7 @@ function worker(store: AgentDocumentStore, more: Partial<HsafaStoredAgentOptions
     agents: [defineAgent({ name: 'own', model, instructions: 'Own.' })],
     catalog: agents.catalog,
     services: undefined,
+    ports: { [SPACES.id]: entered },
     mcp,
     restoreState: () => Promise.reject(new Error('no store')),
     flush: () => Promise.reject(new Error('no store')),
@@ -236,6 +245,7 @@ it('an agent whose model the options have no more fails its turns for good, and 
   await first.agents.put(OF, { ...document('Help.', echo()), mcp });
   const [shownCall, call] = [await first.plan('echo'), await first.plan('kit.delete')];
   const next = worker(store, {
+    spaces: false,
     model: (name: string) => {
       throw new Error(`no model "${name}"`);
     },
@@ -251,9 +261,36 @@ it('an agent whose model the options have no more fails its turns for good, and 
   expect(ledger.runs).toEqual(['delete']);
 });
 
+it('a call of a tool with the name of a built-in one keeps its tool on a worker whose agents have these', async () => {
+  const { store, first } = workers();
+  await first.agents.put(OF, document('Help.', echo({ name: 'skip' })));
+  const parked = await first.plan('skip', { text: 'a' });
+  const next = worker(store, {});
+  await next.callModel();
+  expect(shown(next.requests.at(-1)).tools.toSorted()).toEqual(BUILT_IN_NAMES);
+  expect(await next.check(parked)).toMatchObject({ ok: true });
+});
+
+it('a planned call of a built-in tool runs although the document of its agent is not readable', async () => {
+  const store = memoryAgentDocuments();
+  const first = worker(store, {});
+  await first.agents.put(OF, document('Help.'));
+  const plan = await first.plan('enter_space', { spaceId: 'sp_a' });
+  const next = worker(store, {
+    model: (name: string) => {
+      throw new Error(`no model "${name}"`);
+    },
+  });
+  await expect(next.callModel()).rejects.toMatchObject({ type: 'internal', nonRetryable: true });
+  expect(await next.run(plan)).toMatchObject({
+    envelope: { ok: true, result: { success: true, name: 'Desk' } },
+  });
+});
+
 it('an agent has the tool documents that change by themselves besides, and summaries', async () => {
   const toolbox = hsafaToolbox(memoryToolDocuments());
   const { agents, callModel, requests, activities } = worker(memoryAgentDocuments(), {
+    spaces: false,
     plugins: [toolbox.plugin],
   });
   await agents.put(OF, document('Help.', echo()));
