@@ -98,8 +98,8 @@ export interface InboxSpec {
   readonly whileBusy?: 'read' | 'next_turn';
   /**
    * The most turns that events may start within a time: 1 to 120 within up to 1 hour. Then events wait, and the log
-   * says so (`inbox_paused`). Turns of messages are not counted. @defaultValue that of a plugin, such as `spacesPlugin`;
-   * else no bound
+   * says so (`inbox_paused`). Turns of messages are not counted. @defaultValue that of a plugin, such as
+   * `spacesPlugin`; else no bound
    */
   readonly rate?: InboxRate;
 }

@@ -142,8 +142,8 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   /** The same, after `setup` of all plugins. */
   readonly ready?: (ctx: PluginContext<Services> & Configured<Config>) => void | Promise<void>;
   /**
-   * Runs before each model call of an agent with the plugin. An error fails the model call, which is repeated as after a
-   * failure of the model; then the turn fails with `plugin_failed`. May run more than once for one model call.
+   * Runs before each model call of an agent with the plugin. An error fails the model call, which is repeated as after
+   * a failure of the model; then the turn fails with `plugin_failed`. May run more than once for one model call.
    */
   readonly prepare?: (ctx: PrepareContext<Services> & Configured<Config>) => void | Promise<void>;
   /** Runs when the worker has ended its work. An error is logged. */
@@ -151,8 +151,8 @@ export interface PluginSpec<Services, State extends Schema, Config> {
   /** Takes part in the calls of all tools of the agent. */
   readonly calls?: CallHooks<Services>;
   /**
-   * `inbox.rate` of agents whose settings have none; of several plugins the first counts. For plugins that let others wake
-   * the agent.
+   * `inbox.rate` of agents whose settings have none; of several plugins the first counts. For plugins that let others
+   * wake the agent.
    */
   readonly inboxRate?: InboxRate;
   /**
@@ -170,8 +170,8 @@ export interface PluginSpec<Services, State extends Schema, Config> {
     Record<string, (args: Json, ctx: Configured<Config>) => Tool<Services>>
   >;
   /**
-   * Makers of MCP servers for `prepare`, by name, such as of those that a store lists. No factory has the same name, and
-   * it never changes. A server is reached at public addresses, or at those that its `allowPrivate` names.
+   * Makers of MCP servers for `prepare`, by name, such as of those that a store lists. No factory has the same name,
+   * and it never changes. A server is reached at public addresses, or at those that its `allowPrivate` names.
    */
   readonly servers?: Readonly<Record<string, ServerMakerSpec<Services, Config>>>;
 }

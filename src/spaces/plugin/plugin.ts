@@ -27,8 +27,8 @@ export interface SpacesPluginOptions {
 /**
  * The twelve tools of an agent of spaces: `enter_space`, `leave_space`, `send_message`, `read_messages`, `skip`,
  * `set_goals`, `delete_goals`, `set_memories`, `delete_memories`, `set_plans`, `delete_plans`, `get_plans`. A tool of
- * the agent with such a name is an error of its definition. Calls of tools with `metadata: {visible: true}` are shown in
- * the space that the agent is in. Needs a worker whose event log has spaces: another one does not start.
+ * the agent with such a name is an error of its definition. Calls of tools with `metadata: {visible: true}` are shown
+ * in the space that the agent is in. Needs a worker whose event log has spaces: another one does not start.
  *
  * A call sees the space that an earlier call of the same step has entered only where the agent's calls run one after
  * the other (`settings: {toolExecution: 'sequential'}`).

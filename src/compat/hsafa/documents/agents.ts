@@ -64,7 +64,7 @@ export function settingsWith({
 /**
  * Makes agents of one document or a list; connects to no server. Their models read bare results: `{success: true,
  * args}`, `{error: message}`.
- * @throws {DefinitionError} invalid_definition with every fault of all documents
+ * @throws {DefinitionError} invalid_definition with every fault of all documents, or with one of the plugins
  */
 export function hsafaAgents(documents: unknown, options: HsafaAgentOptions): HsafaAgents {
   const findings = new Findings(options.strict);

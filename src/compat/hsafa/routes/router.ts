@@ -36,8 +36,8 @@ export interface HsafaRoutesOptions {
   /** `toolOffers` of a store's reader. Absent: there is no stream of calls. */
   readonly offers?: CallOffers;
   /**
-   * `colloquy.spaces`: members of a space answer the questions that it shows. False for an application without spaces: the
-   * right `answer` suffices for every call.
+   * `colloquy.spaces`: members of a space answer the questions that it shows. False for an application without spaces:
+   * the right `answer` suffices for every call.
    */
   readonly spaces: CallSpaces | false;
   /** Agents whose documents change at run time. Absent: they have no routes. */
