@@ -50,7 +50,7 @@ function withHint(plugin: Plugin): Plugin {
         await plugin.ready?.(ctx);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        const hint = 'agents in JSON form leave out the tools that need them by spaces: false';
+        const hint = 'agents in JSON form leave out the built-in tools by spaces: false';
         throw new TypeError(`${reason}; ${hint}`, { cause: error });
       }
     },

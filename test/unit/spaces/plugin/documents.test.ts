@@ -14,7 +14,13 @@ import {
   memoryAgentDocuments,
   memoryToolDocuments,
 } from '../../../../src/compat/hsafa/index.js';
-import { type AnyAgent, DefinitionError, definePlugin, manifestOf } from '../../../../src/index.js';
+import {
+  type AnyAgent,
+  DefinitionError,
+  definePlugin,
+  manifestOf,
+  type Plugin,
+} from '../../../../src/index.js';
 import { spacesPlugin } from '../../../../src/spaces/index.js';
 import { says, script, testConversation } from '../../../../src/testing/index.js';
 import { startPlugins } from '../../../../src/tools/plugins/lifecycle.js';
@@ -146,6 +152,19 @@ describe('an agent that is a document', () => {
       );
     },
   );
+
+  it('leaves another error of the start as it is, before the hint to the option', async () => {
+    const [agent] = hsafaAgents(CLERK, OPTIONS).agents;
+    const port = () => {
+      throw new Error('the store is away');
+    };
+    const start = (plugin: Plugin | undefined) =>
+      (async () => plugin?.ready?.({ port } as never))();
+    await expect(start(spacesPlugin())).rejects.toThrow(/^the store is away$/);
+    await expect(start(agent?.plugins?.at(-1))).rejects.toThrow(
+      /^the store is away; .*spaces: false$/,
+    );
+  });
 });
 
 describe('a document with the name of a built-in tool', () => {
