@@ -24,8 +24,8 @@ const GROUP = {
  */
 const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1, attack: 1 } as const;
 
-/** A third of the time of these tests are waits, of seconds each: one more file than there are cores uses them. */
-const PURE_FILES_AT_ONCE = availableParallelism() + 1;
+/** Half of the time of these tests are waits, of seconds each: two more files than there are cores use them. */
+const PURE_FILES_AT_ONCE = availableParallelism() + 2;
 
 /**
  * Tests without servers, with no network but loopback. Files share a process, because loading the modules for each file
