@@ -9,7 +9,7 @@ import { until } from '../../../support/until.js';
 const key = (conversationId: string) => ({ tenant: 'default', conversationId });
 const accepted = () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 });
 
-describe('a reply that a client has had', () => {
+describe.concurrent('a reply that a client has had', () => {
   it('keeps a call that the client has just answered from being reported as pending, by any object', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1').slice(0, 5));
