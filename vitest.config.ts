@@ -16,15 +16,16 @@ const GROUP = {
   servers: 3,
   'real-model': 4,
   attack: 4,
+  alone: 5,
 } as const;
 
 /**
  * These tests mostly wait for servers and processes: three files at a time keep two cores busy, more would starve each
  * other. A model keeps a core busy by itself.
  */
-const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1, attack: 1 } as const;
+const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1, attack: 1, alone: 1 } as const;
 
-/** Half of the time of these tests are waits, of seconds each: two more files than there are cores use them. */
+/** Half of the time of these tests is spent in waits of seconds, which two more files than there are cores use. */
 const PURE_FILES_AT_ONCE = availableParallelism() + 2;
 
 /**
@@ -49,7 +50,7 @@ const STANDS_STILL = /the time-skipping server stands still/;
 
 /** Tests that share one server or start processes: one forked process for each file. */
 function forked(
-  name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model' | 'attack',
+  name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model' | 'attack' | 'alone',
   globalSetup: string[],
   testTimeout: number,
 ) {
@@ -96,6 +97,8 @@ export default defineConfig({
         180_000,
       ),
       forked('attack', [], 180_000),
+      // Tests whose bar is a time: they have the machine for themselves.
+      forked('alone', [], 180_000),
     ],
   },
 });

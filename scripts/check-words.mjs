@@ -45,6 +45,7 @@ const CHECKED = [
   'test/bundle',
   'test/attack',
   'test/docs',
+  'test/alone',
   'test/e2e',
   'test/http',
   'test/linearizability',

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { CanonicalEvent, PendingCall } from 'colloquy/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { STICKY_TIMEOUT_MS } from '../../../src/protocol/limits/service-limits.js';
-import { patient } from '../../support/patience.js';
-import { promise } from '../../support/promise.js';
-import { until } from '../../support/until.js';
-import { call } from '../support/api.js';
-import { startWorld, type World } from '../support/world.js';
+import { STICKY_TIMEOUT_MS } from '../../src/protocol/limits/service-limits.js';
+import { call } from '../e2e/support/api.js';
+import { startWorld, type World } from '../e2e/support/world.js';
+import { patient } from '../support/patience.js';
+import { promise } from '../support/promise.js';
+import { until } from '../support/until.js';
 
 const CONVERSATIONS = 6;
 const QUESTIONS_A_TURN = 8;
