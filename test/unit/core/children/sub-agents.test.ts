@@ -1,49 +1,29 @@
-/** Conversations of sub-agents in the state of their caller: shares of budgets, reports, losses, and their own end. */
+/** Conversations of sub-agents in the state of their caller: shares of budgets, reports, losses. */
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../../../src/core/children/children.js';
 import type { EffectOf } from '../../../../src/core/decide/effects.js';
-import type { PlannedCall, SubAgentPlan } from '../../../../src/protocol/calls/plan.js';
+import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import type { ChildEnd, ParentRef } from '../../../../src/protocol/conversation/children.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
+import { actor, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
 import {
-  actor,
-  conversationStarted,
-  modelCalls,
-  modelSays,
-  plannedCall,
-  VirtualClock,
-} from '../../../support/builders/core-builders.js';
-import { cancelTurn, closeConversation, takeInboxEvent } from '../../../support/builders/verbs.js';
-import { aMachineWith, MachineUnderTest } from '../../../support/schedules/core-driver.js';
+  aChild,
+  call,
+  childOf,
+  END,
+  report,
+  started,
+} from '../../../support/schedules/core-children.js';
+import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
-const END: ChildEnd = {
-  status: 'completed',
-  text: 'found',
-  usage: { inputTokens: 70, outputTokens: 30, costMicros: 4 },
-  calls: 2,
-};
-const call = (id: string, plan: Partial<SubAgentPlan> = {}, more: Partial<PlannedCall> = {}) =>
-  plannedCall(id, { executor: 'external', subAgent: { agent: 'researcher', ...plan }, ...more });
 const calling = (
   plans: readonly PlannedCall[],
   settings: Partial<AgentSettings> = {},
 ): MachineUnderTest => aMachineWith(modelCalls(plans), { settings });
 
-const childOf = (m: MachineUnderTest, toolCallId: string) => {
-  const child = m.state.children?.find((one) => one.toolCallId === toolCallId);
-  if (child === undefined) throw new Error(`no sub-agent of ${toolCallId}`);
-  return child;
-};
 const grants = (m: MachineUnderTest) =>
   m.all('child_changed').flatMap(({ granted }) => (granted === undefined ? [] : [granted]));
-const started = (m: MachineUnderTest, toolCallId: string): string => {
-  const { childId } = childOf(m, toolCallId);
-  m.machine.completed({ type: 'start_child', childId }, { started: true });
-  return childId;
-};
-const report = (m: MachineUnderTest, childId: string, end: unknown = END) =>
-  m.machine.take('childEnded', { childId, end });
 const resultOf = (m: MachineUnderTest, toolCallId: string) =>
   m.all('tool_result').find((event) => event.toolCallId === toolCallId)?.result;
 
@@ -113,6 +93,15 @@ describe('the number of sub-agents', () => {
     expect(resultOf(m, 'b')?.envelope).toMatchObject({
       error: { code: 'too_many_calls', message: TEXTS.tooManyChildren(1) },
     });
+    const childId = started(m, 'a');
+    cancelTurn(m.machine, { actor: actor('ann') });
+    m.machine.completed({ type: 'stop_child', childId }, { running: true });
+    m.send('again');
+    m.model(modelCalls([call('c')]));
+    expect(m.state.children?.map(({ toolCallId, status }) => [toolCallId, status])).toEqual([
+      ['a', 'stopping'],
+      ['c', 'starting'],
+    ]);
   });
 
   it('is bounded in depth', () => {
@@ -288,88 +277,5 @@ describe('a start', () => {
       error: { code: 'tool_crashed', message: TEXTS.toolCrashed('down') },
     });
     expect(m.effectTypes()).toContain('stop_child');
-  });
-});
-
-const STEP = { conversationId: 'order-41', toolCallId: 'r', name: 'research' } as const;
-
-/** A conversation that runs a call of another one. */
-function aChild(
-  settings: Partial<AgentSettings> = {},
-  parent: ParentRef = { root: 'order-41', path: [STEP] },
-): MachineUnderTest {
-  const clock = new VirtualClock();
-  const event = { ...conversationStarted(settings), parent, seq: 1, at: clock.iso() };
-  return new MachineUnderTest([event], clock);
-}
-
-describe('the conversation of a sub-agent', () => {
-  const isOver = (m: MachineUnderTest) => m.state.closed;
-
-  it('closes once its turn is over and nothing of it is left', () => {
-    const m = aChild();
-    expect(isOver(m)).toBe(false);
-    m.send('find it');
-    expect(isOver(m)).toBe(false);
-    m.model(modelSays('found'));
-    expect(isOver(m)).toBe(true);
-    expect(m.state.lastTurn).toMatchObject({ status: 'completed', text: 'found' });
-  });
-
-  it.each<[string, (m: MachineUnderTest) => void]>([
-    ['a message waits', (m) => m.send('more', { onBusy: 'queue' })],
-    ['an event waits', (m) => takeInboxEvent(m.machine, { eventId: 'e', kind: 'k', payload: 1 })],
-  ])('goes on while %s', (_, meanwhile) => {
-    const m = aChild();
-    m.send('find it');
-    meanwhile(m);
-    m.model(modelSays('found'));
-    expect(isOver(m)).toBe(false);
-    m.model(modelSays('and more'));
-    expect(isOver(m)).toBe(true);
-  });
-
-  it('goes on while a detached call or a sub-agent of its own works', () => {
-    for (const plan of [
-      plannedCall('d', { executor: 'external', mode: 'detach' }),
-      call('d', {}, { mode: 'detach' }),
-    ]) {
-      const m = aChild();
-      m.send('find it');
-      m.model(modelCalls([plan]));
-      m.model(modelSays('found so far'));
-      expect(isOver(m)).toBe(false);
-      if (plan.subAgent === undefined) m.resolve('d', { type: 'result', value: 1 });
-      else report(m, started(m, 'd'));
-      m.model(modelSays('found'));
-      expect(isOver(m)).toBe(true);
-    }
-  });
-
-  it('goes on until a sub-agent that it does not want any more is stopped', () => {
-    const m = aChild();
-    m.send('find it');
-    m.model(modelCalls([call('a')]));
-    const childId = started(m, 'a');
-    cancelTurn(m.machine, { actor: actor('ann') });
-    expect(isOver(m)).toBe(false);
-    m.machine.completed({ type: 'stop_child', childId }, { running: false });
-    expect(isOver(m)).toBe(true);
-    expect(endOf(m.state)).toEqual({
-      ...{ status: 'cancelled', text: '' },
-      usage: { inputTokens: 10, outputTokens: 3 },
-    });
-  });
-
-  it('counts its tool calls for its caller, where they are bounded, and those of its own sub-agents', () => {
-    const m = aChild({ budgets: { calls: 10 } });
-    m.send('find it');
-    m.model(modelCalls([plannedCall('s'), call('a')])).tool('s');
-    report(m, started(m, 'a'));
-    m.model(modelSays('found'));
-    expect(endOf(m.state)).toEqual({
-      ...{ status: 'completed', text: 'found', calls: 4 },
-      usage: { inputTokens: 90, outputTokens: 36, costMicros: 4 },
-    });
   });
 });

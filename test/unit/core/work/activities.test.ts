@@ -5,12 +5,7 @@ import { isTimer } from '../../../../src/core/decide/effects.js';
 import { activityIdOf, effectKey, WORK } from '../../../../src/core/work/effects.js';
 import type { WorkRow, WorkType } from '../../../../src/core/work/row.js';
 import { MAX_READ_BOUNDS_BYTES } from '../../../../src/protocol/limits/limits.js';
-import {
-  editChecked,
-  toolFinished,
-  toolLost,
-  toolReconciled,
-} from '../../../support/builders/call-ends.js';
+import { toolFinished, toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
 import {
   APPROVE,
   actor,
@@ -196,7 +191,6 @@ describe('the work on a call', () => {
     expect(m.last('resolution_reverted')).toMatchObject({
       problems: [{ path: '/resolution/input', message: 'could not be checked: no worker' }],
     });
-    editChecked(m.machine, { toolCallId: 'x', requestId: 'r' }, { ok: false, problems: [] });
   });
 
   it('of a call that is gone is nothing', () => {
