@@ -77,6 +77,11 @@ export async function writeTexts(
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   response.setHeader('Cache-Control', 'no-cache, no-transform');
   response.setHeader('X-Accel-Buffering', 'no');
+  // A HEAD request has no body to stream.
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
   response.write(`: open\nretry: ${RETRY_MS}\n\n`);
   const ping = setInterval(() => {
     if (!response.writableNeedDrain) response.write(': ping\n\n');

@@ -66,6 +66,9 @@ describe('GET /api/tools/stream', () => {
       ]);
       leave.abort();
       await until('the watch has ended', () => isOver);
+      const head = await fetch(`${base}/api/tools/stream?tools=x`, { method: 'HEAD' });
+      expect(head.headers.get('content-type')).toMatch(/^text\/event-stream/);
+      expect(seen).toHaveLength(1);
     },
   );
 
