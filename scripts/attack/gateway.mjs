@@ -1,5 +1,5 @@
-// The routes of the Hsafa gateway beside the API, on the stores of a running stack, for one caller with a secret. Prints
-// their address.
+// The routes of the Hsafa gateway beside the API, on the stores of a running stack, for one caller with the secret of
+// `COLLOQUY_DEV_SECRET`. Prints their address.
 import { once } from 'node:events';
 import {
   hsafaAgentDocuments,
@@ -16,7 +16,8 @@ import { createStoreReader } from 'colloquy/log';
 import { says, scriptedBy } from 'colloquy/testing';
 import express from 'express';
 
-const [store, secret] = process.argv.slice(2);
+const [store] = process.argv.slice(2);
+const secret = process.env.COLLOQUY_DEV_SECRET;
 const colloquy = await openColloquy({ store, actor: { id: 'gateway' } });
 const { client, documents, log, spaces } = colloquy;
 const model = () => scriptedBy(() => says('Hello.'));

@@ -75,8 +75,8 @@ const url = await new Promise((resolve, reject) => {
   });
   ended.then(() => reject(new Error(`the server ended:\n${said}`)));
 });
-const gateway = spawn(process.execPath, [join(here, 'gateway.mjs'), join(data, 'log.db'), secret], {
-  env: { ...process.env, TEMPORAL_ADDRESS: temporal },
+const gateway = spawn(process.execPath, [join(here, 'gateway.mjs'), join(data, 'log.db')], {
+  env: { ...process.env, TEMPORAL_ADDRESS: temporal, COLLOQUY_DEV_SECRET: secret },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const gatewayEnded = new Promise((resolve) => gateway.once('exit', resolve));
@@ -100,8 +100,8 @@ try {
   // A request line that is too long is refused before anything reads it.
   const refusals = 'negative_data_rejection.expected-statuses = ["4XX", "5XX"]';
   writeFileSync(join(data, 'schemathesis.toml'), `[checks]\n${refusals}\n`);
-  const rights = apis.map((api) => attacked(api, Math.max(1, Math.ceil(cases / total))));
-  process.exitCode = rights.every(Boolean) ? 0 : 1;
+  const areRight = apis.map((api) => attacked(api, Math.max(1, Math.ceil(cases / total))));
+  process.exitCode = areRight.every(Boolean) ? 0 : 1;
 } finally {
   gateway.kill('SIGKILL');
   await gatewayEnded;

@@ -25,7 +25,7 @@ const RANGES = [
   ['T', 20],
   ['K', 24],
 ];
-/** Sections on the surroundings of two sources; of 2.A only parts are here. */
+/** Sections on the surroundings of two sources, of which only parts are here; the words of each say which. */
 const OTHERS = ['2.A.2', '2.A.5', '2.A.7', '2.H.1', '2.H.2', '2.H.3', '2.H.4'];
 
 /** Shorter reasons explain nothing. */

@@ -33,8 +33,9 @@ describe('turns that a space starts', () => {
     async () => {
       const t = testConversation(agentWith(), { ports: { [SPACES.id]: {} } });
       const sent = Array.from({ length: 40 }, (_, n) => `e${n}`);
-      for (const eventId of sent)
-        await t.sendEvent({ eventId, kind: 'space.message', payload: {} });
+      const kinds = ['space.message', 'report', 'plan'];
+      for (const [nth, eventId] of sent.entries())
+        await t.sendEvent({ eventId, kind: kinds[nth % kinds.length] ?? '', payload: {} });
       const started = () =>
         t.events.flatMap((event) => (event.type === 'turn_started' ? [event.inbox ?? []] : []));
       expect(started()).toHaveLength(30);
