@@ -5,7 +5,9 @@
  * L1  A bounded number of conversations: those with recently stored events, newest first, then those that began last.
  * L2  Workers of a task queue that start together share one check: events lost before a worker started are found by any
  * check that begins after that.
- * L3  A conversation that does not answer is queried again for about a minute (`Projector.look`).
+ * L3  A run that has moved may have been in the memory of the lost worker: the server is to offer its query to all
+ * workers at once. One that a living worker has is replayed once more.
+ * L4  A conversation that does not answer is queried again for about a minute (`Projector.look`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -138,14 +140,21 @@ export class StartupCheck {
     try {
       const found = await this.#limited(async () => await source.describe(key));
       if (found === undefined) return false;
-      const { runId, historyLength } = found;
+      const { runId, historyLength, status } = found;
       if (runId === head?.runId && historyLength === head.historyLength) return false;
+      // A run of which this worker reads events is not one of a lost worker.
+      if (status === 'running' && !projector.follows(key)) await this.#forgetWorker(key, runId);
       projector.check(key, found);
       return true;
     } catch (error) {
       this.#outages.failed(error, conversationKey(key));
       return false;
     }
+  }
+
+  /** The query that follows only takes longer where the server refuses this. */
+  async #forgetWorker(key: ConversationKey, runId: string): Promise<void> {
+    await this.#deps.source.forgetWorker?.(key, runId).catch(() => undefined);
   }
 }
 

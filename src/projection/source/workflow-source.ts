@@ -91,6 +91,12 @@ export interface WorkflowSource {
    * have the run. Absent if the source cannot find it.
    */
   startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
+  /**
+   * Lets any worker answer the next query of a run. Without it the server waits for the worker that has the run in its
+   * memory, up to `STICKY_TIMEOUT_MS`, also when that worker was lost. One that is alive replays the run once more.
+   * Absent if the source cannot.
+   */
+  forgetWorker?(key: ConversationKey, runId: string): Promise<void>;
   /** Takes the events of a hint, for later pages. Never throws. Absent if every page is queried. */
   pushed?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent if the source cannot list. */
@@ -173,6 +179,11 @@ export function createWorkflowSource(
         if (error instanceof WorkflowNotFoundError) return undefined;
         throw error;
       }
+    },
+    forgetWorker: async (key, runId) => {
+      const execution = { workflowId: workflowIdFor(key), runId };
+      const { namespace } = client.options;
+      await timed(() => client.workflowService.resetStickyTaskQueue({ namespace, execution }));
     },
     previousRun: async (key, runId) => await previousRun(client, timed, { key, runId }),
     startOf: async (key, runId) => await startOf(client, timed, { key, runId }),

@@ -32,6 +32,9 @@ export class FakeSource implements WorkflowSource {
   /** Runs of each conversation, the current one last. */
   readonly runs = new Map<string, FakeRun[]>();
   readonly queries: { readonly after: number; readonly runId: string | undefined }[] = [];
+  /** Each run that any worker may answer for, and the number of the query that follows. */
+  readonly forgotten: string[] = [];
+  refusesToForget = false;
   describes = 0;
   pageSize = 1_000;
   queryMs = 0;
@@ -93,6 +96,12 @@ export class FakeSource implements WorkflowSource {
     if (run === undefined) return undefined;
     const { carried } = run;
     return { at: '2030-01-15T00:00:00.000Z', ...(carried === undefined ? {} : { carried }) };
+  }
+
+  async forgetWorker({ conversationId }: ConversationKey, runId: string): Promise<void> {
+    await Promise.resolve();
+    this.forgotten.push(`${conversationId} ${runId} before query ${this.queries.length + 1}`);
+    if (this.refusesToForget) throw new Error('not allowed');
   }
 
   async previousRun(key: ConversationKey, runId: string): Promise<string | undefined> {

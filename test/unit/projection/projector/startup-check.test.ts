@@ -53,6 +53,39 @@ describe('a worker that starts', () => {
     expect(source.queries).toEqual([]);
   });
 
+  it.each([false, true])(
+    'lets all workers answer for a run that has moved, before the query; the server refuses it: %s',
+    promise('G235'),
+    async (refuses) => {
+      const { log, source, stored, look } = await aStart();
+      const [same, ended] = [
+        { ...KEY, conversationId: 'same' },
+        { ...KEY, conversationId: 'ended' },
+      ];
+      for (const key of [same, ended])
+        await log.append({ ...key, runId: 'r', historyLength: 3, events: stamped([started(key)]) });
+      source.set({ runId: 'r', events: stamped([started(same)]), historyLength: 3 }, same);
+      source.set({ runId: 'r', events: [], historyLength: 9, endedBy: 'failed' }, ended);
+      await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
+      source.set({ runId: 'run-a', events: LOG });
+      source.refusesToForget = refuses;
+      await look.run();
+      await until('all is stored', async () => (await stored()) === LOG.length);
+      expect(source.forgotten).toEqual([`${KEY.conversationId} run-a before query 1`]);
+    },
+  );
+
+  it('leaves a run alone whose events this worker reads already', async () => {
+    const { log, source, projector, stored, look } = await aStart();
+    await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG });
+    source.queryMs = 50;
+    projector.check(KEY, { runId: 'run-a', seq: LOG.length });
+    await look.run();
+    await until('all is stored', async () => (await stored()) === LOG.length);
+    expect(source.forgotten).toEqual([]);
+  });
+
   it('repeats queries that no worker answers yet: it has only just begun to poll', async () => {
     const { log, source, stored, look } = await aStart();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
