@@ -15,7 +15,12 @@ export interface FollowTurnOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws {ApiError} a refusal that trying again does not mend */
+/**
+ * Yields the events of the turn, over lost connections, up to the one that ends it. Behind `log_rewritten` they come
+ * again, under another generation; the page drops those that it has.
+ * @throws {ApiError} a refusal that trying again does not mend: `unknown_turn` where the turn never was, the new log
+ *   does not have it, or its conversation is deleted
+ */
 export async function* followTurn(
   api: Api,
   turnId: string,

@@ -31,14 +31,13 @@ export async function readFrames<Taken>(
   response: Response,
   options: Reading<Taken> & { readonly take: (frames: readonly Taken[]) => boolean },
 ): Promise<boolean> {
-  for await (const frames of framesOf(response, options))
-    if (frames.length > 0 && !options.take(frames)) return false;
+  for await (const frames of framesOf(response, options)) if (!options.take(frames)) return false;
   return true;
 }
 
 /**
- * The frames of a stream, those that came together at once, and nothing for a piece without one, until it ends or the
- * signal aborts. @throws {ApiError} as `readFrames`
+ * The frames of a stream, those that came together at once, until it ends or the signal aborts. Never an empty piece: the
+ * beginning of a stream and its pings say nothing of the server's health. @throws {ApiError} as `readFrames`
  */
 export async function* framesOf<Taken>(
   response: Response,
@@ -72,6 +71,7 @@ export async function* framesOf<Taken>(
       }
       if (read.done) return;
       parser.feed(decoder.decode(read.value, { stream: true }));
+      if (frames.length === 0) continue;
       const came = frames;
       frames = [];
       // A caller that takes its time is no silence of the stream.

@@ -1,11 +1,13 @@
 /** A page that follows one turn: lost connections, the end, refusals. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type ApiError,
   createBrowserClient,
   type FollowTurnOptions,
   type TurnFrame,
 } from '../../../src/browser/index.js';
+import { frameOf, framesOf } from '../../../src/browser/net/stream.js';
+import { BackOff } from '../../../src/net/retries.js';
 import { formatCursor } from '../../../src/protocol/values/cursor.js';
 import {
   FakeStream,
@@ -135,6 +137,53 @@ describe('followTurn', promise('G417'), () => {
     await over;
     expect(places()).toEqual(PLACES);
     expect(silent.isCancelled).toBe(true);
+  });
+
+  it('waits longer each time, while a server that stops answers with streams of no frames', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const next = vi.spyOn(BackOff.prototype, 'next');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const emptyOnes = Array.from({ length: 3 }, () => new FakeStream());
+    for (const empty of emptyOnes) {
+      empty.send(': open\nretry: 2000\n\n');
+      empty.send(': ping\n\n');
+      empty.end();
+    }
+    const [begun, rest] = [new FakeStream(), new FakeStream()];
+    begun.send(texts(2, 3));
+    begun.end();
+    rest.send(texts(4, 5, 6));
+    const answers = [...emptyOnes, begun, rest].map((stream) => () => stream.response);
+    const { over, places } = following(answers);
+    await over;
+    expect(places()).toEqual(PLACES);
+    // Milliseconds; an event is a sign of health.
+    expect(next.mock.results.map(({ value }) => Number(value))).toEqual([2, 4, 8, 2]);
+  });
+
+  it('throws once the conversation is deleted, whose stream ends', async () => {
+    const stream = new FakeStream();
+    stream.send(texts(2, 3));
+    stream.end();
+    const { over, places } = following([() => stream.response, () => problem(404, 'unknown_turn')]);
+    await expect(over).rejects.toMatchObject({ problem: { code: 'unknown_turn' } });
+    expect(places()).toEqual(PLACES.slice(0, 2));
+  });
+
+  it('takes no reader that is slow for a silent connection', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const stream = new FakeStream();
+    stream.send(texts(2, 3));
+    const { signal } = new AbortController();
+    const pieces = framesOf(stream.response, { silenceMs: 40, signal, frameOf });
+    expect((await pieces.next()).value).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const next = pieces.next();
+    await Promise.race([next, vi.advanceTimersByTimeAsync(5)]);
+    stream.send(texts(4));
+    expect((await next).value).toMatchObject([{ event: { seq: 4 } }]);
+    await pieces.return();
   });
 
   it('ends its connection with the signal, and when the loop is left', async () => {
