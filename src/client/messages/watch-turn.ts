@@ -1,5 +1,6 @@
 /** The stream of one turn: its events out of the stream of its conversation, at the same places. */
-import { type CanonicalEvent, turnIdOf } from '../../protocol/log/events.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CanonicalEvent, ENDS_OF_ALL_TURNS, turnIdOf } from '../../protocol/log/events.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { TurnFrame } from '../api/types.js';
@@ -18,16 +19,10 @@ export type TurnPlace =
   /** No event of the turn is stored: one that begins now comes after `tail`, if anything is stored at all. */
   | { readonly status: 'unknown'; readonly tail?: LogCursor | undefined };
 
-/** Events that end a turn which has no end of its own. */
-const OTHER_ENDS: readonly CanonicalEvent['type'][] = [
-  'run_ended',
-  'conversation_closed',
-  'conversation_started',
-  'events_lost',
-];
-
-/** Milliseconds in which the store has a log that was rewritten just now, and the head behind an event of it. */
+/** Milliseconds in which the store has a turn of a log that was rewritten just now, or of a message just admitted. */
 const SETTLED_MS = 2_000;
+/** Milliseconds between reads for a turn that is not stored yet. */
+const POLL_MS = 100;
 
 /**
  * The place from which a caller follows a turn, who has its events up to `after`. A place of an older generation stays:
@@ -46,7 +41,7 @@ export async function placeInTurn(
   if (after === undefined) return { status: 'begun', after: begin };
   if (after.generation !== begin.generation) return { status: 'begun', after };
   if (after.seq <= begin.seq) return { status: 'begun', after: begin };
-  const end = await endOf(reader, { key, turnId }, { timeoutMs: 0 });
+  const end = await endOf(reader, { key, turnId });
   return typeof end === 'number' && end <= after.seq
     ? { status: 'over' }
     : { status: 'begun', after };
@@ -55,7 +50,8 @@ export async function placeInTurn(
 /**
  * Yields the events of the turn from a place on, without gap or repeat, with its live events between, up to the event
  * that ends it. `log_rewritten` comes as well; behind it the turn begins anew, or the frames end where the new log does
- * not have it. Ends with the signal too, and where the conversation is deleted.
+ * not have it. A turn that was admitted and is never stored ends with the event that ended its run. Ends with the signal
+ * too, and where the conversation is deleted.
  */
 export async function* watchTurn(
   reader: ConversationReader,
@@ -82,23 +78,45 @@ export async function* watchTurn(
     } else if (event.type === 'log_rewritten') {
       hasBegun = false;
       yield frame;
-      if ((await endOf(reader, turn, { timeoutMs: SETTLED_MS, signal })) === 'unknown') return;
-    } else if (hasBegun && OTHER_ENDS.includes(event.type)) {
-      const end = await endOf(reader, turn, { timeoutMs: SETTLED_MS, signal });
-      if (end !== cursor.seq) continue;
+      if ((await settledEndOf(reader, turn, signal)) === 'unknown') return;
+    } else if (mayEndTurns(event)) {
+      const end = await (hasBegun ? endOf(reader, turn) : settledEndOf(reader, turn, signal));
+      // A turn that has begun and is unknown is in another generation, whose frames follow.
+      if (end !== cursor.seq && (hasBegun || end !== 'unknown')) continue;
       yield frame;
       return;
     }
   }
 }
 
-/** Seq of the event that ends the turn; `open` where it goes on. */
-async function endOf(
+/** Once for each gap: its first mark ends the turns that are open before it. The first event of a log ends none. */
+function mayEndTurns(event: CanonicalEvent): boolean {
+  if (event.type === 'events_lost') return event.seq === event.from;
+  return ENDS_OF_ALL_TURNS.includes(event.type) && event.seq > 1;
+}
+
+/** The same as `endOf`, after a wait for a turn that is not stored yet. */
+async function settledEndOf(
   reader: ConversationReader,
-  { key, turnId }: TurnKey,
-  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-): Promise<number | 'open' | 'unknown'> {
-  const result = await reader.turnResult(key, turnId, { ...options, returnWhenWaiting: false });
+  turn: TurnKey,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const giveUpAt = performance.now() + SETTLED_MS;
+  for (;;) {
+    const end = await endOf(reader, turn);
+    if (end !== 'unknown' || signal.aborted || performance.now() > giveUpAt) return end;
+    // An abort is the normal end of the pause.
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Seq of the event that ends the turn; `open` where it goes on. */
+type TurnEnd = number | 'open' | 'unknown';
+
+/** Asks without a wait: frames behind the one in question stay back until the answer. */
+async function endOf(reader: ConversationReader, { key, turnId }: TurnKey): Promise<TurnEnd> {
+  const options = { timeoutMs: 0, returnWhenWaiting: false };
+  const result = await reader.turnResult(key, turnId, options);
   if (result === undefined) return 'unknown';
   return 'seq' in result && result.status !== 'waiting' ? result.seq : 'open';
 }

@@ -2,7 +2,7 @@
 import { addUsage, NO_USAGE, takenBy } from '../../core/state/usage.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
-import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { type CanonicalEvent, ENDS_OF_ALL_TURNS } from '../../protocol/log/events.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
@@ -10,7 +10,8 @@ import { ENDED_TEXTS } from './run-ended.js';
 
 /**
  * `failed`, when the turn is stored without its end and is not open in the snapshot: the conversation is closed, or was
- * opened again since. `events` are those of the turn, read after the head.
+ * opened again since. `events` are those of the turn, read after the head. `moved`: the log has grown meanwhile, and
+ * only a newer head can say it.
  * @throws {StoreUnavailable}
  */
 export async function resultOfLostTurn(
@@ -20,14 +21,14 @@ export async function resultOfLostTurn(
     readonly events: readonly CanonicalEvent[];
     readonly turnId: TurnId;
   },
-): Promise<TurnResult | undefined> {
+): Promise<TurnResult | 'moved' | undefined> {
   const { head, events, turnId } = found;
   const { turn, queued } = head.snapshot;
   const last = events.at(-1);
   if (last === undefined || turn?.turnId === turnId || queued.includes(turnId)) return undefined;
   // The turn may be newer than the head that was read: then it is not open in that head, either.
   const now = await log.head(head);
-  if (now?.generation !== head.generation || now.lastSeq !== head.lastSeq) return undefined;
+  if (now?.generation !== head.generation || now.lastSeq !== head.lastSeq) return 'moved';
   const end = await endAfter(log, head, last.seq);
   if (end === undefined) return undefined;
   let text = '';
@@ -49,18 +50,11 @@ async function endAfter(
 ): Promise<CanonicalEvent | undefined> {
   for (let afterSeq = seq; ; ) {
     const read = await log.read(head, { generation: head.generation, afterSeq });
-    const end = read?.events.find((event) => ENDS.includes(event.type));
+    const end = read?.events.find((event) => ENDS_OF_ALL_TURNS.includes(event.type));
     if (end !== undefined || read?.more !== true) return end;
     afterSeq = read.events.at(-1)?.seq ?? head.lastSeq;
   }
 }
-
-const ENDS: readonly string[] = [
-  'run_ended',
-  'conversation_closed',
-  'conversation_started',
-  'events_lost',
-] satisfies readonly CanonicalEvent['type'][];
 
 function messageOf(end: CanonicalEvent): string {
   if (end.type === 'run_ended')

@@ -47,8 +47,10 @@ export async function waitForTurn(
         const ended = isRunning
           ? undefined
           : (resultOf(events) ?? (await resultOfLostTurn(deps.log, { head, events, turnId })));
+        // Also where the time is up: else a turn that is over would count as open.
+        if (ended === 'moved' && signal?.aborted !== true) continue;
         const result =
-          ended ??
+          (ended === 'moved' ? undefined : ended) ??
           (wait.returnWhenWaiting && isRecent ? waitingResult(head.snapshot, turnId) : undefined);
         if (result !== undefined) return result;
       }

@@ -333,6 +333,14 @@ export type CanonicalEvent = EventBody & Stamp;
 export type EventType = EventBody['type'];
 
 /** The turn that an event belongs to, if any. */
+/** Events that end every turn which is open at them, and has no end of its own. */
+export const ENDS_OF_ALL_TURNS: readonly CanonicalEvent['type'][] = [
+  'run_ended',
+  'conversation_closed',
+  'conversation_started',
+  'events_lost',
+];
+
 export function turnIdOf(event: EventBody): TurnId | undefined {
   if (event.type === 'suspension') return event.suspension.turnId;
   return 'turnId' in event ? event.turnId : undefined;

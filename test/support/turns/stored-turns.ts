@@ -38,10 +38,13 @@ export interface StoredTurns {
   readonly reader: ConversationReader;
   /** Stores these next events of the run. */
   readonly store: (...bodies: readonly EventBody[]) => Promise<void>;
-  /** Stores the log of another run, which has decided otherwise. */
+  /** Stores the beginning of the log of another run, which has decided otherwise; `store` goes on with it. */
   readonly rewrite: (...bodies: readonly EventBody[]) => Promise<void>;
   readonly says: (event: LiveEvent) => void;
   readonly isWatched: () => boolean;
+  /** Copies the log as it is into a fork, which begins to run. */
+  readonly fork: (conversationId: string, ...bodies: readonly EventBody[]) => Promise<void>;
+  readonly remove: () => Promise<void>;
 }
 
 /** With nothing but its beginning. */
@@ -55,19 +58,42 @@ export async function storedTurns(): Promise<StoredTurns> {
     const { generation, lastSeq } = result.head;
     live.publish({ type: 'appended', ...KEY, generation, lastSeq });
   };
-  let next = 1;
+  let [next, runId] = [1, 'r'];
   const store = async (...bodies: readonly EventBody[]): Promise<void> => {
-    await append(stamped(bodies, { from: next }), 'r');
+    await append(stamped(bodies, { from: next, clock: runId === 'r' ? 0 : 500 }), runId);
     next += bodies.length;
+  };
+  const rewrite = async (...bodies: readonly EventBody[]): Promise<void> => {
+    [next, runId] = [1, 'r2'];
+    await store(started(KEY), ...bodies);
+  };
+  const fork = async (conversationId: string, ...bodies: readonly EventBody[]): Promise<void> => {
+    const key = { ...KEY, conversationId };
+    const read = await log.read(KEY);
+    const copied = (read?.events ?? []).map((event) =>
+      event.type === 'conversation_started' ? { ...event, ...key } : event,
+    );
+    await log.append({ ...key, runId: conversationId, events: copied, copied: true });
+    const origin = { conversationId: KEY.conversationId, generation: 1, seq: copied.length };
+    const begins = { ...started(key), origin } as EventBody;
+    const own = stamped([begins, ...bodies], { from: copied.length + 1 });
+    await log.append({ ...key, runId: conversationId, events: own });
+  };
+  const remove = async (): Promise<void> => {
+    const head = await log.head(KEY);
+    await log.beginDeletion({ ...KEY, runIds: [] });
+    // A hint wakes the watchers.
+    live.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: (head?.lastSeq ?? 0) + 1 });
   };
   await store(started(KEY));
   return {
     reader: createStoreReader({ log, live, source: 'none' }),
     store,
-    rewrite: (...bodies) => append(stamped([started(KEY), ...bodies], { clock: 500 }), 'r2'),
+    rewrite,
     says: (event) => {
       live.publish({ type: 'live', ...KEY, event });
     },
     isWatched: () => live.watched(KEY)?.live === true,
+    ...{ fork, remove },
   };
 }

@@ -1,11 +1,14 @@
 /** `subscribe` of a turn, on a store: what belongs to the turn, and no more. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TurnFrame, TurnHandle } from '../../../../src/client/index.js';
 import { admittedTurn, attachTurn } from '../../../../src/client/messages/turn.js';
 import { ReadYourWrites } from '../../../../src/client/reading/read-your-writes.js';
+import { applyAll } from '../../../../src/core/apply/apply.js';
+import { snapshotOf } from '../../../../src/core/view/snapshot.js';
+import type { EventBody } from '../../../../src/protocol/log/events.js';
 import { formatCursor } from '../../../../src/protocol/values/cursor.js';
 import { promise } from '../../../support/promise.js';
-import { answers, closes, turn } from '../../../support/samples/log-events.js';
+import { answers, closes, stamped, started, turn } from '../../../support/samples/log-events.js';
 import {
   BEGUN,
   delta,
@@ -27,7 +30,22 @@ async function turns() {
     control: {} as never,
     patience: () => 1,
   };
-  return { ...stored, parts, attach: (turnId: string) => attachTurn(parts, turnId) };
+  const reply = { turnId: FIRST, messageId: `${FIRST}.0`, seq: 2, ahead: 0 };
+  return {
+    ...stored,
+    attach: (turnId: string) => attachTurn(parts, turnId),
+    admitted: () => admittedTurn(parts, reply, { requestId: 'r', duplicate: false }),
+  };
+}
+
+const TERMINATED: EventBody = { type: 'run_ended', runId: 'r', status: 'terminated' };
+
+/** The marks of a gap behind seq 4, in which these events are lost. */
+function gapOf(lost: readonly EventBody[]): readonly EventBody[] {
+  const state = applyAll(stamped([started(KEY), ...BEGUN, ...lost]));
+  if (state === undefined) throw new TypeError('no state');
+  const gap = { type: 'events_lost', from: 5, through: 4 + lost.length } as const;
+  return lost.map((_event, nth) => (nth === 0 ? { ...gap, snapshot: snapshotOf(state) } : gap));
 }
 
 /** Reads the frames of a turn to their end. */
@@ -86,13 +104,35 @@ describe('subscribe of a turn', promise('G416'), () => {
   });
 
   it('of a message that was admitted just now waits for its events', async () => {
-    const { parts, store } = await turns();
-    const reply = { turnId: FIRST, messageId: `${FIRST}.0`, seq: 2, ahead: 0 };
-    const sent = admittedTurn(parts, reply, { requestId: 'r', duplicate: false });
-    const { over, places } = follow(sent);
+    const { admitted, store } = await turns();
+    const { over, places } = follow(admitted());
     await store(...BEGUN, ...REST);
     await over;
     expect(places()).toEqual(OF_FIRST);
+  });
+
+  it('of a message that opened the conversation again has the turn, though the store is slow', async () => {
+    const { admitted, store, isWatched, reader } = await turns();
+    const asked = vi.spyOn(reader, 'turnResult');
+    await store(closes());
+    const { over, places } = follow(admitted());
+    await until('it is followed', isWatched);
+    await store(started(KEY));
+    await until('it is asked', () => asked.mock.calls.length > 0);
+    await store(...turn(FIRST));
+    await over;
+    expect(places().map((place) => place.split(' ')[0])).toEqual([
+      ...['1-4', '1-5', '1-6', '1-7', '1-8'],
+    ]);
+  });
+
+  it('of a message whose events no run has any more ends with the event that ended its run', async () => {
+    const { admitted, store, isWatched } = await turns();
+    const { over, places } = follow(admitted());
+    await until('it is followed', isWatched);
+    await store(TERMINATED);
+    await over;
+    expect(places()).toEqual(['1-2 run_ended']);
   });
 
   it('of a turn that is stored a moment later has it whole', async () => {
@@ -108,17 +148,44 @@ describe('subscribe of a turn', promise('G416'), () => {
     await expect(follow(attach('turn_x_1')).over).rejects.toMatchObject({ code: 'unknown_turn' });
   });
 
-  it('ends with the event that ended its run, where the turn has no end', async () => {
+  it.each<[string, readonly EventBody[]]>([
+    ['conversation_closed', [closes()]],
+    ['run_ended', [TERMINATED]],
+    ['conversation_started', [started(KEY)]],
+    ['events_lost', gapOf(REST)],
+  ])('ends with %s, where the turn has no end of its own', async (type, bodies) => {
     const { attach, store } = await turns();
     await store(...BEGUN);
     const { over, places } = follow(attach(FIRST));
     await until('it has begun', () => places().length === 2);
-    await store(closes());
+    await store(...bodies);
     await over;
-    expect(places().at(-1)).toBe('1-5 conversation_closed');
+    const expected = [...OF_FIRST.slice(0, 2), `1-5 ${type}`];
+    expect(places()).toEqual(expected);
     const again = follow(attach(FIRST), { after: { generation: 1, seq: 5 } });
     await again.over;
     expect(again.places()).toEqual([]);
+    await store(...turn('turn_a_3'));
+    const late = follow(attach(FIRST));
+    await late.over;
+    expect(late.places()).toEqual(expected);
+  });
+
+  it('goes on behind a gap in which the turn did not end, and asks once for all of its marks', async () => {
+    const { attach, store, reader } = await turns();
+    await store(...BEGUN, ...gapOf(REST.slice(0, 2)));
+    const asked = vi.spyOn(reader, 'turnResult');
+    const { over, places } = follow(attach(FIRST));
+    await until('it is asked', () => asked.mock.calls.length > 0);
+    await store(...REST.slice(2));
+    await over;
+    const expected = [...OF_FIRST.slice(0, 2), '1-7 turn_ended'];
+    expect(places()).toEqual(expected);
+    // The frames behind the gap do not wait.
+    expect(asked.mock.calls.map(([, , { timeoutMs }]) => timeoutMs)).toEqual([0]);
+    const late = follow(attach(FIRST));
+    await late.over;
+    expect(late.places()).toEqual(expected);
   });
 
   it('begins anew where the log is rewritten', async () => {
@@ -134,6 +201,40 @@ describe('subscribe of a turn', promise('G416'), () => {
       ...['2-2 user_message', '2-3 turn_started', '2-4 model_call', '2-5 assistant_message'],
       '2-6 turn_ended',
     ]);
+  });
+
+  it('has the new log for a reader who was further in the old one than the new one is', async () => {
+    const { attach, store, rewrite } = await turns();
+    await store(...BEGUN, ...REST);
+    await rewrite(...turn(FIRST));
+    const { over, places } = follow(attach(FIRST), { after: { generation: 1, seq: 7 } });
+    await over;
+    expect([places().at(0), places().at(-1)]).toEqual(['2-0 log_rewritten', '2-6 turn_ended']);
+    expect(places()).toHaveLength(6);
+  });
+
+  it('does not wait behind the rewriting of a log in which the turn goes on', async () => {
+    const { attach, store, rewrite, reader } = await turns();
+    await store(...BEGUN);
+    const asked = vi.spyOn(reader, 'turnResult');
+    const { over, places } = follow(attach(FIRST));
+    await until('it has begun', () => places().length === 2);
+    await rewrite(...BEGUN.slice(0, 2));
+    await until('it has begun anew', () => places().length === 5);
+    await store(...answers(FIRST));
+    await over;
+    expect(asked.mock.calls.map(([, , { timeoutMs }]) => timeoutMs)).toEqual([0]);
+  });
+
+  it('ends where the conversation is deleted', async () => {
+    const { attach, store, remove, isWatched } = await turns();
+    await store(...BEGUN);
+    const { over, places } = follow(attach(FIRST));
+    await until('it has begun', () => places().length === 2 && isWatched());
+    await remove();
+    await over;
+    expect(places()).toEqual(OF_FIRST.slice(0, 2));
+    await expect(follow(attach(FIRST)).over).rejects.toMatchObject({ code: 'unknown_turn' });
   });
 
   it('ends where the new log does not have the turn', async () => {

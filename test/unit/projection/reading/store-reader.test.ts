@@ -6,6 +6,7 @@ import { promise } from '../../../support/promise.js';
 import {
   answers,
   asks,
+  closes,
   KEY,
   outline,
   stamped,
@@ -165,6 +166,22 @@ describe.each([
     await store(LOG.slice(0, 6));
     expect(await waiting).toMatchObject({ status: 'completed' });
     expect(reads).toHaveBeenCalledOnce();
+  });
+
+  it('has the end of a turn whose run was over, without a wait, also while the log grows', async () => {
+    const { reader, store, log } = await aReader();
+    const begun = [started(), ...asks('t1'), closes()];
+    await store(stamped(begun));
+    const readTurn = log.readTurn.bind(log);
+    const read = vi.spyOn(log, 'readTurn');
+    read.mockImplementationOnce(async (key, turnId) => {
+      await store(stamped([...begun, started()]));
+      return await readTurn(key, turnId);
+    });
+    expect(await reader.turnResult(KEY, 't1', { timeoutMs: 0 })).toMatchObject({
+      ...{ status: 'failed', seq: 4 },
+    });
+    expect(read).toHaveBeenCalledTimes(2);
   });
 
   it('waits for a turn that is not stored yet', async () => {
