@@ -17,7 +17,12 @@ import type { WorklistFilter, WorklistFrame, WorklistPage } from '../../protocol
 import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
-import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type {
+  ConversationId,
+  ConversationKey,
+  NameableKeys,
+  TurnId,
+} from '../../protocol/values/ids.js';
 
 export type { LogCursor };
 
@@ -209,7 +214,11 @@ export interface ConversationReader {
   ): Promise<ModelCallRead | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
-  findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /**
+   * The conversation in which the turn began; a fork of it, always the same, where it was deleted, or `among` does not
+   * have it. @defaultValue among all conversations
+   */
+  findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined>;
   /** Absent: the reader has no list of waiting calls. */
   readonly toolOffers?: OfferReader;
   /** Whether a run is of a conversation that was deleted. Absent if none can be. */

@@ -36,8 +36,13 @@ export interface StreamAnswer<Frame> {
   /** @defaultValue HEARTBEAT_MS */
   readonly heartbeatMs?: number | undefined;
   readonly format: (frame: Frame) => string;
-  /** Begins to read; a rejection is answered by its problem, for the stream is not open yet. */
-  readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
+  /**
+   * Begins to read; a rejection is answered by its problem, for the stream is not open yet. Undefined where nothing is
+   * left to read: the answer is 204, after which a browser does not connect again.
+   */
+  readonly frames: (
+    signal: AbortSignal,
+  ) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame> | undefined>;
 }
 
 /**
@@ -55,7 +60,9 @@ export async function answerWithStream<Frame>(
     return;
   }
   const signal = streams.open(request, response);
-  await streamFrames(response, await frames(signal), { signal, heartbeatMs, format });
+  const opened = await frames(signal);
+  if (opened === undefined) response.status(204).end();
+  else await streamFrames(response, opened, { signal, heartbeatMs, format });
 }
 
 export interface StreamOptions<Frame> {

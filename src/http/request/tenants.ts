@@ -5,7 +5,7 @@
 import type { Request } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
-import { type ConversationKey, idProblem } from '../../protocol/values/ids.js';
+import { type ConversationKey, idProblem, type NameableKeys } from '../../protocol/values/ids.js';
 import { identityOf } from '../identity/callers.js';
 import type { AppDeps } from './deps.js';
 import { pathParameter } from './parse.js';
@@ -41,6 +41,12 @@ export function keyFor(request: Request, conversationId: string): ConversationKe
   if (tenant === undefined || !mayName(request, { tenant, conversationId }))
     throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
   return { tenant, conversationId };
+}
+
+/** The conversations that the caller may name, for a search among them. */
+export function nameableKeys(request: Request): NameableKeys {
+  const { tenants, conversation } = identityOf(request);
+  return { tenants, conversationId: conversation };
 }
 
 /** Whether the caller may name a conversation that exists, or begin it. */

@@ -1,4 +1,7 @@
-/** Turns by their id alone: ids are unique over all conversations, so a job can come back for its result or its events. */
+/**
+ * Turns by their id alone: ids are unique over all conversations but forks, so a job can come back for its result or its
+ * events.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
@@ -16,11 +19,12 @@ import {
 import { addRoute } from '../request/router.js';
 import { answerWithStream, formatFrame } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
-import { mayName } from '../request/tenants.js';
+import { mayName, nameableKeys } from '../request/tenants.js';
 import { LastEventIdSchema, TurnQuerySchema, TurnStreamQuerySchema } from '../schemas/queries.js';
 
 /**
- * Store reads for a turn id: a turn that was admitted a moment ago reaches the store within some hundred milliseconds.
+ * Store reads for a turn: one that was admitted a moment ago reaches the store within some hundred milliseconds, and so
+ * does one of a log that is rewritten in several batches.
  */
 const POLLS = 5;
 const POLL_PAUSE_MS = 150;
@@ -52,17 +56,19 @@ export function addTurnRoutes(router: Router, deps: AppDeps, streams: OpenStream
       const key = await find(deps, turnId, request);
       if (key === undefined) throw unknownTurn(turnId);
       const turn = { key, turnId };
-      const from = await placeInTurn(deps.reader, turn, after);
-      // The turn is in an older log only.
-      if (from.status === 'unknown') throw unknownTurn(turnId);
-      if (from.status === 'over') {
-        // A browser does not connect again after this status.
-        response.status(204).end();
-        return;
-      }
       await answerWithStream<TurnFrame>(request, response, {
         ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatFrame },
-        frames: (signal) => watchTurn(deps.reader, turn, { from, signal }),
+        frames: async (signal) => {
+          const from = await polled(async () => {
+            const place = await placeInTurn(deps.reader, turn, after);
+            return place.status === 'unknown' ? undefined : place;
+          });
+          // The turn is in an older log only.
+          if (from === undefined) throw unknownTurn(turnId);
+          return from.status === 'over'
+            ? undefined
+            : watchTurn(deps.reader, turn, { from, signal });
+        },
       });
     },
   });
@@ -73,18 +79,27 @@ function unknownTurn(turnId: string): ConversationError {
 }
 
 /**
- * Finds the conversation of a turn. A turn that the caller may not name is retried as long as a missing one, so that response
- * times do not distinguish the two.
+ * Finds the conversation of a turn. A turn that the caller may not name is retried as long as a missing one, so that
+ * response times do not distinguish the two.
  */
 async function find(
   deps: AppDeps,
   turnId: string,
   request: Request,
 ): Promise<ConversationKey | undefined> {
+  const among = nameableKeys(request);
+  return await polled(async () => {
+    const key = await deps.reader.findTurn(turnId, among);
+    // A reader without a store of its own may not know of callers.
+    return key !== undefined && mayName(request, key) ? key : undefined;
+  });
+}
+
+/** The first value that a read has, or undefined after the last one. */
+async function polled<Value>(read: () => Promise<Value | undefined>): Promise<Value | undefined> {
   for (let poll = 1; ; poll += 1) {
-    const key = await deps.reader.findTurn(turnId);
-    if (key !== undefined && mayName(request, key)) return key;
-    if (poll === POLLS) return undefined;
+    const value = await read();
+    if (value !== undefined || poll === POLLS) return value;
     await sleep(POLL_PAUSE_MS);
   }
 }

@@ -29,7 +29,7 @@ import type {
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { WorklistFrame, WorklistPage } from '../../protocol/log/worklist.js';
 import type { ModelCallRead } from '../../protocol/model/model-calls.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationKey, NameableKeys, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/service/troubles.js';
 import type { CallLease } from '../../store/ports/leases.js';
@@ -232,8 +232,8 @@ class StoreReader implements ConversationReader {
     return await modelCallAt(this.#blobs, events, { key, generation, seq });
   }
 
-  async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {
-    return await this.#log.findTurn(turnId);
+  async findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined> {
+    return await this.#log.findTurn(turnId, among);
   }
 
   /** Whether the run that Temporal may still have under the id is the deleted one, and not another conversation. */

@@ -71,6 +71,12 @@ export interface ConversationKey {
   readonly conversationId: ConversationId;
 }
 
+/** The conversations that a caller may name: all of these tenants, or one of them. */
+export interface NameableKeys {
+  readonly tenants: readonly string[];
+  readonly conversationId?: ConversationId | undefined;
+}
+
 /** `tenant/conversation`: the key of a conversation in stores, caches and live channels. */
 export function conversationKey(key: ConversationKey): string {
   return `${key.tenant}/${key.conversationId}`;

@@ -4,7 +4,7 @@
  */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationKey, NameableKeys, TurnId } from '../../protocol/values/ids.js';
 import type { Deletions } from './deletions.js';
 import type { CallLeases } from './leases.js';
 import type { ConversationLists } from './lists.js';
@@ -111,8 +111,11 @@ export interface EventLog
   read(key: ConversationKey, options?: ReadOptions): Promise<EventsRead | undefined>;
   /** Events of one turn, newest generation, in order. */
   readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
-  /** The conversation in which a turn began; turn ids are unique over all of them. A fork of it, where it was deleted. */
-  findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /**
+   * The conversation in which a turn began; turn ids are unique over all of them, but for forks. A fork of it, always the
+   * same, where it was deleted, or `among` does not have it. @defaultValue among all conversations
+   */
+  findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined>;
   /** Records that the run was read and had no new events. */
   touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
   /** Workers publish the agents that they serve; clients check against them. */

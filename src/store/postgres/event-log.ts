@@ -4,7 +4,12 @@
  */
 
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type {
+  ConversationId,
+  ConversationKey,
+  NameableKeys,
+  TurnId,
+} from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { heldLeaseOf } from '../plans/leases.js';
 import { shownManifest } from '../plans/presence.js';
@@ -105,8 +110,8 @@ class PostgresEventLog implements EventLog {
     return await readTurnEvents(this.#database, key, turnId);
   }
 
-  async findTurn(turnId: TurnId) {
-    return await findTurnKey(this.#database, turnId);
+  async findTurn(turnId: TurnId, among?: NameableKeys) {
+    return await findTurnKey(this.#database, turnId, among);
   }
 
   async list(options: ListOptions = {}) {

@@ -4,7 +4,12 @@
  */
 
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import type { ConversationId, ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type {
+  ConversationId,
+  ConversationKey,
+  NameableKeys,
+  TurnId,
+} from '../../protocol/values/ids.js';
 import type { Trouble } from '../../protocol/values/trouble.js';
 import { openCallOf, unclaimedQuery } from '../plans/open-calls.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from '../plans/presence.js';
@@ -133,8 +138,8 @@ class SqliteEventLog implements EventLog {
     return await this.#database.read(() => readTurnEvents(this.#database, key, turnId));
   }
 
-  async findTurn(turnId: TurnId) {
-    return await this.#database.read(() => findTurnKey(this.#database, turnId));
+  async findTurn(turnId: TurnId, among?: NameableKeys) {
+    return await this.#database.read(() => findTurnKey(this.#database, turnId, among));
   }
 
   async list(options: ListOptions = {}) {

@@ -1,7 +1,7 @@
 /** Reads of the sqlite event log: rows into heads, snapshots and events. Synchronous; callers wrap them. */
 
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { ConversationKey, NameableKeys, TurnId } from '../../protocol/values/ids.js';
 import { readBounds } from '../plans/paging.js';
 import { eventOf, headOf, keyOf, numberIn } from '../plans/rows.js';
 import type { EventsRead, ReadOptions } from '../ports/log.js';
@@ -82,12 +82,20 @@ export const TURN_EVENTS = `
   JOIN conversations USING (tenant, conversation_id, generation)
   WHERE turn_id = ? AND tenant = ? AND conversation_id = ? ORDER BY seq`;
 
-export function findTurnKey(database: SqliteDatabase, turnId: TurnId): ConversationKey | undefined {
-  const row = database.get(
-    // A fork has copies of the origin's turns, and may go on with one.
-    'SELECT tenant, conversation_id FROM events WHERE turn_id = ? ORDER BY copied, seq LIMIT 1',
-    turnId,
-  );
+/** Names the index for the same reason. A fork has copies of the origin's turns, and may go on with one. */
+export const TURN_KEY = `
+  SELECT tenant, conversation_id FROM events INDEXED BY events_by_turn
+  WHERE turn_id = ?1 AND (?2 IS NULL OR tenant IN (SELECT value FROM json_each(?2)))
+    AND (?3 IS NULL OR conversation_id = ?3)
+  ORDER BY copied, seq, tenant, conversation_id LIMIT 1`;
+
+export function findTurnKey(
+  database: SqliteDatabase,
+  turnId: TurnId,
+  among?: NameableKeys,
+): ConversationKey | undefined {
+  const tenants = among === undefined ? null : JSON.stringify(among.tenants);
+  const row = database.get(TURN_KEY, turnId, tenants, among?.conversationId ?? null);
   if (row === undefined) return undefined;
   return keyOf(row);
 }

@@ -1,11 +1,12 @@
 /** The stream of one turn over HTTP, on a store. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Identity } from '../../../src/http/identity/identity.js';
+import type { AppDeps } from '../../../src/http/request/deps.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { StreamReader } from '../../support/networks/stream-reader.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
-import { turn } from '../../support/samples/log-events.js';
+import { answers, turn } from '../../support/samples/log-events.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 import {
@@ -32,7 +33,10 @@ class Reader extends StreamReader {
   }
 }
 
-async function served(identity: Partial<Identity> = {}, deps: { heartbeatMs?: number } = {}) {
+async function served(
+  identity: Partial<Identity> = {},
+  deps: Pick<Partial<AppDeps>, 'heartbeatMs' | 'limits'> = {},
+) {
   const stored = await storedTurns();
   const app = await startHttpApp(
     {},
@@ -130,6 +134,54 @@ describe('GET /v1/turns/{turnId}/stream', () => {
     expect(reader.places.at(-1)).toBe('2-0 log_rewritten');
     const again = await app.request(`/v1/turns/${FIRST}/stream`);
     expect(await problemOf(again)).toMatchObject({ status: 404, code: 'unknown_turn' });
+  });
+
+  it(
+    'waits for a turn that comes in a later batch of a log which is rewritten',
+    promise('G416'),
+    async () => {
+      const { store, open, rewrite, reader: stored } = await served();
+      await store(...BEGUN);
+      await rewrite(...turn('turn_b_1'));
+      const placed = vi.spyOn(stored, 'turnEvents');
+      const { reader, over } = open(FIRST, { lastId: '1-3' });
+      await until('it is looked for', () => placed.mock.calls.length > 0);
+      await store(...turn(FIRST));
+      await over;
+      expect([reader.places.at(0), reader.places.at(-1)]).toEqual([
+        ...['2-0 log_rewritten', '2-11 turn_ended'],
+      ]);
+    },
+  );
+
+  it('has the turn of the fork for a caller that is bound to one', promise('G416'), async () => {
+    const bound: { conversation?: string } = {};
+    const { store, open, fork, app } = await served(bound);
+    await store(...BEGUN.slice(0, 2));
+    const text = 'of the fork';
+    await fork('fork-b', ...answers(FIRST, text));
+    await fork('fork-a', ...answers(FIRST, 'of another'));
+    await store(...answers(FIRST, 'of the origin'));
+    for (const [conversation, said] of [
+      [undefined, 'of the origin'],
+      ['fork-b', text],
+    ] as const) {
+      if (conversation !== undefined) bound.conversation = conversation;
+      const { reader, over } = open(FIRST);
+      await over;
+      expect(JSON.parse(reader.messages.at(-1)?.data ?? '')).toMatchObject({ text: said });
+      const result = await app.request(`/v1/turns/${FIRST}`);
+      expect(await result.json()).toMatchObject({ text: said });
+    }
+  });
+
+  it('counts among the streams of a caller before it reads', async () => {
+    const { store, app, reader: stored } = await served({}, { limits: { streams: 0 } });
+    await store(...BEGUN);
+    const placed = vi.spyOn(stored, 'turnEvents');
+    const response = await app.request(`/v1/turns/${FIRST}/stream`);
+    expect(await problemOf(response)).toMatchObject({ status: 429, code: 'rate_limited' });
+    expect(placed).not.toHaveBeenCalled();
   });
 
   it('is alive while nothing happens', async () => {

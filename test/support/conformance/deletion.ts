@@ -32,6 +32,24 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.openHeads({ limit: 9 })).toEqual([]);
     });
 
+    it('finds a turn among conversations: where it began, or in one fork, always the same', async () => {
+      const keyed = (conversationId: string) => ({ ...KEY, conversationId });
+      for (const id of ['fork-b', 'fork-a', 'fork-c']) {
+        const key = keyed(id);
+        const events = stamped([started(key), ...asks('t1')]);
+        await log.append({ ...key, runId: id, events, copied: true });
+      }
+      const { tenant } = KEY;
+      const among = { tenants: ['other', tenant] };
+      expect(await log.findTurn('t1', among)).toEqual(KEY);
+      const ofFork = { tenants: [tenant], conversationId: 'fork-b' };
+      expect(await log.findTurn('t1', ofFork)).toEqual(keyed('fork-b'));
+      for (const tenants of [[], ['other']])
+        expect(await log.findTurn('t1', { tenants })).toBeUndefined();
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      expect(await log.findTurn('t1', among)).toEqual(keyed('fork-a'));
+    });
+
     it('refuses later events of the deleted runs, however late they come', async () => {
       await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
       for (const runId of ['run-a', 'run-b', 'run-c'])

@@ -7,7 +7,7 @@ import { LATE_MS } from '../../../src/store/ports/lists.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database/database.js';
 import { CHANGES, SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
-import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
+import { TURN_EVENTS, TURN_KEY } from '../../../src/store/sqlite/read.js';
 import { openSqliteEventLog } from '../../support/event-logs.js';
 import { promise } from '../../support/promise.js';
 import { stamped, started, turn } from '../../support/samples/log-events.js';
@@ -103,6 +103,10 @@ describe('reading a turn in sqlite', () => {
     const text = plan.map(({ detail }) => detail).join('; ');
     expect(text).toContain('SEARCH events USING INDEX events_by_turn (turn_id=?');
     expect(text).not.toMatch(/SCAN/);
+    const found = database.all(`EXPLAIN QUERY PLAN ${TURN_KEY}`, 't', '["default"]', 'c');
+    expect(found.map(({ detail }) => detail).join('; ')).toContain(
+      'SEARCH events USING INDEX events_by_turn (turn_id=?',
+    );
     const asked = database.all(`EXPLAIN QUERY PLAN ${MESSAGES}`, 't', 'default', 'c');
     expect(asked.map(({ detail }) => detail)).toEqual(plan.map(({ detail }) => detail));
   });

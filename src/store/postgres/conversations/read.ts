@@ -1,6 +1,6 @@
 /** Reads of the Postgres event log. */
 
-import type { ConversationKey, TurnId } from '../../../protocol/values/ids.js';
+import type { ConversationKey, NameableKeys, TurnId } from '../../../protocol/values/ids.js';
 import { readBounds } from '../../plans/paging.js';
 import { eventOf, headOf, keyOf, numberIn } from '../../plans/rows.js';
 import type { EventsRead, ReadOptions } from '../../ports/log.js';
@@ -71,12 +71,17 @@ export async function readTurnEvents(
 export async function findTurnKey(
   database: PostgresDatabase,
   turnId: TurnId,
+  among?: NameableKeys,
 ): Promise<ConversationKey | undefined> {
   const row = await database.get(
     // A fork has copies of the origin's turns, and may go on with one.
     `SELECT tenant, conversation_id FROM ${database.table('events')}
-     WHERE turn_id = $1 ORDER BY copied, seq LIMIT 1`,
+     WHERE turn_id = $1 AND ($2::text[] IS NULL OR tenant = ANY($2::text[]))
+       AND ($3::text IS NULL OR conversation_id = $3::text)
+     ORDER BY copied, seq, tenant, conversation_id LIMIT 1`,
     turnId,
+    among?.tenants ?? null,
+    among?.conversationId ?? null,
   );
   if (row === undefined) return undefined;
   return keyOf(row);
