@@ -8,8 +8,8 @@ import {
   plannedCall,
 } from '../../../support/builders/core-builders.js';
 import { cancelTurn, takeInboxEvent } from '../../../support/builders/verbs.js';
-import { aChild, call, report, started } from '../../../support/schedules/core-children.js';
 import type { MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { aChild, call, report, started } from './setup.js';
 
 describe('the conversation of a sub-agent', () => {
   const isOver = (m: MachineUnderTest) => m.state.closed;

@@ -7,15 +7,8 @@ import type { ChildEnd, ParentRef } from '../../../../src/protocol/conversation/
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
 import { actor, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
 import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
-import {
-  aChild,
-  call,
-  childOf,
-  END,
-  report,
-  started,
-} from '../../../support/schedules/core-children.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { aChild, call, childOf, END, report, started } from './setup.js';
 
 const calling = (
   plans: readonly PlannedCall[],

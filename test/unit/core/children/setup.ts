@@ -1,9 +1,13 @@
 /** Calls that sub-agents run, and conversations of sub-agents, for a conversation machine under test. */
-import type { PlannedCall, SubAgentPlan } from '../../../src/protocol/calls/plan.js';
-import type { AgentSettings } from '../../../src/protocol/conversation/agents.js';
-import type { ChildEnd, ParentRef } from '../../../src/protocol/conversation/children.js';
-import { conversationStarted, plannedCall, VirtualClock } from '../builders/core-builders.js';
-import { MachineUnderTest } from './core-driver.js';
+import type { PlannedCall, SubAgentPlan } from '../../../../src/protocol/calls/plan.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import type { ChildEnd, ParentRef } from '../../../../src/protocol/conversation/children.js';
+import {
+  conversationStarted,
+  plannedCall,
+  VirtualClock,
+} from '../../../support/builders/core-builders.js';
+import { MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 export const END: ChildEnd = {
   status: 'completed',
