@@ -20,6 +20,9 @@ export interface TurnWait {
   readonly atLeastSeq?: number | undefined;
 }
 
+/** Milliseconds beyond the caller's time in which a log that grows is read again. */
+const GROWING_MS = 500;
+
 /**
  * Waits until the turn has ended, or only outside waits remain, or the time is up; an abort counts as time up.
  * Undefined: the turn is not known.
@@ -48,7 +51,8 @@ export async function waitForTurn(
           ? undefined
           : (resultOf(events) ?? (await resultOfLostTurn(deps.log, { head, events, turnId })));
         // Also where the time is up: else a turn that is over would count as open.
-        if (ended === 'moved' && signal?.aborted !== true) continue;
+        const mayRead = signal?.aborted !== true && performance.now() < giveUpAt + GROWING_MS;
+        if (ended === 'moved' && mayRead) continue;
         const result =
           (ended === 'moved' ? undefined : ended) ??
           (wait.returnWhenWaiting && isRecent ? waitingResult(head.snapshot, turnId) : undefined);

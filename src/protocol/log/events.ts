@@ -332,7 +332,6 @@ export type EventBody =
 export type CanonicalEvent = EventBody & Stamp;
 export type EventType = EventBody['type'];
 
-/** The turn that an event belongs to, if any. */
 /** Events that end every turn which is open at them, and has no end of its own. */
 export const ENDS_OF_ALL_TURNS: readonly CanonicalEvent['type'][] = [
   'run_ended',
@@ -341,6 +340,7 @@ export const ENDS_OF_ALL_TURNS: readonly CanonicalEvent['type'][] = [
   'events_lost',
 ];
 
+/** The turn that an event belongs to, if any. */
 export function turnIdOf(event: EventBody): TurnId | undefined {
   if (event.type === 'suspension') return event.suspension.turnId;
   return 'turnId' in event ? event.turnId : undefined;
