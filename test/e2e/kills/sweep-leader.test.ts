@@ -46,10 +46,15 @@ it('a killed leader is replaced by the other worker within half a minute, which 
   expect(await leader()).toBe(first);
 
   await killed.kill();
-  // Simulates the loss of all hints: the store has no trace of the conversation.
+  // Simulates the loss of all hints: the store has no trace of the conversation, until a check of a worker finds it.
+  await database.query('BEGIN');
+  const deleted = [];
   for (const table of ['events', 'pending_calls', 'conversations'])
-    await database.query(`DELETE FROM colloquy.${table} WHERE conversation_id = $1`, [talk.id]);
-  expect((await talk.call('/events')).body['events'] ?? []).toEqual([]);
+    deleted.push(
+      await database.query(`DELETE FROM colloquy.${table} WHERE conversation_id = $1`, [talk.id]),
+    );
+  await database.query('COMMIT');
+  expect(deleted.map(({ rowCount }) => rowCount)).toEqual([before.length, 3, 1]);
   const next = await until('another leads', leader, {
     holds: (holder) => holder !== undefined && holder !== first,
   });
