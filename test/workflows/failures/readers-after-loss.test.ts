@@ -6,12 +6,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import proto from '@temporalio/proto';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { HistoryProbe } from '../../../src/projection/source/history-probe.js';
 import { createFindCompletion } from '../../../src/projection/source/task-commit.js';
-import { leaseName } from '../../../src/projection/source/workflow-source.js';
+import { createWorkflowSource, leaseName } from '../../../src/projection/source/workflow-source.js';
 import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -21,6 +22,8 @@ import { openSqliteEventLog } from '../../support/event-logs.js';
 import { type BreakableLog, breakable } from '../../support/fakes/breakable-log.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+
+const { TaskQueueKind } = proto.temporal.api.enums.v1;
 
 const TWO_QUESTIONS = [
   calls('customer.ask', { question: 'A?' }),
@@ -240,3 +243,42 @@ test('a worker that holds the run publishes a hint after each refusal, and leave
   expect(hints.every(({ pushed }) => pushed === undefined)).toBe(true);
   expect((await engine.handle(talk).describe()).historyLength).toBe(length);
 });
+
+test(
+  'the next task of a run is for any worker once its worker is forgotten',
+  promise('G235'),
+  async () => {
+    const engine = await startEngine({
+      agents: [shop(script(...TWO_QUESTIONS))],
+      services: ledger(),
+    });
+    const { talk } = await engine.ask();
+    const handle = engine.handle(talk);
+    /** The kind of queue of each task, once all have been completed: a completion names the worker anew. */
+    const tasks = async () => {
+      const { events } = await handle.fetchHistory();
+      const ofTasks = (events ?? []).flatMap((event) => {
+        const scheduled = event.workflowTaskScheduledEventAttributes;
+        return scheduled == null ? [] : [scheduled.taskQueue?.kind];
+      });
+      const done = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
+      return { kinds: ofTasks, areDone: done.length === ofTasks.length };
+    };
+    const signalled = async () => {
+      const { kinds: before } = await tasks();
+      await engine.signal(talk, 'noSuchSignal', {});
+      const { kinds } = await until('the task of the signal is over', tasks, {
+        holds: ({ kinds: found, areDone }) => areDone && found.length > before.length,
+      });
+      return kinds.at(-1);
+    };
+    expect(await signalled()).toBe(TaskQueueKind.TASK_QUEUE_KIND_STICKY);
+    const { tenant, id: conversationId } = talk;
+    const { runId } = await handle.describe();
+    const source = createWorkflowSource(engine.temporal);
+    await source.forgetWorker?.({ tenant, conversationId }, runId);
+    expect(await signalled()).toBe(TaskQueueKind.TASK_QUEUE_KIND_NORMAL);
+    const unknown = source.forgetWorker?.({ tenant, conversationId: 'unknown' }, runId);
+    await expect(unknown).rejects.toThrow();
+  },
+);

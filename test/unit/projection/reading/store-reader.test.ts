@@ -265,6 +265,23 @@ describe('waiting for a turn', () => {
     });
   });
 
+  it('gives up a turn that has just begun, within its time, while the log grows without end', async () => {
+    const { reader, store, log } = await aReader();
+    await store([...LOG, ...stamped(asks('t3'), { from: 12 })]);
+    const head = log.head.bind(log);
+    // Each read has a head of before the turn, and the next one has moved.
+    let reads = 0;
+    vi.spyOn(log, 'head').mockImplementation(async (key) => {
+      const now = await head(key);
+      reads += 1;
+      if (now === undefined) return undefined;
+      const { turn: _, ...snapshot } = now.snapshot;
+      return { ...now, lastSeq: reads, snapshot };
+    });
+    const result = await reader.turnResult(KEY, 't3', { timeoutMs: 0 });
+    expect(result).toEqual({ status: 'timeout', turnId: 't3' });
+  });
+
   it('reports pending calls only as of a seq that the caller knows', async () => {
     const { reader, store } = await aReader();
     await store(WAITING);
