@@ -1,6 +1,6 @@
 /** The stream of one turn: its events out of the stream of its conversation, at the same places. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CanonicalEvent, ENDS_OF_ALL_TURNS, turnIdOf } from '../../protocol/log/events.js';
+import { type CanonicalEvent, MAY_END_TURNS, turnIdOf } from '../../protocol/log/events.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { TurnFrame } from '../api/types.js';
@@ -50,8 +50,8 @@ export async function placeInTurn(
 /**
  * Yields the events of the turn from a place on, without gap or repeat, with its live events between, up to the event
  * that ends it. `log_rewritten` comes as well; behind it the turn begins anew, or the frames end where the new log does
- * not have it. A turn that was admitted and is never stored ends with the event that ended its run. Ends with the signal
- * too, and where the conversation is deleted.
+ * not have it. A turn that was admitted and is never stored ends with the event that ended its run. Ends with the
+ * signal too, and where the conversation is deleted.
  */
 export async function* watchTurn(
   reader: ConversationReader,
@@ -82,7 +82,8 @@ export async function* watchTurn(
     } else if (mayEndTurns(event)) {
       const end = await (hasBegun ? endOf(reader, turn) : settledEndOf(reader, turn, signal));
       // A turn that has begun and is unknown is in another generation, whose frames follow.
-      if (end !== cursor.seq && (hasBegun || end !== 'unknown')) continue;
+      const isOver = typeof end === 'number' ? end <= cursor.seq : end === 'unknown' && !hasBegun;
+      if (!isOver) continue;
       yield frame;
       return;
     }
@@ -92,7 +93,7 @@ export async function* watchTurn(
 /** Once for each gap: its first mark ends the turns that are open before it. The first event of a log ends none. */
 function mayEndTurns(event: CanonicalEvent): boolean {
   if (event.type === 'events_lost') return event.seq === event.from;
-  return ENDS_OF_ALL_TURNS.includes(event.type) && event.seq > 1;
+  return MAY_END_TURNS.includes(event.type) && event.seq > 1;
 }
 
 /** The same as `endOf`, after a wait for a turn that is not stored yet. */

@@ -1,8 +1,8 @@
 /** The result of a turn that never ended, because its run was over before. */
 import { addUsage, NO_USAGE, takenBy } from '../../core/state/usage.js';
-import type { TurnResult } from '../../protocol/conversation/conversation.js';
+import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
-import { type CanonicalEvent, ENDS_OF_ALL_TURNS } from '../../protocol/log/events.js';
+import { type CanonicalEvent, MAY_END_TURNS } from '../../protocol/log/events.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
@@ -23,13 +23,12 @@ export async function resultOfLostTurn(
   },
 ): Promise<TurnResult | 'moved' | undefined> {
   const { head, events, turnId } = found;
-  const { turn, queued } = head.snapshot;
   const last = events.at(-1);
-  if (last === undefined || turn?.turnId === turnId || queued.includes(turnId)) return undefined;
+  if (last === undefined || isOpenIn(head.snapshot, turnId)) return undefined;
   // The turn may be newer than the head that was read: then it is not open in that head, either.
   const now = await log.head(head);
   if (now?.generation !== head.generation || now.lastSeq !== head.lastSeq) return 'moved';
-  const end = await endAfter(log, head, last.seq);
+  const end = await endOf(log, head, { turnId, lastSeq: last.seq });
   if (end === undefined) return undefined;
   let text = '';
   let usage = NO_USAGE;
@@ -42,18 +41,28 @@ export async function resultOfLostTurn(
   return { status: 'failed', turnId, error, text, usage, seq: end.seq };
 }
 
-/** The event that ended all open turns, at or after a seq. */
-async function endAfter(
+function isOpenIn({ turn, queued }: ConversationSnapshot, turnId: TurnId): boolean {
+  return turn?.turnId === turnId || queued.includes(turnId);
+}
+
+/** The event at which a turn was over that has none of its own: the first such behind its last event. */
+async function endOf(
   log: EventLog,
   head: LogHead,
-  seq: number,
+  { turnId, lastSeq }: { readonly turnId: TurnId; readonly lastSeq: number },
 ): Promise<CanonicalEvent | undefined> {
-  for (let afterSeq = seq; ; ) {
+  for (let afterSeq = lastSeq; ; ) {
     const read = await log.read(head, { generation: head.generation, afterSeq });
-    const end = read?.events.find((event) => ENDS_OF_ALL_TURNS.includes(event.type));
+    const end = read?.events.find((event) => ends(event, turnId));
     if (end !== undefined || read?.more !== true) return end;
     afterSeq = read.events.at(-1)?.seq ?? head.lastSeq;
   }
+}
+
+function ends(event: CanonicalEvent, turnId: TurnId): boolean {
+  if (event.type !== 'events_lost') return MAY_END_TURNS.includes(event.type);
+  const { seq, from, snapshot } = event;
+  return seq === from && (snapshot === undefined || !isOpenIn(snapshot, turnId));
 }
 
 function messageOf(end: CanonicalEvent): string {

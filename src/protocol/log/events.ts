@@ -332,8 +332,8 @@ export type EventBody =
 export type CanonicalEvent = EventBody & Stamp;
 export type EventType = EventBody['type'];
 
-/** Events that end every turn which is open at them, and has no end of its own. */
-export const ENDS_OF_ALL_TURNS: readonly CanonicalEvent['type'][] = [
+/** A turn without an end of its own is over at these; at `events_lost` only if the run behind the gap has not got it. */
+export const MAY_END_TURNS: readonly CanonicalEvent['type'][] = [
   'run_ended',
   'conversation_closed',
   'conversation_started',

@@ -188,6 +188,17 @@ describe('subscribe of a turn', promise('G416'), () => {
     expect(late.places()).toEqual(expected);
   });
 
+  it('of a turn that waits behind a gap ends with the run', async () => {
+    const { attach, store, reader } = await turns();
+    const asked = vi.spyOn(reader, 'turnResult');
+    const { over, places } = follow(attach(SECOND));
+    await store(...BEGUN, ...gapOf(REST.slice(0, 2)));
+    await until('the gap has passed', () => asked.mock.calls.length > 0);
+    await store(TERMINATED);
+    await over;
+    expect(places()).toEqual(['1-4 user_message', '1-7 run_ended']);
+  });
+
   it('begins anew where the log is rewritten', async () => {
     const { attach, store, rewrite } = await turns();
     await store(...BEGUN);

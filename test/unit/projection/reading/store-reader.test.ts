@@ -265,6 +265,23 @@ describe('waiting for a turn', () => {
     });
   });
 
+  it('goes on behind a gap in which the turn did not end, up to the end of its run', async () => {
+    const { reader, store, log } = await aReader();
+    await store([...LOG, ...stamped(asks('t3'), { from: 12 })]);
+    const { snapshot } = (await log.head(KEY))!;
+    const gap = { type: 'events_lost', from: 14, through: 15 } as const;
+    await store(stamped([{ ...gap, snapshot: { ...snapshot, seq: 15 } }, gap], { from: 14 }));
+    const timeout = { status: 'timeout', turnId: 't3' };
+    expect(await reader.turnResult(KEY, 't3', { timeoutMs: 0 })).toEqual(timeout);
+    await store(
+      stamped([{ type: 'run_ended', runId: 'run-a', status: 'terminated' }], { from: 16 }),
+    );
+    expect(await reader.turnResult(KEY, 't3', { timeoutMs: 0 })).toMatchObject({
+      ...{ status: 'failed', seq: 16 },
+      error: { message: expect.stringContaining('was terminated') as string },
+    });
+  });
+
   it('gives up a turn that has just begun, within its time, while the log grows without end', async () => {
     const { reader, store, log } = await aReader();
     await store([...LOG, ...stamped(asks('t3'), { from: 12 })]);
