@@ -1,7 +1,7 @@
-// npm run attack:api [-- --cases 5000 --seed 1 --phases examples,coverage,fuzzing --only gateway]: has Schemathesis send
-// requests made from the description of the API, and from that of the routes of the Hsafa gateway beside it, valid and
-// broken ones, to servers of its own; `--only api` and `--only gateway` leave out the other. Fails when an answer is a
-// 5xx, is not described or has another form, and when an operation of the description never succeeded.
+// npm run attack:api [-- --cases 5000 --seed 1 --phases examples,coverage,fuzzing --only gateway]: has Schemathesis
+// send requests made from the description of the API, and from that of the routes of the Hsafa gateway beside it, valid
+// and broken ones, to servers of its own; `--only api` and `--only gateway` leave out the other. Fails when an answer
+// is a 5xx, is not described or has another form, and when an operation of the description never succeeded.
 //
 // Needs Python with pip: the tool is installed once, into .colloquy/schemathesis. Requests that the description allows
 // may be refused by a rule that it cannot say, such as two fields that exclude each other.

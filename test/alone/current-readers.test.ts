@@ -47,8 +47,8 @@ interface Loss {
   readonly killedAt: number;
   readonly readyAt: number;
   /**
-   * Where no worker was left, nothing could ask the server before, and it offers a query to the lost worker first
-   * (`STICKY_TIMEOUT_MS`).
+   * Where no worker was left, nothing could ask the server before, and it offers a task that is due to the lost worker
+   * first (`STICKY_TIMEOUT_MS`).
    */
   readonly answerableAt: number;
 }

@@ -36,8 +36,8 @@ export async function readFrames<Taken>(
 }
 
 /**
- * The frames of a stream, those that came together at once, until it ends or the signal aborts. Never an empty piece: the
- * beginning of a stream and its pings say nothing of the server's health. @throws {ApiError} as `readFrames`
+ * The frames of a stream, those that came together at once, until it ends or the signal aborts. Never an empty piece:
+ * the beginning of a stream and its pings say nothing of the server's health. @throws {ApiError} as `readFrames`
  */
 export async function* framesOf<Taken>(
   response: Response,

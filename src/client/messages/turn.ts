@@ -48,7 +48,7 @@ export function attachTurn(parts: TurnParts, turnId: TurnId): TurnHandle {
       if (result !== undefined) return result;
       throw unknownTurn(turnId, key);
     },
-    subscribe: (options) => framesOf(parts, turnId, options),
+    subscribe: (options) => turnFrames(parts, turnId, options),
     cancel: async (options) => await control.cancel(key, { ...options, turnId }),
   };
 }
@@ -73,11 +73,11 @@ export function admittedTurn(
     duplicate: request.duplicate,
     result: async (options) =>
       (await resultWithin(parts, turnId, options ?? {})) ?? { status: 'timeout', turnId },
-    subscribe: (options) => framesOf(parts, turnId, { ...options, isAdmitted: true }),
+    subscribe: (options) => turnFrames(parts, turnId, { ...options, isAdmitted: true }),
   };
 }
 
-async function* framesOf(
+async function* turnFrames(
   { reader, key, patience }: TurnParts,
   turnId: TurnId,
   options: TurnSubscribeOptions & { readonly isAdmitted?: true } = {},

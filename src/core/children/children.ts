@@ -56,8 +56,8 @@ export function childProblem(state: ConversationState): ToolResultError | undefi
 }
 
 /**
- * Whether this conversation runs a call of another one, and has done its work. Asked where no turn runs and no message
- * waits; events may still wait for a turn that is held back.
+ * Whether this conversation runs a call of another one (only such a one keeps its last turn), and has done its work.
+ * Asked where no turn runs and no message waits; events may still wait for a turn that is held back.
  */
 export function isDone(state: ConversationState): boolean {
   const { lastTurn, inbox, calls } = state;

@@ -1,6 +1,6 @@
 /**
- * Turns by their id alone: ids are unique over all conversations but forks, so a job can come back for its result or its
- * events.
+ * Turns by their id alone: ids are unique over all conversations but forks, so a job can come back for its result or
+ * its events.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
@@ -90,7 +90,7 @@ async function find(
   const among = nameableKeys(request);
   return await polled(async () => {
     const key = await deps.reader.findTurn(turnId, among);
-    // A reader without a store of its own may not know of callers.
+    // A reader of the application may search among all conversations.
     return key !== undefined && mayName(request, key) ? key : undefined;
   });
 }

@@ -142,8 +142,9 @@ export class StartupCheck {
       if (found === undefined) return false;
       const { runId, historyLength, status } = found;
       if (runId === head?.runId && historyLength === head.historyLength) return false;
-      // A run of which this worker reads events is not one of a lost worker.
-      if (status === 'running' && !projector.follows(key)) await this.#forgetWorker(key, runId);
+      // Where events are being read already, this worker has the run, or a check is under way.
+      if (status === 'running' && !projector.follows(key))
+        await this.#limited(() => this.#forgetWorker(key, runId));
       projector.check(key, found);
       return true;
     } catch (error) {

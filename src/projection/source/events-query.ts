@@ -19,8 +19,8 @@ export interface EventsWanted {
   /** The caller has the events through this seq, and compares them only. @defaultValue 0 */
   readonly stored?: number;
   /**
-   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any
-   * other. A query that is given up before that has no answer.
+   * The worker that held the run may be gone: unless it was forgotten (`forgetWorker`), the server waits for that one
+   * first (`STICKY_TIMEOUT_MS`), then asks any other. A query that is given up before that has no answer.
    */
   readonly patient?: true;
   /** Gives the query up, as a failure: another one would have its answer sooner. */

@@ -231,9 +231,9 @@ export const WORKER_BEAT_MS = 400;
 export const MAX_BEATS_A_BEAT = 16;
 /**
  * A worker without a beat for this long makes the other workers check what it may have left. Where it was only held up,
- * the check finds nothing and costs a query of recent changes; so it is not made for every late beat. Readers are to be
- * current three seconds after a kill: this time, a beat, and the second in which the server waits for the killed worker
- * (`STICKY_TIMEOUT_MS`) leave half a second for the replay and the store.
+ * the check costs a query of recent changes, and another replay of each run that has just moved; so it is not made for
+ * every late beat. Readers are to be current three seconds after a kill: this time and a beat leave a second and a half
+ * for the replay and the store.
  */
 export const WORKER_SILENT_MS = 1_000;
 /**

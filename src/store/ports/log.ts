@@ -112,8 +112,8 @@ export interface EventLog
   /** Events of one turn, newest generation, in order. */
   readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   /**
-   * The conversation in which a turn began; turn ids are unique over all of them, but for forks. A fork of it, always the
-   * same, where it was deleted, or `among` does not have it. @defaultValue among all conversations
+   * The conversation in which a turn began; turn ids are unique over all of them, but for forks. A fork of it, always
+   * the same, where it was deleted, or `among` does not have it. @defaultValue among all conversations
    */
   findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined>;
   /** Records that the run was read and had no new events. */

@@ -31,7 +31,7 @@ import { agentOf, type HsafaAgentOptions, settingsWith } from './agents.js';
 import { below, Findings, storable, type Warning } from './findings.js';
 import { MAX_AGENT_SERVERS, MAX_STORED_BYTES } from './forms.js';
 import { type HsafaServerOptions, serverOf } from './servers.js';
-import { hsafaTools, withBuiltIns } from './tools.js';
+import { asStored, hsafaTools, withBuiltIns } from './tools.js';
 
 /** Bytes of JSON of an agent's document. */
 const MAX_DOCUMENT_BYTES = 128 * 1024;
@@ -393,8 +393,7 @@ function documentPlugin(
 }
 
 function toolFrom(document: unknown, options: HsafaStoredAgentOptions): Tool {
-  // Documents are checked when they are put. A call that waits keeps its tool, also of a name that was free then.
-  const [tool] = hsafaTools(document, { ...options, strict: false, spaces: false }).tools;
+  const [tool] = hsafaTools(document, asStored(options)).tools;
   if (tool === undefined) throw new TypeError('unreachable: a document makes one tool');
   return tool;
 }

@@ -13,7 +13,7 @@ import { toWireName } from '../../../protocol/values/tool-names.js';
 import { type DocumentBox, documentBox } from './box.js';
 import type { ToolDocument } from './forms.js';
 import { keptToolDocuments, type ToolDocumentStore } from './stores.js';
-import { type HsafaOptions, hsafaTools } from './tools.js';
+import { asStored, type HsafaOptions, hsafaTools } from './tools.js';
 
 /** Documents of one agent of a tenant. */
 const MAX_STORED_TOOLS = MAX_MADE_TOOLS;
@@ -48,8 +48,7 @@ function pluginOf(
   storeOf: (ctx: PluginContext) => ToolDocumentStore,
   options: HsafaOptions,
 ): Plugin {
-  // Documents are checked when they are put. A call that waits keeps its tool, also of a name that was free then.
-  const lenient: HsafaOptions = { ...options, strict: false, spaces: false };
+  const lenient = asStored(options);
   return definePlugin({
     id: 'hsafa.tools',
     factories: { document: (args) => toolOf(args, lenient) },

@@ -78,6 +78,14 @@ export function withBuiltIns(
   throw new DefinitionError('the options of agents', [{ field: `plugins[${index}]`, rule }]);
 }
 
+/**
+ * For documents out of a store. They were checked when they were put, and a call that waits keeps its tool, also of a
+ * name that was free then.
+ */
+export function asStored(options: HsafaOptions): HsafaOptions {
+  return { ...options, strict: false, spaces: false };
+}
+
 /** The bound of turns that events start, where neither settings nor plugins of the caller have one. */
 export function defaultRate(plugins: readonly Plugin[]): Pick<InboxSpec, 'rate'> {
   const { inboxRate: rate } = BUILT_INS;

@@ -137,7 +137,7 @@ function spacesIn({ spaces }: { readonly spaces?: CallSpaces | false }): CallSpa
   return spaces;
 }
 
-/** 405 with `Allow`. Express answers `OPTIONS`; an application with pages of other origins answers it before these routes. */
+/** 405 with `Allow`. Express answers `OPTIONS`, unless the application does before these routes (CORS). */
 function refuseOtherMethods(router: Router, { paths }: HsafaDescription): void {
   for (const [path, operations] of Object.entries({ ...paths, '/api/openapi.json': { get: {} } })) {
     const methods = Object.keys(operations).map((method) => method.toUpperCase());
