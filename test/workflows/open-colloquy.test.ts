@@ -1,46 +1,25 @@
 /** `openColloquy` on a real server: one call gives an application its client, worker and API. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openColloquy } from '../../src/engine/open-colloquy.js';
-import { serve } from '../../src/http/listen.js';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
-import { CONVERTER } from '../support/engine/engine.js';
 import { identifyAll } from '../support/networks/test-identity.js';
+import { openOptions, runs, served } from '../support/started-engines/opened.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-function options() {
-  return {
-    store: join(temporaryFolder(), 'log.db'),
-    temporal: { address: inject('temporalAddress') },
-    taskQueue: `test-${randomUUID()}`,
-    actor: { id: 'job' },
-  };
-}
+const options = () => openOptions({ actor: { id: 'job' } });
 
 test('an application that opens once has a client, a worker and an API over one log, and closes all of them', async () => {
   const given = options();
   const colloquy = await openColloquy(given);
   const agent = shop(script(calls('customer.ask', { question: 'A?' }), says('done')));
-  const worker = await colloquy.worker({
-    agents: [agent],
-    services: ledger(),
-    shutdownGraceMs: 500,
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
-  });
-  const running = worker.run();
-  const server = await serve(await colloquy.app({ identify: identifyAll }), { port: 0 });
   onTestFinished(async () => {
-    await server.close();
-    worker.shutdown();
-    await running;
     await colloquy.close();
     await colloquy.close();
   });
+  await runs(colloquy, { agents: [agent], services: ledger() });
+  const { request } = await served(await colloquy.app({ identify: identifyAll }));
   const id = randomUUID();
   const sent = await colloquy.client.conversation(id, { agent }).send('hello');
   const waiting = await sent.result();
@@ -53,8 +32,7 @@ test('an application that opens once has a client, a worker and an API over one 
   const verdict = await other.client.resolve(call, { type: 'answer', value: { answer: 'yes' } });
   expect(verdict.verdict).toBe('accepted');
   expect(await other.client.turn(id, waiting.turnId).result()).toMatchObject({ text: 'done' });
-  const shown = await fetch(`${server.url}/v1/conversations/${id}`);
-  expect(await shown.json()).toMatchObject({ agent: 'shop', status: 'idle' });
+  expect(await request(`/v1/conversations/${id}`)).toMatchObject({ agent: 'shop', status: 'idle' });
   expect(
     (await colloquy.log.head({ tenant: 'default', conversationId: id }))?.lastSeq,
   ).toBeGreaterThan(4);
@@ -62,8 +40,7 @@ test('an application that opens once has a client, a worker and an API over one 
   if (other.spaces === undefined) throw new Error('the store has no spaces');
   const space = await other.spaces.create({ name: 'Reports' });
   const text = await space.send('Three refunds have failed.');
-  const read = await fetch(`${server.url}/v1/spaces/${space.id}/messages`);
-  expect(await read.json()).toMatchObject({ messages: [text] });
+  expect(await request(`/v1/spaces/${space.id}/messages`)).toMatchObject({ messages: [text] });
 });
 
 test('an application that cannot reach Temporal gets an error with the address, and no log stays open', async () => {

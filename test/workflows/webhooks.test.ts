@@ -1,15 +1,10 @@
 /** Webhooks end to end: a receiver hears of a waiting call, answers it by the API, and hears how it went on. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { openColloquy } from '../../src/engine/open-colloquy.js';
-import { serve } from '../../src/http/listen.js';
+import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import type { WebhookEnvelope } from '../../src/protocol/log/webhook-events.js';
 import { ledger, shop } from '../support/engine/agents.js';
-import { CONVERTER } from '../support/engine/engine.js';
-import { identifyAll } from '../support/networks/test-identity.js';
-import { temporaryFolder } from '../support/temporary.js';
+import { openedServer, runs } from '../support/started-engines/opened.js';
 import { until } from '../support/until.js';
 import { startReceiver } from '../support/webhooks/receiver.js';
 import { SECRET } from '../support/webhooks/samples.js';
@@ -24,13 +19,7 @@ async function postJson(url: string, body: object, key: string): Promise<unknown
 }
 
 test('a receiver hears of a waiting call, answers it by the API, and hears of its end and the turn', async () => {
-  const colloquy = await openColloquy({
-    store: join(temporaryFolder(), 'log.db'),
-    temporal: { address: inject('temporalAddress') },
-    taskQueue: `test-${randomUUID()}`,
-    actor: { id: 'job' },
-  });
-  const server = await serve(await colloquy.app({ identify: identifyAll }), { port: 0 });
+  const { colloquy, url } = await openedServer({ actor: { id: 'job' } });
   const id = randomUUID();
   const verdicts: unknown[] = [];
   const receiver = await startReceiver(SECRET, {
@@ -38,33 +27,21 @@ test('a receiver hears of a waiting call, answers it by the API, and hears of it
       if (event.type !== 'conversation.suspension.opened') return;
       const { conversationId, toolCallId } = event.data;
       if (conversationId !== id) return;
-      const call = `${server.url}/v1/conversations/${conversationId}/tool-calls/${toolCallId}`;
+      const call = `${url}/v1/conversations/${conversationId}/tool-calls/${toolCallId}`;
       const answer = { type: 'answer', value: { answer: 'yes' } };
       verdicts.push(await postJson(`${call}/resolution`, answer, event.id));
     },
   });
   const given: WebhookEnvelope[] = [];
   const agent = shop(script(calls('customer.ask', { question: 'A?' }), says('done')));
-  const worker = await colloquy.worker({
+  await runs(colloquy, {
     agents: [agent],
     services: ledger(),
-    shutdownGraceMs: 500,
     webhooks: {
       endpoints: [{ name: 'crm', url: receiver.url, secret: SECRET, tenant: 'default' }],
       deliver: (event) => Promise.resolve(void given.push(event)),
       allowPrivate: ['127.0.0.1'],
     },
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
-  });
-  const running = worker.run();
-  onTestFinished(async () => {
-    worker.shutdown();
-    await running;
-    await server.close();
-    await colloquy.close();
   });
   await colloquy.client.conversation(id, { agent }).send('hello');
   // The store also follows conversations of other tests on the same server.

@@ -1,19 +1,14 @@
 /** Agents with the plugin of spaces end to end: one enters a space and writes, and the other is woken. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hsafaTools } from '../../../src/compat/hsafa/index.js';
-import { openColloquy } from '../../../src/engine/open-colloquy.js';
-import { serve } from '../../../src/http/listen.js';
 import { defineAgent, type Tool } from '../../../src/index.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
 import { spacesPlugin } from '../../../src/spaces/index.js';
-import { CONVERTER } from '../../support/engine/engine.js';
-import { identifyAll } from '../../support/networks/test-identity.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
-import { temporaryFolder } from '../../support/temporary.js';
+import { openedServer, runs } from '../../support/started-engines/opened.js';
 import { until } from '../../support/until.js';
 
 function agentOf(name: string, model: ReturnType<typeof script>, tools: readonly Tool[] = []) {
@@ -27,20 +22,7 @@ test('an agent enters a space and writes, which wakes the other agent; its visib
   ...promise('H17', 'H29', 'H33', 'H46', 'H51', 'H53', 'S26', 'S27', 'G371'),
   timeout: patient(90_000),
 }, async () => {
-  const colloquy = await openColloquy({
-    store: join(temporaryFolder(), 'log.db'),
-    temporal: { address: inject('temporalAddress') },
-    taskQueue: `test-${randomUUID()}`,
-  });
-  const server = await serve(await colloquy.app({ identify: identifyAll }), { port: 0 });
-  const request = async <Answer>(path: string, body?: object): Promise<Answer> => {
-    const response = await fetch(`${server.url}${path}`, {
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    });
-    expect([path, response.ok]).toEqual([path, true]);
-    return (await response.json()) as Answer;
-  };
+  const { colloquy, request } = await openedServer();
   const { id } = await request<{ readonly id: string }>('/v1/spaces', { name: 'Desk' });
   const { tools } = hsafaTools([
     {
@@ -70,22 +52,7 @@ test('an agent enters a space and writes, which wakes the other agent; its visib
   );
   const reader = agentOf('reader', script(calls('skip', {}), says('')));
   const [writes, reads] = [randomUUID(), randomUUID()];
-  const worker = await colloquy.worker({
-    agents: [writer, reader],
-    services: {},
-    shutdownGraceMs: 500,
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
-  });
-  const running = worker.run();
-  onTestFinished(async () => {
-    worker.shutdown();
-    await running;
-    await server.close();
-    await colloquy.close();
-  });
+  await runs(colloquy, { agents: [writer, reader], services: {} });
   for (const [conversationId, agent] of [
     [writes, 'writer'],
     [reads, 'reader'],

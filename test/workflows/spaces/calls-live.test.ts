@@ -1,22 +1,17 @@
 /** A visible call on the stream of a space, from its first characters to its end. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { hsafaTools } from '../../../src/compat/hsafa/index.js';
-import { openColloquy } from '../../../src/engine/open-colloquy.js';
-import { serve } from '../../../src/http/listen.js';
 import { defineAgent, type Model } from '../../../src/index.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { StreamedArguments } from '../../../src/protocol/spaces/spaces.js';
 import type { ToolEvent } from '../../../src/protocol/spaces/tool-events.js';
 import { spacesPlugin } from '../../../src/spaces/index.js';
-import { CONVERTER } from '../../support/engine/engine.js';
 import { StreamReader } from '../../support/networks/stream-reader.js';
-import { identifyAll } from '../../support/networks/test-identity.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
-import { temporaryFolder } from '../../support/temporary.js';
+import { openedServer, runs } from '../../support/started-engines/opened.js';
 import { until } from '../../support/until.js';
 
 /** Knows the events of Hsafa alone. */
@@ -68,23 +63,10 @@ test('a call is written, started and done, or waits for its answer, in this orde
   ...promise('H52', 'H53', 'S26'),
   timeout: patient(90_000),
 }, async () => {
-  const colloquy = await openColloquy({
-    store: join(temporaryFolder(), 'log.db'),
-    temporal: { address: inject('temporalAddress') },
-    taskQueue: `test-${randomUUID()}`,
-  });
-  const server = await serve(await colloquy.app({ identify: identifyAll }), { port: 0 });
-  const posted = async (path: string, body: object): Promise<{ readonly id: string }> => {
-    const response = await fetch(`${server.url}${path}`, {
-      headers: { 'content-type': 'application/json' },
-      ...{ method: 'POST', body: JSON.stringify(body) },
-    });
-    expect([path, response.ok]).toEqual([path, true]);
-    return (await response.json()) as { readonly id: string };
-  };
+  const { colloquy, url, request } = await openedServer();
   const [here, there] = [
-    await posted('/v1/spaces', { name: 'Here' }),
-    await posted('/v1/spaces', { name: 'There' }),
+    await request<{ readonly id: string }>('/v1/spaces', { name: 'Here' }),
+    await request<{ readonly id: string }>('/v1/spaces', { name: 'There' }),
   ];
   const { tools } = hsafaTools([
     {
@@ -116,25 +98,12 @@ test('a call is written, started and done, or waits for its answer, in this orde
     settings: { toolExecution: 'sequential' },
   });
   const conversationId = randomUUID();
-  const worker = await colloquy.worker({
-    ...{ agents: [writer], services: {}, shutdownGraceMs: 500 },
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
-  });
-  const running = worker.run();
-  onTestFinished(async () => {
-    worker.shutdown();
-    await running;
-    await server.close();
-    await colloquy.close();
-  });
+  await runs(colloquy, { agents: [writer], services: {} });
   const member = { kind: 'agent', conversationId, agent: 'writer' };
   const [page, other] = [here, there].map(
-    ({ id }) => new HsafaPage(() => `${server.url}/v1/spaces/${id}/stream?after=0`),
+    ({ id }) => new HsafaPage(() => `${url}/v1/spaces/${id}/stream?after=0`),
   ) as [HsafaPage, HsafaPage];
-  for (const { id } of [here, there]) await posted(`/v1/spaces/${id}/members`, { member });
+  for (const { id } of [here, there]) await request(`/v1/spaces/${id}/members`, { member });
   await page.follow();
   await other.follow();
 

@@ -1,8 +1,7 @@
 /** An agent that is put as a document works in a space, by the built-in tools that the application passes nowhere. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import express from 'express';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type HsafaStoredAgentOptions,
   hsafaAgentCatalog,
@@ -10,27 +9,19 @@ import {
   hsafaRoutes,
   keptAgentDocuments,
 } from '../../../src/compat/hsafa/index.js';
-import { openColloquy } from '../../../src/engine/open-colloquy.js';
-import { serve } from '../../../src/http/listen.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import type { SpaceMessage } from '../../../src/protocol/spaces/spaces.js';
-import { CONVERTER } from '../../support/engine/engine.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
 import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
-import { temporaryFolder } from '../../support/temporary.js';
+import { opened, runs, served } from '../../support/started-engines/opened.js';
 import { until } from '../../support/until.js';
 
 test('an agent that is put while the worker runs enters a space, has its visible call answered by a member, and writes', {
   ...promise('G414'),
   timeout: patient(90_000),
 }, async () => {
-  const colloquy = await openColloquy({
-    store: join(temporaryFolder(), 'log.db'),
-    temporal: { address: inject('temporalAddress') },
-    taskQueue: `test-${randomUUID()}`,
-    actor: { id: 'anonymous' },
-  });
+  const colloquy = await opened({ actor: { id: 'anonymous' } });
   const { client, spaces, documents } = colloquy;
   const { id: spaceId } = await spaces!.create({ name: 'Desk', requestId: 'desk' });
   const model = script(
@@ -44,32 +35,8 @@ test('an agent that is put while the worker runs enters a space, has its visible
   const app = express();
   app.use(hsafaRoutes({ client, identify: identifyAll, agents, spaces: spaces! }));
   app.use(await colloquy.app({ identify: identifyAll }));
-  const server = await serve(app, { port: 0 });
-  const worker = await colloquy.worker({
-    agents: [],
-    catalog: hsafaAgentCatalog(options),
-    services: {},
-    shutdownGraceMs: 500,
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
-  });
-  const running = worker.run();
-  onTestFinished(async () => {
-    worker.shutdown();
-    await running;
-    await server.close();
-    await colloquy.close();
-  });
-  const request = async <Answer>(path: string, body?: object, method = 'POST'): Promise<Answer> => {
-    const response = await fetch(`${server.url}${path}`, {
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method, body: JSON.stringify(body) }),
-    });
-    expect([path, response.ok]).toEqual([path, true]);
-    return (await response.json()) as Answer;
-  };
+  const { request } = await served(app);
+  await runs(colloquy, { agents: [], catalog: hsafaAgentCatalog(options), services: {} });
 
   const confirmAction = { name: 'confirmAction', description: 'Asks.', executionType: 'space' };
   const document = {
