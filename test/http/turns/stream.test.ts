@@ -46,14 +46,11 @@ async function served(
   const open = (turnId: string, { query = '', lastId = '' } = {}) => {
     const reader = new Reader(() => `${app.server.url}/v1/turns/${turnId}/stream${query}`);
     if (lastId !== '') reader.lastId = lastId;
-    const state = { isOver: false };
-    const over = reader.read().then(() => {
-      state.isOver = true;
-    });
+    const over = reader.read();
     onTestFinished(() => {
       reader.cut();
     });
-    return { reader, over, state };
+    return { reader, over };
   };
   return { ...stored, app, open };
 }
@@ -175,7 +172,7 @@ describe('GET /v1/turns/{turnId}/stream', () => {
     }
   });
 
-  it('counts among the streams of a caller before it reads', async () => {
+  it('counts among the streams of a caller before it reads the turn', async () => {
     const { store, app, reader: stored } = await served({}, { limits: { streams: 0 } });
     await store(...BEGUN);
     const placed = vi.spyOn(stored, 'turnEvents');

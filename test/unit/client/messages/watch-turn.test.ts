@@ -51,12 +51,10 @@ function gapOf(lost: readonly EventBody[]): readonly EventBody[] {
 /** Reads the frames of a turn to their end. */
 function follow(handle: TurnHandle, options?: Parameters<TurnHandle['subscribe']>[0]) {
   const frames: TurnFrame[] = [];
-  const state = { isOver: false };
   const over = (async () => {
     for await (const frame of handle.subscribe(options)) frames.push(frame);
-    state.isOver = true;
   })();
-  return { frames, over, state, places: () => places(frames) };
+  return { frames, over, places: () => places(frames) };
 }
 
 function places(frames: readonly TurnFrame[]): readonly string[] {
