@@ -88,6 +88,14 @@ describe('an agent that is a document', () => {
     },
   );
 
+  it.each(WAYS)('shares one plugin object with every other one (%s)', async (_way, agentBy) => {
+    const builtInOf = (agent: AnyAgent | undefined) =>
+      agent?.plugins?.find(({ id }) => id === 'spaces');
+    const builtIn = builtInOf(await agentBy(OPTIONS));
+    expect(builtIn).toBeDefined();
+    expect(builtIn).toBe(builtInOf(hsafaAgents(CLERK, OPTIONS).agents[0]));
+  });
+
   it.each(WAYS)('has them by the plugin that it is given (%s)', async (_way, agentBy) => {
     const own = spacesPlugin({ memory: {} });
     const agent = await agentBy({ ...OPTIONS, plugins: [own] });
