@@ -6,6 +6,7 @@ import { devServerCommand } from '../client/workers/dev-server.js';
 import { addChatCommand } from './chat/register.js';
 import type { CheckFlags } from './check/check-command.js';
 import { addConversationCommands } from './conversations/register.js';
+import type { DevFlags } from './dev/dev-command.js';
 import type { InitFlags } from './init/init-command.js';
 import { addKeyCommands } from './keys/register.js';
 import type { DeleteFlags } from './operate/delete-command.js';
@@ -67,6 +68,10 @@ const AGENTS = [
   '--agents <module>',
   'module (.js, or .ts as Node runs it) that exports agents, or arrays of them (and services)',
 ] as const;
+const ROUTES = [
+  '--routes <module>',
+  'module that exports routes, which makes an Express router for the paths of your application',
+] as const;
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')
   .version(manifest.version, '-V, --version', 'print the version of this package')
@@ -113,6 +118,7 @@ program
     '--allowed-hosts <names>',
     'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
   )
+  .option(...ROUTES)
   .option(...retry(60))
   .option(
     '--drain <seconds>',
@@ -225,8 +231,9 @@ program
   .requiredOption(...AGENTS)
   .option('--data <folder>', 'folder of all data (COLLOQUY_DATA)')
   .option('--port <number>', 'port of the API (COLLOQUY_PORT)')
+  .option(...ROUTES)
   .option('--no-watch', 'do not restart the worker when files beside the module change')
-  .action(async (flags: { agents: string; data?: string; port?: string; watch: boolean }) => {
+  .action(async (flags: DevFlags) => {
     const { runDev } = await import('./dev/dev-command.js');
     await runDev(flags);
   });

@@ -4,10 +4,11 @@
  * `colloquy/log` have the parts for applications that wire them by hand.
  */
 import type { Client } from '@temporalio/client';
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { ConversationClientOptions } from '../client/api/types.js';
 import { ConversationClient } from '../client/conversation-client.js';
 import { CompressionCodec } from '../client/payloads/payload-codec.js';
+import type { ConversationReader } from '../client/ports/reader.js';
 import {
   connectClient,
   type TemporalSettings,
@@ -16,7 +17,7 @@ import {
 import { ownIdentity } from '../client/workers/identity.js';
 import type { Documents } from '../define/plugin/documents.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
-import type { AppDeps } from '../http/request/deps.js';
+import type { AppDeps, RoutesContext } from '../http/request/deps.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { StoreWatch } from '../projection/duties/store-watch.js';
 import { createOperations } from '../projection/operations/operations.js';
@@ -62,16 +63,29 @@ export type ServedAgents<Services> = Omit<
 /** Options of the HTTP API besides those that the application has been opened with. */
 export type AppOptions = Omit<
   AppDeps,
-  'client' | 'codec' | 'conversations' | 'operations' | 'reader' | 'spaces' | 'webhooks'
+  'client' | 'codec' | 'conversations' | 'operations' | 'reader' | 'routes' | 'spaces' | 'webhooks'
 > & {
+  /** Routes of the application, before those of the API. @defaultValue none */
+  readonly routes?: MakeRoutes | undefined;
   /** Origins whose pages may use the codec endpoint, such as `http://localhost:8233`. @defaultValue no endpoint */
   readonly codecOrigins?: readonly string[];
 };
+
+/**
+ * Makes an Express router, or another handler, that comes before the routes of the API. It has the API's headers, log
+ * lines and checks of host and origin; callers and rates are its own to judge. A request that it passes on goes to the
+ * API. `colloquy serve --routes <module>` takes it from a module.
+ */
+export type MakeRoutes = (
+  context: RoutesContext & { readonly colloquy: OpenedColloquy },
+) => RequestHandler;
 
 export interface OpenedColloquy {
   /** Starts, continues, answers, reads and deletes conversations. */
   readonly client: ConversationClient;
   readonly temporal: Client;
+  /** Reads snapshots, events, turns and offers, as the API does. */
+  readonly reader: ConversationReader;
   /** The event log, to list and read conversations with. */
   readonly log: EventLog;
   /** Creates spaces, and reads and writes in them. Absent where adapters of the application have none. */
@@ -110,7 +124,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
   const codecs = [new CompressionCodec({ writes: compression })];
   checkStore(store);
   const opened = await openEventLog(store, { blobs, logger, retryForMs });
-  const { log } = opened;
+  const { log, webhooks } = opened;
   const closers = [() => opened.close()];
   try {
     const storeId = await log.storeId();
@@ -136,22 +150,21 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       temporal: settings,
     };
     let closing: Promise<void> | undefined;
-    return {
-      ...{ client, temporal, log },
+    const colloquy: OpenedColloquy = {
+      ...{ client, temporal, log, reader: fromLog.reader },
       ...besideLog(opened, spaces, { actor, tenant }),
       worker: async (given) => {
         const { createColloquyWorker } = await import('../worker/create-worker.js');
         return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
       },
-      app: async ({ codecOrigins, ...given }) => {
+      app: async ({ codecOrigins, routes, ...given }) => {
         const { createApp } = await import('../http/app.js');
         const { isForDevelopment } = await import('../http/identity/identity.js');
         const operations = createOperations({ temporal, taskQueue, opened });
         return createApp({
           ...given,
-          ...{ client, reader: fromLog.reader, conversations: log, operations },
-          ...(opened.webhooks === undefined ? {} : { webhooks: opened.webhooks }),
-          ...(spaces === undefined ? {} : { spaces }),
+          ...{ client, conversations: log, operations, reader: fromLog.reader, spaces, webhooks },
+          routes: routes && ((own) => routes({ ...own, colloquy })),
           ...(codecOrigins === undefined
             ? {}
             : { codec: { codecs, origins: codecOrigins, open: isForDevelopment(given.identify) } }),
@@ -159,6 +172,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       },
       close: () => (closing ??= closeAll([() => stores.stop(), ...closers])),
     };
+    return colloquy;
   } catch (error) {
     // The reason of the failure is the one that counts.
     await closeAll(closers).catch(() => undefined);

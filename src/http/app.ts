@@ -3,7 +3,7 @@ import express, { type Express, type Request, type RequestHandler, Router } from
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
 import { callerOf } from './identity/callers.js';
-import { identifyCallers, isSameCaller } from './identity/gate.js';
+import { identifyCallers, identityFor, isSameCaller } from './identity/gate.js';
 import { rememberIdentified } from './identity/identified.js';
 import { isForDevelopment } from './identity/identity.js';
 import { limitCallers } from './limits/middleware.js';
@@ -15,7 +15,7 @@ import { isLimited, refusesRepeats } from './openapi/rows/operation.js';
 import { OPERATIONS } from './openapi/rows/operations.js';
 import { addOperationRoutes } from './operations/routes.js';
 import { allowCors, allowOrigins } from './request/cors.js';
-import type { AppDeps } from './request/deps.js';
+import type { AppDeps, RoutesContext } from './request/deps.js';
 import { checkKey, jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
 import { problemHandler, sendProblem } from './request/problem.js';
@@ -79,6 +79,7 @@ export function createApp(deps: AppDeps): Express {
   if (deps.codec !== undefined) app.use('/codec', allowOrigins(forUi(deps.codec.origins)));
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
   app.use(refuseOtherSites(deps));
+  if (deps.routes !== undefined) app.use(deps.routes(routesContext(deps, streams)));
   if (deps.ui !== 'off') app.use(uiRouter());
   app.use(identifyCallers(deps, openPaths(deps)));
   app.use(limitCallers({ ...limits, isFree: isUnlimited }));
@@ -95,6 +96,16 @@ export function createApp(deps: AppDeps): Express {
   });
   app.use(problemHandler(deps));
   return app;
+}
+
+function routesContext(deps: AppDeps, { ended }: OpenStreams): RoutesContext {
+  return {
+    signal: ended,
+    identify: async (request) => {
+      const { res } = request;
+      return res === undefined ? undefined : await identityFor(deps, request, res);
+    },
+  };
 }
 
 function routesOf(deps: AppDeps, streams: OpenStreams): Router {

@@ -33,4 +33,4 @@ export { type HttpServer, ListenError, type ServeOptions, serve } from './listen
 export { ApiMetrics } from './metrics/api-metrics.js';
 export { type OpenApiDocument, openApiDocument } from './openapi/document.js';
 export type { CorsOptions } from './request/cors.js';
-export type { AppDeps, ConversationLister, HealthCheck } from './request/deps.js';
+export type { AppDeps, ConversationLister, HealthCheck, RoutesContext } from './request/deps.js';

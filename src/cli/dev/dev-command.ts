@@ -22,6 +22,8 @@ export interface DevFlags {
   readonly agents: string;
   readonly data?: string;
   readonly port?: string;
+  /** Module with routes of the application. */
+  readonly routes?: string;
   /** The text of the `model` line. */
   readonly model?: string;
   /** A message that shows what the agent can do, for the `try` line. */
@@ -66,6 +68,7 @@ async function start(config: Config, flags: DevFlags): Promise<Stack> {
   const style = stderrStyle(config);
   return await startStack({
     agentsModule: flags.agents,
+    routesModule: flags.routes,
     dataDir: config.dataDir,
     apiPort: config.port,
     // The list of waiting calls is polled every second: a log line for each request would bury the output of this

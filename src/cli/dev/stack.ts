@@ -13,6 +13,8 @@ import { ensureTemporal } from '../temporal/temporal-server.js';
 
 export interface StackOptions {
   readonly agentsModule: string;
+  /** Routes of the application, for the API. */
+  readonly routesModule?: string | undefined;
   readonly dataDir: string;
   /** 0 takes any free port. */
   readonly apiPort: number;
@@ -88,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   try {
     await workers.start();
-    const api = await start('api', ['serve'], {
+    const api = await start('api', ['serve', ...routesOf(options)], {
       env: { ...env, ...IN_STACK },
       onRequest: async (message) => {
         if (!isKillRequest(message)) throw new Error('the stack does not know this request');
@@ -110,6 +112,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+function routesOf({ routesModule }: StackOptions): readonly string[] {
+  return routesModule === undefined ? [] : ['--routes', routesModule];
 }
 
 /** The workers of a stack, one after the other. */

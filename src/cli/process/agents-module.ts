@@ -32,14 +32,9 @@ export async function loadAgents(
   { services = true }: { readonly services?: boolean } = {},
 ): Promise<AgentsModule> {
   const file = resolve(path);
-  let exported: Readonly<Record<string, unknown>>;
-  try {
-    exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new AgentsModuleError(`Cannot load agents from ${file}: ${withPlace(error)}`, {
-      cause: error,
-    });
-  }
+  const exported = await importModule(file, (reason, options) => {
+    return new AgentsModuleError(`Cannot load agents from ${file}: ${reason}`, options);
+  });
   // One agent may be exported under several names, alone and in an array.
   const agents = [...new Set(Object.entries(exported).flatMap((entry) => agentsIn(file, entry)))];
   const catalogs = [...new Set(Object.values(exported).filter(isCatalog))];
@@ -61,6 +56,18 @@ export async function loadAgents(
   if (!services) return { agents, catalog, services: undefined, secrets: undefined };
   const secrets = secretsOf(file, exported['secrets']);
   return { agents, catalog, services: await servicesOf(file, exported['services']), secrets };
+}
+
+/** The exports of a module of the application. `failure` makes the error, with a reason that names file and line. */
+export async function importModule(
+  file: string,
+  failure: (reason: string, options: ErrorOptions) => Error,
+): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw failure(withPlace(error), { cause: error });
+  }
 }
 
 /** The message, with file and line where the error names them: of the syntax, or of the statement that threw. */

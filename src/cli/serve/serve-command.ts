@@ -1,15 +1,17 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
-import { openColloquy } from '../../engine/open-colloquy.js';
+import type { Logger } from '../../define/tool/context.js';
+import { type OpenedColloquy, openColloquy } from '../../engine/open-colloquy.js';
 import { hostProblem, serve } from '../../http/listen.js';
 import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { makeDataFolder } from '../data/data-folder.js';
-import { ConfigError, readConfig } from '../process/config.js';
+import { type Config, ConfigError, readConfig } from '../process/config.js';
 import { killRequest } from '../process/kill-request.js';
 import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
+import { loadRoutes } from './routes-module.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -17,6 +19,8 @@ export interface ServeFlags {
   readonly host?: string;
   /** Names under which the API may be reached besides those of this machine, separated by commas. */
   readonly allowedHosts?: string;
+  /** Module with routes of the application. */
+  readonly routes?: string;
   /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
   /** Seconds in which the API, once it is to stop, serves on and says that it is not ready. */
@@ -36,19 +40,9 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     style: stderrStyle(config),
   });
   const logger = loggerOf(log);
+  const routes = flags.routes === undefined ? undefined : await loadRoutes(flags.routes);
   await makeDataFolder(config);
-  const colloquy = await openColloquy({
-    store: config.eventLog,
-    blobs: config.blobs,
-    compression: config.compression,
-    retryForMs: flags.retry * 1_000,
-    logger,
-    taskQueue: config.taskQueue,
-    channel: 'api',
-    searchAttributes: config.searchAttributes,
-    pageUrl: config.pageUrl,
-    patience: config.patience,
-  });
+  const colloquy = await opened(config, flags, logger);
   const { allowedHosts, uiOrigins, corsOrigins } = config;
   const { apiMetrics, limits } = config;
   const metrics = apiMetrics === undefined ? undefined : new ApiMetrics();
@@ -58,7 +52,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const app = await colloquy.app({
     ...schemes,
     ...(killWorker === undefined ? {} : { killWorker }),
-    ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, ui: config.ui },
+    ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, routes, ui: config.ui },
     ...(config.temporalUi === undefined ? {} : { temporalUi: config.temporalUi }),
     ...(metrics === undefined ? {} : { metrics }),
     ...(corsOrigins.length === 0 ? {} : { cors: { origins: corsOrigins } }),
@@ -81,6 +75,25 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   await colloquy.close();
   await watchdog.stop();
   exitNow();
+}
+
+async function opened(
+  config: Config,
+  { retry }: ServeFlags,
+  logger: Logger,
+): Promise<OpenedColloquy> {
+  return await openColloquy({
+    store: config.eventLog,
+    blobs: config.blobs,
+    compression: config.compression,
+    retryForMs: retry * 1_000,
+    logger,
+    taskQueue: config.taskQueue,
+    channel: 'api',
+    searchAttributes: config.searchAttributes,
+    pageUrl: config.pageUrl,
+    patience: config.patience,
+  });
 }
 
 /** @throws {ConfigError} naming the variable when the address cannot be used */

@@ -1,4 +1,5 @@
 /** Dependencies of the HTTP app. The caller opens and closes everything that has a lifetime. */
+import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { ConversationClient } from '../../client/conversation-client.js';
 import type { PayloadCodec } from '../../client/payloads/codec-json.js';
@@ -9,7 +10,7 @@ import type { WorkerKilled } from '../../protocol/log/operations.js';
 import type { Spaces } from '../../spaces/service.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
-import type { Identify } from '../identity/identity.js';
+import type { Identify, Identity } from '../identity/identity.js';
 import type { ProviderFiles } from '../identity/provider-files.js';
 import type { TokenSigner } from '../identity/tokens.js';
 import type { CallerLimits } from '../limits/options.js';
@@ -40,6 +41,14 @@ export interface CodecEndpoint {
   readonly open?: boolean;
   /** Origins whose pages may send requests (CORS), such as `http://localhost:8233`. */
   readonly origins: readonly string[];
+}
+
+/** The argument of `routes`. */
+export interface RoutesContext {
+  /** The sender of a request by all schemes of the API, its tokens and sessions too; undefined where it is unknown. */
+  readonly identify: (request: Request) => Promise<Identity | undefined>;
+  /** Aborts when the server that stops ends its streams: those of these routes have to end as well. */
+  readonly signal: AbortSignal;
 }
 
 export interface AppDeps {
@@ -81,9 +90,9 @@ export interface AppDeps {
   /** Receives one line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Endpoints of webhooks and their deliveries. @defaultValue the API manages none */
-  readonly webhooks?: WebhookStore;
+  readonly webhooks?: WebhookStore | undefined;
   /** Rooms of people and agents. @defaultValue the API has none */
-  readonly spaces?: Spaces;
+  readonly spaces?: Spaces | undefined;
   /** The view of operators. @defaultValue the API has none */
   readonly operations?: Operations;
   /**
@@ -97,6 +106,12 @@ export interface AppDeps {
   readonly limits?: CallerLimits | undefined;
   /** Counts the requests of this app, and of no other; `new ApiMetrics()`. @defaultValue none are counted */
   readonly metrics?: ApiMetrics;
+  /**
+   * Makes routes of the application, such as an Express router. They come before those of the API, with its headers, its log
+   * lines and its checks of host and origin (CORS); they identify callers and limit rates themselves. A request that
+   * they pass on goes to the API. @defaultValue none
+   */
+  readonly routes?: ((context: RoutesContext) => RequestHandler) | undefined;
   /** Absent = no codec endpoint. */
   readonly codec?: CodecEndpoint;
   /** Milliseconds of silence on an event stream before a comment is sent. @defaultValue 15000 */

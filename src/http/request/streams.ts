@@ -22,7 +22,7 @@ export class OpenStreams {
   readonly #stops = new Set<AbortController>();
   /** Numbers of streams by caller; a caller without one takes no memory. */
   readonly #counts = new Map<string, number>();
-  #closed = false;
+  readonly #end = new AbortController();
   #draining = false;
 
   constructor(rules: StreamRules) {
@@ -51,7 +51,7 @@ export class OpenStreams {
     // The client may have left while its request was checked.
     if (response.closed) done();
     else response.once('close', done);
-    if (this.#closed) stop.abort();
+    if (this.ended.aborted) stop.abort();
     return stop.signal;
   }
 
@@ -85,6 +85,11 @@ export class OpenStreams {
     };
   }
 
+  /** Aborts with `endAll`, for streams that are not of the API. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
   get count(): number {
     return this.#stops.size;
   }
@@ -101,8 +106,8 @@ export class OpenStreams {
 
   /** Ends every stream, and any that is opened later. */
   endAll(): void {
-    this.#closed = true;
     this.#draining = true;
+    this.#end.abort();
     for (const stop of [...this.#stops]) stop.abort();
   }
 }

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadAgents } from '../../../src/cli/process/agents-module.js';
-import { promise } from '../../support/promise.js';
+import { loadAgents } from '../../../../src/cli/process/agents-module.js';
+import { promise } from '../../../support/promise.js';
 
 /** As `defineAgent` marks them: the module is written without imports, so that it loads from any folder. */
 const AGENTS = `const agent = (name) => ({ kind: 'agent', name });

@@ -1,0 +1,43 @@
+/** The module from which `colloquy serve` has routes of the application. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { loadRoutes } from '../../../../src/cli/serve/routes-module.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+async function moduleWith(text: string): Promise<string> {
+  const file = join(temporaryFolder(), 'routes.mjs');
+  await writeFile(file, text);
+  return file;
+}
+
+const CONTEXT = { signal: 'the signal' } as never;
+
+it('makes the handler that the function returns for the context', async () => {
+  const file = await moduleWith('export const routes = (given) => () => given;');
+  const routes = await loadRoutes(file);
+  expect((routes(CONTEXT) as () => unknown)()).toBe(CONTEXT);
+});
+
+it.each([
+  ['export const agents = [];', ' must export routes, a function that makes an Express router'],
+  ['export const routes = {};', ' must export routes, a function'],
+  ['export const routes = (', 'Cannot load routes from '],
+])('refuses a module of %s', async (text, message) => {
+  const file = await moduleWith(text);
+  const refused = expect(loadRoutes(file)).rejects;
+  await refused.toMatchObject({
+    code: 'invalid_routes_module',
+    message: expect.stringContaining(message) as string,
+  });
+});
+
+it.each([
+  ['async () => () => {}', 'must return an Express router'],
+  ['() => ({})', 'must return an Express router'],
+  ["() => { throw new Error('no documents'); }", 'failed: no documents'],
+])('refuses the function %s once it is called', async (text, message) => {
+  const file = await moduleWith(`export const routes = ${text};`);
+  const routes = await loadRoutes(file);
+  expect(() => routes(CONTEXT)).toThrow(`routes() of ${file} ${message}`);
+});
