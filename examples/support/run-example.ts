@@ -7,7 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { ConversationClient } from 'colloquy/client';
 import { ensureTemporal } from 'colloquy/dev';
-import { type OpenedColloquy, openColloquy, type ServedAgents } from 'colloquy/engine';
+import {
+  type MakeRoutes,
+  type OpenedColloquy,
+  openColloquy,
+  type ServedAgents,
+} from 'colloquy/engine';
 import { developmentIdentity, serve } from 'colloquy/http';
 
 export interface ExampleApp {
@@ -22,12 +27,15 @@ export interface ExampleApp {
   readonly note: (text: string) => void;
 }
 
+/** Beside the agents, routes of the example in the API. */
+export type Served<Services> = ServedAgents<Services> & { readonly routes?: MakeRoutes };
+
 /**
  * Runs an example from start to end, and stops everything that it has started. The process ends with 1 when the scene
  * throws.
  */
 export async function runExample<Services>(
-  served: ServedAgents<Services>,
+  { routes, ...served }: Served<Services>,
   scene: (app: ExampleApp) => Promise<void>,
 ): Promise<void> {
   // Without its lines about the start and the end of the worker.
@@ -50,7 +58,8 @@ export async function runExample<Services>(
     const working = await startWorker(colloquy, served);
     closers.unshift(working.stop);
     const secret = randomBytes(24).toString('base64url');
-    const api = await serve(await colloquy.app(developmentIdentity({ secret })), { port: 0 });
+    const identity = developmentIdentity({ secret });
+    const api = await serve(await colloquy.app({ ...identity, routes }), { port: 0 });
     closers.unshift(() => api.close());
     const headers = { authorization: `Bearer ${secret}` };
     const app = { colloquy, client: colloquy.client, api: api.url, headers, idOf, note };
