@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { apply } from '../../../../src/core/apply/apply.js';
 import { isCut } from '../../../../src/core/fork/cuts.js';
 import { notReopened } from '../../../../src/core/fork/fork.js';
+import type { CallState } from '../../../../src/core/state/calls.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import { toolLost } from '../../../support/builders/call-ends.js';
 import {
@@ -12,8 +13,9 @@ import {
   modelSays,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
-import { forkAt } from '../../../support/forks/core-forks.js';
+import { cutsOf, forkAt } from '../../../support/forks/core-forks.js';
 import { promise } from '../../../support/promise.js';
+import { asks } from '../../../support/schedules/core-asks.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 /** The types of all events, those at which a fork is possible with a mark. */
@@ -122,6 +124,21 @@ describe('a fork', promise('G379'), () => {
     expect(JSON.stringify(fork.messages.slice(-2))).toContain('not_carried');
   });
 
+  it('ends messages that waited there: each is a turn that never began', () => {
+    const m = aMachine({ settings: { onBusy: 'queue' } });
+    m.send('one');
+    const { turnId } = m.send('two');
+    m.model(modelSays('first'));
+    const [seq = 0] = cutsOf(m.events).slice(-1);
+    const fork = forkAt(m, seq);
+    expect(fork.state.queue).toEqual([]);
+    expect(fork.last('turn_ended')).toMatchObject({
+      ...{ turnId, status: 'cancelled', reason: 'forked' },
+      ...{ text: '', steps: 0, usage: { inputTokens: 0, outputTokens: 0 } },
+    });
+    expect(fork.events.map((event) => event.seq)).toEqual(fork.events.map((_, place) => place + 1));
+  });
+
   it('has usage of its own, and no rules, requests and sub-agents of the origin', () => {
     const m = aMachine();
     m.send('one', { requestId: 'job-1' });
@@ -176,6 +193,7 @@ describe('a call cannot wait anew in a fork', promise('G380'), () => {
     ],
     ['was answered', 'running', answered(), 'a'],
     ['may have run', 'effects_once', unknown(), 'a'],
+    ['asked in the middle of its work', 'has_run', askedAgain(), 'a'],
   ] as const)('that %s', (_title, reason, m, callId) => {
     expect(notReopened(m.state, callId)).toBe(reason);
     expect(notReopened(m.state, 'other')).toBeUndefined();
@@ -187,9 +205,48 @@ describe('a call cannot wait anew in a fork', promise('G380'), () => {
     return m;
   }
 
+  it('that had its result in an earlier turn, and is a record alone', () => {
+    const m = asked(plannedCall('a')).tool('a');
+    m.resolve('other', { type: 'deny' });
+    m.model(modelSays('done'));
+    m.send('two');
+    m.model(modelSays('done'));
+    expect(m.state.calls['a']).toBeUndefined();
+    expect(notReopened(m.state, 'a')).toBe('ended');
+    expect(notReopened(m.state, 'b')).toBe('unknown');
+  });
+
+  it('of a turn that is being stopped, unless it is detached', () => {
+    const m = aMachine();
+    m.send('one');
+    m.model(modelCalls([gatedCall('d', { mode: 'detach' })]));
+    m.model(modelCalls([gatedCall('g'), plannedCall('r')]));
+    const { turn } = m.state;
+    const cancel = { requestId: 'stop', at: '', by: undefined } as never;
+    const stopping = { ...m.state, turn: { ...(turn as NonNullable<typeof turn>), cancel } };
+    expect(notReopened(m.state, 'g')).toBeUndefined();
+    expect(notReopened(stopping, 'g')).toBe('turn_stops');
+    expect(notReopened(stopping, 'd')).toBeUndefined();
+  });
+
+  it('whose run was lost, or has no known outcome', () => {
+    const { state } = asked(gatedCall('a'));
+    const call = state.calls['a'] as CallState;
+    for (const more of [{ status: 'outcome_unknown' }, { lost: {} }] as readonly object[]) {
+      const calls = { ...state.calls, a: { ...call, ...more } };
+      expect(notReopened({ ...state, calls }, 'a')).toBe('outcome_unknown');
+    }
+  });
+
   function unknown(): MachineUnderTest {
     const m = asked(plannedCall('a', { effects: 'once', onOutcomeUnknown: 'hold' }));
     toolLost(m.machine, 'a', { timedOut: true, message: 'gone' });
+    return m;
+  }
+
+  function askedAgain(): MachineUnderTest {
+    const m = asked(plannedCall('a'));
+    asks(m, 'a');
     return m;
   }
 });
