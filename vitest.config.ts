@@ -77,6 +77,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     projects: [
       pure('unit'),
+      pure('types'),
       pure('activities'),
       pure('http'),
       pure('bundle'),

@@ -53,6 +53,7 @@ const CHECKED = [
   'test/promises',
   'test/real-model',
   'test/replay',
+  'test/types',
   'test/storm',
   'test/support',
   'test/time',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const withTests = !process.argv.includes('--static');
-const PROJECTS = ['unit', 'activities', 'http', 'bundle', 'replay', 'docs', 'components*'];
+const PROJECTS = ['unit', 'types', 'activities', 'http', 'bundle', 'replay', 'docs', 'components*'];
 const serverless = PROJECTS.flatMap((name) => ['--project', name]);
 
 const format = ['format', 'npm', ['run', '-s', 'format:check']];

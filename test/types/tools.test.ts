@@ -10,10 +10,10 @@ import {
   defineTool as defineFreeTool,
   initColloquy,
   jsonSchema,
-} from '../../../../src/index.js';
-import { type CompiledTest, compileTest } from '../../../support/compiled-test.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
+} from '../../src/index.js';
+import { type CompiledTest, compileTest } from '../support/compiled-test.js';
+import { patient } from '../support/patience.js';
+import { promise } from '../support/promise.js';
 
 interface Payments {
   refund(paymentId: string, cents: number, key: string): Promise<{ refundId: string }>;

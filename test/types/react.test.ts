@@ -9,10 +9,10 @@ import type {
 } from 'colloquy/react';
 import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../src/index.js';
-import { script } from '../../../src/model/scripted/scripted.js';
-import { type CompiledTest, compileTest } from '../../support/compiled-test.js';
-import { patient } from '../../support/patience.js';
+import { defineAgent, defineTool } from '../../src/index.js';
+import { script } from '../../src/model/scripted/scripted.js';
+import { type CompiledTest, compileTest } from '../support/compiled-test.js';
+import { patient } from '../support/patience.js';
 
 const base = { description: 'Does something.', input: z.object({}) };
 const refund = defineTool({
