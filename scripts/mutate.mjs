@@ -1,13 +1,15 @@
 // npm run mutate -- [folder of src/core, ...] [--slow report.json]: changes the code of the core, one place at a time,
-// and counts the changes that no test notices. A folder takes up to an hour; without one, all are changed.
+// and lists the changes that no test notices, in test/mutation/<folder>.txt. A folder takes up to an hour; without one,
+// all are changed.
 //
 // `--slow report.json` runs only the changes that passed in an earlier report, against all tests of the core, and counts
 // those of both.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const LISTS = `${root}test/mutation/`;
 const REPORT = `${root}.colloquy/mutation.json`;
 const given = process.argv.slice(2);
 const slow = given.indexOf('--slow');
@@ -28,11 +30,31 @@ const report = read(REPORT);
 const passed = passedIn(report).filter(
   (change) => earlier === undefined || missed.some((other) => isSame(change, other)),
 );
-for (const { file, start, text } of passed) console.log(`${file}:${start.line} ${text}`);
-const all = countIn(earlier ?? report);
-const noticed = all - passed.length;
-console.log(`${noticed} of ${all} changes were noticed (${((100 * noticed) / all).toFixed(1)} %)`);
-console.log('The report of this run is in .colloquy/mutation.json');
+const all = earlier ?? report;
+mkdirSync(LISTS, { recursive: true });
+for (const folder of foldersIn(all)) {
+  const isOf = ({ file }) => folderOf(file) === folder;
+  const lines = passed.filter(isOf).map(({ file, start, text }) => {
+    return `${file.replace(`src/core/${folder}/`, '')}:${start.line} ${text}`;
+  });
+  const list = [`${folder}: ${scoreOf(countIn(all, folder), lines.length)}`, ...lines];
+  writeFileSync(`${LISTS}${folder}.txt`, `${list.join('\n')}\n`);
+  console.log(list.join('\n'));
+}
+console.log('Written to test/mutation. The report of this run is in .colloquy/mutation.json');
+
+function folderOf(file) {
+  return file.split('/')[2];
+}
+
+function foldersIn({ files }) {
+  return [...new Set(Object.keys(files).map(folderOf))];
+}
+
+function scoreOf(count, passes) {
+  const noticed = count - passes;
+  return `${noticed} of ${count} changes were noticed (${((100 * noticed) / count).toFixed(1)} %)`;
+}
 
 /** A place may have several changes, of which some were noticed before. */
 function isSame(one, other) {
@@ -65,8 +87,9 @@ function place({ line, column }) {
   return `${line}:${column - 1}`;
 }
 
-function countIn({ files }) {
-  return Object.values(files)
-    .flatMap(({ mutants }) => mutants)
+function countIn({ files }, folder) {
+  return Object.entries(files)
+    .filter(([file]) => folderOf(file) === folder)
+    .flatMap(([, { mutants }]) => mutants)
     .filter(({ status }) => status !== 'Ignored').length;
 }
