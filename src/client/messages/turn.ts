@@ -1,5 +1,4 @@
 /** Turns as values: re-attachable from any process by conversation id and turn id. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendMessageReply, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { checkedMs } from '../api/checks.js';
@@ -15,7 +14,7 @@ import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { fromTemporal } from '../temporal/errors.js';
 import type { Control } from './control.js';
-import { placeInTurn, watchTurn } from './watch-turn.js';
+import { onceStored, placeInTurn, type TurnPlace, watchTurn } from './watch-turn.js';
 
 /** Every wait is finite; ten minutes is longer than one request usually lasts. */
 export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
@@ -25,8 +24,6 @@ export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
  * workflow decides whether they exist: after a reset the log may never be as long again.
  */
 const LAG_MS = 2_000;
-/** Milliseconds between reads for a turn that is not stored yet. */
-const POLL_MS = 100;
 
 export interface TurnParts {
   readonly reader: ConversationReader;
@@ -87,15 +84,14 @@ async function* turnFrames(
   const signal =
     options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
   const turn = { key, turnId };
-  const giveUpAt = performance.now() + LAG_MS * patience();
+  const read = async (): Promise<TurnPlace | undefined> => {
+    const place = await placeInTurn(reader, turn, after);
+    return place.status === 'unknown' && isAdmitted !== true ? undefined : place;
+  };
   try {
-    let from = await placeInTurn(reader, turn, after);
-    while (from.status === 'unknown' && isAdmitted !== true) {
-      if (performance.now() > giveUpAt) throw unknownTurn(turnId, key);
-      await sleep(POLL_MS, undefined, { signal });
-      from = await placeInTurn(reader, turn, after);
-    }
-    yield* watchTurn(reader, turn, { from, signal });
+    const from = await onceStored(read, { withinMs: LAG_MS * patience(), signal });
+    if (from !== undefined) yield* watchTurn(reader, turn, { from, signal });
+    else if (!signal.aborted) throw unknownTurn(turnId, key);
   } catch (error) {
     if (!signal.aborted) throw fromTemporal(error);
   } finally {

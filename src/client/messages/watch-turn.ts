@@ -102,12 +102,29 @@ async function settledEndOf(
   turn: TurnKey,
   signal: AbortSignal,
 ): Promise<TurnEnd> {
-  const giveUpAt = performance.now() + SETTLED_MS;
-  for (;;) {
+  const read = async (): Promise<TurnEnd | undefined> => {
     const end = await endOf(reader, turn);
-    if (end !== 'unknown' || signal.aborted || performance.now() > giveUpAt) return end;
+    return end === 'unknown' ? undefined : end;
+  };
+  return (await onceStored(read, { withinMs: SETTLED_MS, signal })) ?? 'unknown';
+}
+
+/**
+ * Reads until there is a value: what was admitted a moment ago reaches the store within some hundred milliseconds.
+ * Undefined after that time, and once the signal aborts.
+ */
+export async function onceStored<Value>(
+  read: () => Promise<Value | undefined>,
+  { withinMs, signal }: { readonly withinMs: number; readonly signal?: AbortSignal },
+): Promise<Value | undefined> {
+  const giveUpAt = performance.now() + withinMs;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined || signal?.aborted === true || performance.now() > giveUpAt)
+      return value;
+    const options = signal === undefined ? {} : { signal };
     // An abort is the normal end of the pause.
-    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(POLL_MS, undefined, options).catch(() => undefined);
   }
 }
 

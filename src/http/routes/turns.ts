@@ -2,11 +2,15 @@
  * Turns by their id alone: ids are unique over all conversations but forks, so a job can come back for its result or
  * its events.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { TurnFrame } from '../../client/api/types.js';
-import { placeInTurn, watchTurn } from '../../client/messages/watch-turn.js';
+import {
+  onceStored,
+  placeInTurn,
+  type TurnPlace,
+  watchTurn,
+} from '../../client/messages/watch-turn.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import {
@@ -22,12 +26,8 @@ import type { OpenStreams } from '../request/streams.js';
 import { mayName, nameableKeys } from '../request/tenants.js';
 import { LastEventIdSchema, TurnQuerySchema, TurnStreamQuerySchema } from '../schemas/queries.js';
 
-/**
- * Store reads for a turn: one that was admitted a moment ago reaches the store within some hundred milliseconds, and so
- * does one of a log that is rewritten in several batches.
- */
-const POLLS = 5;
-const POLL_PAUSE_MS = 150;
+/** Milliseconds for which an unknown turn may be on its way to the store, or in a log that is being rewritten. */
+const STORED_MS = 600;
 
 export function addTurnRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   addRoute(router, '/v1/turns/:turnId', {
@@ -59,10 +59,11 @@ export function addTurnRoutes(router: Router, deps: AppDeps, streams: OpenStream
       await answerWithStream<TurnFrame>(request, response, {
         ...{ streams, heartbeatMs: deps.heartbeatMs, format: formatFrame },
         frames: async (signal) => {
-          const from = await polled(async () => {
+          const placed = async (): Promise<TurnPlace | undefined> => {
             const place = await placeInTurn(deps.reader, turn, after);
             return place.status === 'unknown' ? undefined : place;
-          });
+          };
+          const from = await onceStored(placed, { withinMs: STORED_MS });
           // The turn is in an older log only.
           if (from === undefined) throw unknownTurn(turnId);
           return from.status === 'over'
@@ -88,18 +89,10 @@ async function find(
   request: Request,
 ): Promise<ConversationKey | undefined> {
   const among = nameableKeys(request);
-  return await polled(async () => {
+  const read = async (): Promise<ConversationKey | undefined> => {
     const key = await deps.reader.findTurn(turnId, among);
     // A reader of the application may search among all conversations.
     return key !== undefined && mayName(request, key) ? key : undefined;
-  });
-}
-
-/** The first value that a read has, or undefined after the last one. */
-async function polled<Value>(read: () => Promise<Value | undefined>): Promise<Value | undefined> {
-  for (let poll = 1; ; poll += 1) {
-    const value = await read();
-    if (value !== undefined || poll === POLLS) return value;
-    await sleep(POLL_PAUSE_MS);
-  }
+  };
+  return await onceStored(read, { withinMs: STORED_MS });
 }
