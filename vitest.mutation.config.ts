@@ -14,7 +14,10 @@ export default defineConfig({
   test: {
     tags: PROMISE_TAGS,
     isolate: false,
-    include: ['test/unit/{core,definitions,kit,scenarios,sub-agents}/**/*.test.ts'],
+    include: [
+      'test/unit/{core,definitions,kit,protocol,scenarios,sub-agents,workflows}/**/*.test.ts',
+      'test/unit/by-hand/sample-answer.test.ts',
+    ],
     exclude: process.env['COLLOQUY_MUTATE_SLOW'] === undefined ? SLOW : [],
     testTimeout: 60_000,
   },
