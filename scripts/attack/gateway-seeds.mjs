@@ -1,4 +1,4 @@
-// Things that valid requests to the routes of the Hsafa gateway can name: runs whose calls wait, and documents.
+// Things that valid requests to the routes of the Hsafa gateway can name: runs whose calls wait, agents, and documents.
 const MANY = 12;
 
 /** @returns by operation, as `plant` of `seeds.mjs` */
@@ -18,6 +18,10 @@ export async function plantGateway({ url, secret, runs }) {
       body: { callId: run.callId, result: { url: 'x' } },
     })),
     'GET /api/runs/{runId}/stream': runs.map((run) => ({ path: { runId: runIdOf(run) } })),
+    'POST /api/agents/{agentId}/trigger': runs.map(({ id }) => ({
+      path: { agentId: id },
+      body: { serviceName: 'billing', payload: { invoice: 'in_1' } },
+    })),
     'GET /api/tools/stream': [{ query: { tools: 'video.render' } }],
   };
   const documents = {

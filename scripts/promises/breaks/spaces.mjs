@@ -317,4 +317,10 @@ export const OF_SPACES = [
     line: "if (frame.type === 'event') after = frame.cursor;",
     test: 'test/unit/browser/turn.test.ts',
   },
+  {
+    promise: 'G418',
+    file: 'src/compat/hsafa/routes/callers.ts',
+    line: "if (typeof key === 'string') headers.authorization ??= `Bearer ${key}`;",
+    test: 'test/unit/compat/hsafa/routes/trigger.test.ts',
+  },
 ];

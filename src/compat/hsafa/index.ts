@@ -59,3 +59,4 @@ export type { CallSpaces, ResultsClient, ResultsConversation } from './routes/re
 export { type HsafaClient, type HsafaRoutesOptions, hsafaRoutes } from './routes/router.js';
 export type { RunConversation, RunsClient } from './routes/runs.js';
 export type { CallOffers } from './routes/stream.js';
+export type { TriggerClient, TriggerConversation } from './routes/trigger.js';

@@ -12,8 +12,10 @@ import {
   type HsafaServers,
   type HsafaToolbox,
   hsafaRoutes,
+  type Identify,
   type ResultsClient,
   type RunsClient,
+  type TriggerClient,
 } from '../../../src/compat/hsafa/index.js';
 import { hsafaDescription } from '../../../src/compat/hsafa/routes/description.js';
 import type { LogCursor } from '../../../src/protocol/values/cursor.js';
@@ -26,7 +28,9 @@ const ANN: CallerIdentity = {
 };
 
 interface Served {
-  readonly client?: ResultsClient | RunsClient;
+  readonly client?: ResultsClient | RunsClient | TriggerClient;
+  /** In place of a fixed caller. */
+  readonly identify?: Identify;
   /** Replaces fields of a caller who may answer calls of two tenants; undefined: the caller is unknown. */
   readonly identity?: Partial<CallerIdentity> | undefined;
   readonly offers?: CallOffers;
@@ -40,6 +44,7 @@ interface Served {
 export async function servedRoutes(options: Served): Promise<string> {
   const { client = {}, offers, agents, toolbox, servers, spaces } = options;
   const identity = 'identity' in options ? options.identity : {};
+  const fixed = () => (identity === undefined ? undefined : { ...ANN, ...identity });
   const app = express();
   app.use(checkAnswers(options));
   app.use(
@@ -47,7 +52,7 @@ export async function servedRoutes(options: Served): Promise<string> {
       // A test uses the parts of one route.
       client: client as HsafaClient,
       spaces: spaces ?? false,
-      identify: () => (identity === undefined ? undefined : { ...ANN, ...identity }),
+      identify: options.identify ?? fixed,
       ...(offers === undefined ? {} : { offers }),
       ...(agents === undefined ? {} : { agents }),
       ...(toolbox === undefined ? {} : { toolbox }),

@@ -117,3 +117,40 @@ test('a worker gets a call by the stream, and its result is returned inline; an 
   ]);
   expect((await submit(api, runId, answer))[0]).toBe(409);
 });
+
+test('a service begins an agent, and wakes it later without its name; one that never began is unknown', {
+  ...promise('G418', '2.H.3'),
+}, async () => {
+  const model = script(says('Noted.'), says('Noted again.'));
+  const { agents } = hsafaAgents(
+    { name: 'assistant', systemPrompt: 'Help.', model: 'm', tools: [] },
+    { model: () => model, spaces: false },
+  );
+  const engine = await startEngine({ agents });
+  const api = await served(engine);
+  const talk = engine.client.conversation(engine.begin().id, { agent: 'assistant' });
+  const trigger = async (key: string, more: object = {}) => {
+    const response = await fetch(`${api}/api/agents/${talk.id}/trigger`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify({ serviceName: 'billing', payload: { invoice: key }, ...more }),
+    });
+    return [response.status, await response.json()];
+  };
+  const ok = (eventId: string) => [200, { success: true, agentEntityId: talk.id, eventId }];
+  expect(await trigger('in-1')).toEqual([404, { error: 'Agent not found' }]);
+  expect(await trigger('in-1', { agent: 'stranger' })).toEqual([404, { error: 'Agent not found' }]);
+  expect(await trigger('in-1', { agent: 'assistant' })).toEqual(ok('in-1'));
+  await engine.idle(talk);
+  expect(await trigger('in-2')).toEqual(ok('in-2'));
+  expect(await trigger('in-2')).toEqual(ok('in-2'));
+  await until('the agent was woken twice', () => model.requests.length === 2);
+  await engine.idle(talk);
+  const events = await engine.log(talk);
+  expect(events.filter(({ type }) => type === 'inbox_event')).toMatchObject(
+    ['in-1', 'in-2'].map((invoice) => ({
+      ...{ eventId: invoice, kind: 'service' },
+      payload: { serviceName: 'billing', payload: { invoice } },
+    })),
+  );
+});

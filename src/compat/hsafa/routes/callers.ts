@@ -43,12 +43,22 @@ export function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value;
 }
 
+/**
+ * Shows the key of `x-secret-key`, the header of the gateway, where every scheme of the API reads it. A request that has
+ * both headers is judged by `Authorization`.
+ */
+function readSecretKey({ headers }: Request): void {
+  const key = headers['x-secret-key'];
+  if (typeof key === 'string') headers.authorization ??= `Bearer ${key}`;
+}
+
 /** The caller, who has one of the rights, or the refusal, which names the first. */
 export async function callerOf(
   identify: Identify,
   request: Request,
   ...rights: readonly ('admin' | 'answer' | 'read' | 'send')[]
 ): Promise<Caller | Answer> {
+  readSecretKey(request);
   const identity = await identify(request);
   const { expiresAt } = identity ?? {};
   if (identity === undefined || (expiresAt !== undefined && expiresAt.getTime() <= Date.now()))

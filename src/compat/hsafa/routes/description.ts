@@ -8,7 +8,7 @@ export interface HsafaDescription extends JsonObject {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 }
 
-/** The routes that a router has beside those of runs. */
+/** The routes that a router has beside those of runs and triggers. */
 export interface Described {
   readonly offers: boolean;
   readonly agents: boolean;
@@ -22,7 +22,7 @@ interface Route {
   readonly path: string;
   readonly id: string;
   readonly summary: string;
-  readonly right: 'admin' | 'answer' | 'read';
+  readonly right: 'admin' | 'answer' | 'read' | 'send';
   readonly parameters?: readonly JsonObject[];
   readonly body?: z.ZodType;
   /** Answers by status: a schema of JSON, or the description of one that has none. */
@@ -42,6 +42,7 @@ const Taken = z.object({
   agentEntityId: text.describe('the conversation'),
   queued: z.literal(true).optional().describe('the next worker judges it'),
 });
+const Triggered = Taken.extend({ eventId: text.describe('of the event in the inbox') });
 const Document = z.looseObject({ name: text }).describe('in the form of the Hsafa gateway');
 const Stored = z.object({
   name: text,
@@ -79,6 +80,29 @@ const RUNS: readonly Route[] = [
     ...{ summary: 'The events of a run', right: 'read' },
     parameters: [LAST_EVENT_ID],
     answers: { 200: 'Events of the conversation', 204: 'The end was read', 400: Fault, 404: Fault },
+  },
+];
+
+const TRIGGERS: readonly Route[] = [
+  {
+    ...{ method: 'post', path: '/api/agents/{agentId}/trigger', id: 'triggerAgent' },
+    ...{ summary: 'An event of a service, which wakes the agent', right: 'send' },
+    parameters: [header('Idempotency-Key', 'Requests under one key are one event')],
+    body: z.strictObject({
+      serviceName: text.min(1).max(200),
+      payload: z.unknown(),
+      agent: text.optional().describe('begins the conversation where there is none'),
+    }),
+    answers: {
+      200: Triggered,
+      202: Triggered,
+      400: ResultFault,
+      404: Fault,
+      409: Fault,
+      410: Fault,
+      413: Fault,
+      429: Fault,
+    },
   },
 ];
 
@@ -130,6 +154,7 @@ function documentRoutes(
 export function hsafaDescription(of: Described): HsafaDescription {
   const routes = [
     ...RUNS,
+    ...TRIGGERS,
     ...(of.offers ? OFFERS : []),
     ...(of.agents ? documentRoutes('Agent', '/api/agents', 'agents') : []),
     ...(of.toolbox ? documentRoutes('Tool', '/api/agents/{agent}/tools', 'tools') : []),
@@ -145,7 +170,12 @@ export function hsafaDescription(of: Described): HsafaDescription {
       description: 'Results and events of runs, calls of tools, and documents of agents.',
     },
     paths,
-    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer' },
+        secretKey: { type: 'apiKey', in: 'header', name: 'x-secret-key' },
+      },
+    },
   };
 }
 
@@ -158,7 +188,7 @@ function operationOf({ id, summary, right, path, parameters = [], body, answers 
     description: 'One of the tenants of the caller. Absent: the first',
   };
   return {
-    ...{ operationId: id, summary, security: [{ token: [right] }] },
+    ...{ operationId: id, summary, security: [{ token: [right] }, { secretKey: [right] }] },
     parameters: [...named, ...parameters, tenant],
     ...(body === undefined
       ? {}
@@ -174,8 +204,13 @@ function operationOf({ id, summary, right, path, parameters = [], body, answers 
 
 const WORDS: Readonly<Record<number, string>> = {
   ...{ 200: 'Done', 202: 'Recorded', 400: 'A field breaks a rule', 401: 'No valid credentials' },
-  ...{ 403: 'Not for this caller', 404: 'Not found', 409: 'Resolved already' },
-  ...{ 413: 'The body is too large', 429: 'Too many requests', 500: 'A failure of the service' },
+  ...{ 403: 'Not for this caller', 404: 'Not found', 409: 'Not in this state' },
+  ...{
+    410: 'Closed or deleted',
+    413: 'The body is too large',
+    429: 'Too many requests',
+    500: 'A failure of the service',
+  },
   503: 'Not at the moment: try again',
 };
 

@@ -1,6 +1,6 @@
 /**
- * `hsafaRoutes`: an Express router with the routes of the Hsafa gateway that tool workers use: results of tools, and
- * the stream of calls. Runs in Node, beside the API.
+ * `hsafaRoutes`: an Express router with the routes of the Hsafa gateway for other services: results of tools, streams
+ * of runs and calls, triggers of agents, and documents. Runs in Node, beside the API.
  */
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import type { HsafaAgentDocuments } from '../documents/agent-documents.js';
@@ -20,13 +20,14 @@ import { type DocumentsOf, documentsAnswer } from './documents.js';
 import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
 import { type RunConversation, streamRun } from './runs.js';
 import { type CallOffers, type StreamOf, streamCalls } from './stream.js';
+import { type TriggerConversation, triggerAgent } from './trigger.js';
 
 /** A `ConversationClient`, or the parts of it that are used here. */
 export interface HsafaClient {
   conversation(
     id: string,
-    options: { readonly tenant: string },
-  ): ResultsConversation & RunConversation;
+    options: { readonly tenant: string; readonly agent?: string },
+  ): ResultsConversation & RunConversation & TriggerConversation;
 }
 
 export interface HsafaRoutesOptions {
@@ -61,6 +62,7 @@ const MAX_STREAMS = 1_000;
  * | `POST /api/runs/{runId}/tool-results`, `{callId, result}` | 200 `{success, agentEntityId}`; 400, 401, 403, 404, 409 with `{error}` |
  * | `GET /api/runs/{runId}/stream` | `text/event-stream` of the events of the run; 204 behind its end; 404 |
  * | `GET /api/tools/stream?tools=a,b` | `text/event-stream` of `tool.call` |
+ * | `POST /api/agents/{agentId}/trigger`, `{serviceName, payload, agent?}` | 200 `{success, agentEntityId, eventId}`; 400, 401, 403, 404, 410, 429 with `{error}` |
  * | `GET /api/agents` | 200 `{agents}` |
  * | `PUT`, `DELETE /api/agents/{name}` | as for tools |
  * | `GET /api/agents/{agent}/tools` | 200 `{tools}` |
@@ -70,9 +72,10 @@ const MAX_STREAMS = 1_000;
  * | `GET /api/openapi.json` | 200 the description of these routes, also for callers without credentials |
  * | another method | 405 with `Allow` |
  *
- * The caller needs the right `answer`, `read` for runs, or `admin` for the documents. A question that a space shows is
- * answered by members of the space, with the right `send` or `answer`. A repeat of a result under the same
- * `Idempotency-Key` has the answer of the first; without one it is 409.
+ * The caller needs the right `answer`, `read` for runs, `send` for triggers, or `admin` for the documents; a key of the
+ * API is taken from `x-secret-key` as well. A question that a space shows is answered by members of the space, with the
+ * right `send` or `answer`. A repeat of a result under the same `Idempotency-Key` has the answer of the first; without
+ * one it is 409. A trigger is one event for each key; without one each request is another.
  * @throws {TypeError} without `spaces`
  */
 export function hsafaRoutes(options: HsafaRoutesOptions): Router {
@@ -94,6 +97,7 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
       response.status(answer.status).json(answer.body);
     },
   );
+  addTriggers(router, options);
   const streams = new Set<AbortController>();
   const streamed = (right: 'answer' | 'read', open: Streaming['open']): RequestHandler => {
     return async (request, response) => {
@@ -128,6 +132,18 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
   refuseOtherMethods(router, description);
   router.use(errorHandler());
   return router;
+}
+
+function addTriggers(router: Router, { client, identify }: HsafaRoutesOptions): void {
+  router.post(
+    '/api/agents/:agentId/trigger',
+    express.json({ limit: MAX_BODY }),
+    async (request, response) => {
+      const caller = await callerOf(identify, request, 'send');
+      const answer = isAnswer(caller) ? caller : await triggerAgent(client, request, caller);
+      response.status(answer.status).json(answer.body);
+    },
+  );
 }
 
 /** Forgotten, it would let strangers answer the questions of a space. */
