@@ -230,6 +230,10 @@ function seedsOf({ idle, approvals, bulk, renders, steps, claimed, rules, ...oth
       body: { member: { kind: 'person', id: 'carol' } },
     })),
     'POST /v1/spaces/{spaceId}/messages': aSpace.map((one) => ({ ...one, body: { text: 'hi' } })),
+    'POST /v1/spaces/{spaceId}/read': shown.map(({ spaceId, messageId }) => ({
+      path: { spaceId },
+      body: { messageId },
+    })),
     'POST /v1/spaces/{spaceId}/messages/{messageId}/resolution': at(
       shown,
       ['spaceId', 'messageId'],

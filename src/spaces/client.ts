@@ -6,6 +6,7 @@ import {
   type AgentEntity,
   agentMemberId,
   type Member,
+  type ReadMark,
   type Space,
   type SpaceMessage,
 } from '../protocol/spaces/spaces.js';
@@ -164,6 +165,12 @@ export class SpaceHandle {
   async send(text: string, more: Omit<SendText, 'text'> = {}): Promise<SpaceMessage> {
     checkRequest(more);
     return await this.#spaces.send(this.#caller, this.id, { ...more, text });
+  }
+
+  /** Marks all messages up to one as read by the actor; never moves back. @throws {ConversationError} not_a_member, invalid_request */
+  async read(messageId: string): Promise<ReadMark> {
+    if (typeof messageId !== 'string') throw invalidField('/messageId', 'must be a text');
+    return await this.#spaces.read(this.#caller, this.id, messageId);
   }
 
   /**

@@ -7,6 +7,7 @@ export type {
   AgentEntity,
   Member,
   MemberRef,
+  ReadMark,
   Space,
   SpaceAccess,
   SpaceMessage,

@@ -21,6 +21,7 @@ import {
   type MemberRef,
   type Metadata,
   parseAgentMemberId,
+  type ReadMark,
   type Space,
   type SpaceAccess,
   type SpaceFrame,
@@ -30,6 +31,7 @@ import {
 } from '../protocol/spaces/spaces.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem, REUSED } from '../protocol/values/ids.js';
+import { markOf } from '../store/plans/space-rows.js';
 import { type LiveChannel, type SpaceWriting, spaceLiveKey } from '../store/ports/live.js';
 import type { NewMember, PutMessage, SpacePage, SpaceStore } from '../store/ports/spaces/spaces.js';
 import { type ShownCall, shownCall } from './calls/answerable.js';
@@ -120,10 +122,12 @@ export class Spaces {
       ...{ name, access, metadata, creator: member, nowMs: this.#now() },
     });
     if (result.outcome === 'reused') throw invalid(REUSED);
-    return result.space;
+    const { space } = result;
+    const key = { tenant, spaceId: space.id };
+    return withMark(space, member, await this.#store.readPosition(key, member));
   }
 
-  /** The spaces of which the caller is a member; with `all`, which is for admins, all of the tenant. Newest first. */
+  /** The spaces of which the caller is a member, with its marks; with `all`, which is for admins, all of the tenant. Newest first. */
   async list(
     { tenant, member, isAdmin = false }: SpaceCaller,
     options: {
@@ -144,15 +148,16 @@ export class Spaces {
     });
   }
 
-  /** @throws {ConversationError} unknown_space */
+  /** With the mark of a person who is a member. @throws {ConversationError} unknown_space */
   async get(caller: SpaceCaller, spaceId: string): Promise<Space> {
     const key = keyOf(caller, spaceId);
-    const [space, isMember] = await Promise.all([
+    const [space, position] = await Promise.all([
       this.#store.space(key),
-      this.#store.isMember(key, caller.member),
+      this.#store.readPosition(key, caller.member),
     ]);
+    const isMember = position !== undefined;
     if (space === undefined || !(isMember || caller.isAdmin === true)) throw unknown(spaceId);
-    return space;
+    return withMark(space, caller.member, position);
   }
 
   /** @throws {ConversationError} unknown_space */
@@ -224,6 +229,24 @@ export class Spaces {
     });
   }
 
+  /**
+   * Marks all messages up to one as read by the caller. A mark never goes back, so a repeat, or one that comes late,
+   * changes nothing. @throws {ConversationError} unknown_space, not_a_member (an admin), invalid_request
+   */
+  async read(caller: SpaceCaller, spaceId: string, messageId: string): Promise<ReadMark> {
+    const key = await this.#keyFor(caller, spaceId);
+    const { kind, id } = caller.member;
+    const result = await this.#store.markRead({ ...key, member: { kind, id }, messageId });
+    if ('mark' in result) {
+      const { mark, outcome } = result;
+      if (outcome === 'moved') this.#marked(key, caller.member, mark.readPosition);
+      return mark;
+    }
+    if (result.outcome === 'unknown_message')
+      throw invalid({ path: '/messageId', message: 'must be the id of a message of the space' });
+    throw notAMember(caller, spaceId);
+  }
+
   /** Shows to present readers what the caller's model writes. Readers leave out that of an agent that is no member. */
   writes({ tenant }: SpaceCaller, spaceId: string, writing: SpaceWriting): void {
     this.#deps.live?.publish({ type: 'writing', ...spaceLiveKey({ tenant, spaceId }), writing });
@@ -281,7 +304,7 @@ export class Spaces {
   ): Promise<AsyncIterable<SpaceFrame>> {
     const key = await this.#keyFor(caller, spaceId);
     const reader = caller.isAdmin === true ? undefined : caller.member;
-    return await this.#streams.watch(key, { ...options, reader });
+    return await this.#streams.watch(key, { ...options, reader, person: caller.member });
   }
 
   /** @throws {ConversationError} unknown_space */
@@ -323,10 +346,7 @@ export class Spaces {
       case 'unknown_space':
         throw unknown(key.spaceId);
       case 'not_a_member':
-        // Only an admin may learn that the space exists.
-        throw caller.isAdmin === true
-          ? new ConversationError('not_a_member', 'Only members write: join the space first')
-          : unknown(key.spaceId);
+        throw notAMember(caller, key.spaceId);
     }
   }
 
@@ -335,6 +355,13 @@ export class Spaces {
     const agents = await this.#deps.agents?.({ tenant, name: named ?? '' });
     if (agents?.some(({ name }) => name === named) === false)
       throw new ConversationError('unknown_agent', `No agent "${named ?? ''}"`);
+  }
+
+  /** Shows the mark of a person to its other tabs; an agent has none. */
+  #marked(key: SpaceKey, { kind, id: personId }: MemberRef, position: number): void {
+    if (kind !== 'person') return;
+    const read = { personId, position };
+    this.#deps.live?.publish({ type: 'read', ...spaceLiveKey(key), read });
   }
 
   /** Readers read the head of the space again; the number is for people who look at the channel. */
@@ -361,6 +388,19 @@ function keyOf({ tenant }: SpaceCaller, spaceId: string): SpaceKey {
 
 function unknown(spaceId: string): ConversationError {
   return new ConversationError('unknown_space', `No space "${spaceId}"`);
+}
+
+/** The space with the mark of a person; a position that is undefined is that of no member. */
+function withMark(space: Space, { kind }: MemberRef, position: number | undefined): Space {
+  if (position === undefined || kind !== 'person') return space;
+  return { ...space, ...markOf(position, space.lastPosition) };
+}
+
+/** Only an admin may learn that the space exists. */
+function notAMember({ isAdmin }: SpaceCaller, spaceId: string): ConversationError {
+  return isAdmin === true
+    ? new ConversationError('not_a_member', 'Only members write: join the space first')
+    : unknown(spaceId);
 }
 
 function refuse(problems: readonly FieldProblem[]): void {

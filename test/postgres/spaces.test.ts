@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
 import { openPostgresStores } from '../../src/store/postgres/event-log.js';
+import { describeReadMarks } from '../support/conformance/spaces/marks.js';
 import { describeSpaces } from '../support/conformance/spaces/spaces.js';
 import { describeWakes } from '../support/conformance/spaces/wakes.js';
 import { describeSpaceWriters } from '../support/conformance/spaces/writers.js';
@@ -14,5 +15,6 @@ const opened = () => {
 const make = async () => await opened()();
 
 describeSpaces('postgres spaces', make);
+describeReadMarks('read marks in postgres', make);
 describeWakes('agents to wake in postgres', make);
 describeSpaceWriters('writers of a space in postgres', opened);

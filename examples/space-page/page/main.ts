@@ -35,9 +35,23 @@ function showSpace(space: BrowserSpace): void {
   };
   const list = new MessageList(messages, pageRenderers(decide));
   let sent: readonly OutgoingText[] = [];
+  let reading: Promise<unknown> | undefined;
+  // A mark that gets lost is set again with the next message.
+  const markRead = (): void => {
+    reading ??= space
+      .read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+  };
   const show = (): void => {
     const view = space.getSnapshot();
-    byId('name').textContent = view.space?.name ?? 'Space';
+    const name = view.space?.name ?? 'Space';
+    byId('name').textContent = name;
+    const { unread = 0 } = view;
+    document.title = unread === 0 ? name : `(${unread}) ${name}`;
+    if (unread > 0 && document.visibilityState === 'visible') markRead();
     byId('connection').textContent = connectionOf(view);
     older.hidden = !view.hasOlder;
     list.show(view.messages);
@@ -48,6 +62,7 @@ function showSpace(space: BrowserSpace): void {
     sent = view.outgoing;
   };
   space.subscribe(show);
+  document.addEventListener('visibilitychange', show);
   show();
 }
 

@@ -323,4 +323,12 @@ export const OF_SPACES = [
     line: "if (typeof key === 'string') headers.authorization ??= `Bearer ${key}`;",
     test: 'test/unit/compat/hsafa/routes/trigger.test.ts',
   },
+  {
+    promise: 'G419',
+    file: 'src/store/sqlite/spaces/messages.ts',
+    line: "const position = Math.max(before, numberIn(read, 'position'));",
+    to: "const position = numberIn(read, 'position');",
+    test: 'test/unit/store/spaces/sqlite.test.ts',
+    tagged: 'test/support/conformance/spaces/marks.ts',
+  },
 ];

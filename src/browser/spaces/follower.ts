@@ -71,9 +71,22 @@ async function stream(
   if (isAborted(signal)) return true;
   show({ state: 'live' });
   const ended = new AbortController();
-  const members = membersReader(space, ended.signal);
-  // Changes of the members have no place in the stream: those of the time without it are read.
+  const members = partReader<{ readonly members: readonly Member[] }>(
+    space,
+    {
+      path: `${path}/members`,
+      take: (read) => {
+        model.members = read.members;
+      },
+    },
+    ended.signal,
+  );
+  // Changes of the members, and marks, have no place in the stream: those of the time without it are read.
   members();
+  const take = ({ readPosition = 0 }: Space): void => {
+    model.read(readPosition);
+  };
+  if (model.hasMark) partReader<Space>(space, { path, take }, ended.signal)();
   const forgetting = setInterval(() => {
     if (model.forgetWritten(Date.now())) changed();
   }, FORGET_EVERY_MS);
@@ -82,7 +95,7 @@ async function stream(
       ...{ silenceMs: api.timing.silenceMs, signal, frameOf },
       take: (frames) => {
         heard();
-        const follows = frames.every((frame) => take(space, frame, members));
+        const follows = frames.every((frame) => takeFrame(space, frame, members));
         changed();
         return follows;
       },
@@ -94,7 +107,7 @@ async function stream(
 }
 
 /** False when the space has to be read anew. @throws {ApiError} when it is gone */
-function take(
+function takeFrame(
   { model, happened }: FollowedSpace,
   frame: SpaceFrame,
   readMembers: () => void,
@@ -119,6 +132,10 @@ function take(
       readMembers();
       emit();
       return true;
+    case 'read':
+      model.read(frame.position);
+      emit();
+      return true;
     case 'ready':
       return true;
     case 'reset':
@@ -132,9 +149,10 @@ function take(
   }
 }
 
-/** Reads the members at each call, one read at a time, until it has them or the signal aborts. */
-function membersReader(
-  { api, path, model, changed }: FollowedSpace,
+/** Reads a part of the space at each call, one read at a time, until it has it or the signal aborts. */
+function partReader<Part>(
+  { api, changed }: FollowedSpace,
+  { path, take }: { readonly path: string; readonly take: (part: Part) => void },
   signal: AbortSignal,
 ): () => void {
   const backOff = new BackOff(api.timing);
@@ -144,11 +162,9 @@ function membersReader(
     while (isDue && !signal.aborted) {
       isDue = false;
       try {
-        const read = await api.read<{ readonly members: readonly Member[] }>(`${path}/members`, {
-          signal,
-        });
+        const part = await api.read<Part>(path, { signal });
         if (isAborted(signal)) return;
-        model.members = read.members;
+        take(part);
         backOff.reset();
         changed();
       } catch (error) {
@@ -176,6 +192,8 @@ function frameOf({ id = '', event = '', data }: StreamMessage): SpaceFrame | und
       return { type: event, change: Number(id), message: JSON.parse(data) as SpaceMessage };
     case 'tool.streaming':
       return { type: event, piece: JSON.parse(data) as StreamedArguments };
+    case 'read':
+      return { type: event, ...(JSON.parse(data) as { readonly position: number }) };
     case 'reset':
       return { type: event, change: Number(id) };
     case 'members':

@@ -5,6 +5,7 @@
 export type {
   Member,
   MemberRef,
+  ReadMark,
   Space,
   SpaceMessage,
   SpaceMessageStatus,

@@ -21,20 +21,26 @@ export class SpaceModel {
   /** Differs after each `open`. */
   reads = 0;
   readonly #spaceId: string;
+  readonly #me: string | undefined;
   #connection: Connection = { state: 'off' };
   #space: SpaceView['space'];
   #members: readonly Member[] = [];
   #messages: ReadonlyMap<string, SpaceMessage> = new Map();
   /** Position of the first message of the view: all from there on are in it, and none before. */
   #first = 1;
+  /** Position of the newest message. */
+  #lastPosition = 0;
+  #readPosition: number | undefined;
   /** Changes of older messages that came while a page of these is read. */
   #changedOlder: SpaceMessage[] | undefined;
   #outgoing: ReadonlyMap<string, OutgoingText> = new Map();
   readonly #written = new WrittenCalls();
   #view: SpaceView | undefined;
 
-  constructor(spaceId: string) {
+  /** @param me Id of the person for whom the space is shown. */
+  constructor(spaceId: string, me?: string) {
     this.#spaceId = spaceId;
+    this.#me = me;
   }
 
   /** The same object until something changes. */
@@ -47,6 +53,9 @@ export class SpaceModel {
       messages: [...this.#messages.values()].sort((one, other) => one.position - other.position),
       outgoing: [...this.#outgoing.values()],
       writing: this.#written.all,
+      ...(this.#readPosition === undefined
+        ? {}
+        : { unread: Math.max(0, this.#lastPosition - this.#readPosition) }),
       hasOlder: this.#first > 1,
     };
     return this.#view;
@@ -69,8 +78,17 @@ export class SpaceModel {
   }
 
   /** Begins with the newest messages, in place of all that was known. */
-  open({ lastPosition: _position, lastChange: _change, ...space }: Space, page: SpaceMessagesPage) {
+  open(given: Space, page: SpaceMessagesPage): void {
+    const {
+      lastPosition: _position,
+      lastChange: _change,
+      readPosition,
+      unread: _,
+      ...space
+    } = given;
     this.#space = space;
+    this.#lastPosition = page.lastPosition;
+    this.#readPosition = readPosition;
     this.reads += 1;
     this.change = page.lastChange;
     this.#first = page.messages[0]?.position ?? page.lastPosition + 1;
@@ -81,8 +99,24 @@ export class SpaceModel {
 
   /** A message in its newest state; one that is older than the view has no place in it yet. */
   take(message: SpaceMessage): void {
+    const { author, kind, position } = message;
+    this.#lastPosition = Math.max(this.#lastPosition, position);
+    // The author of a text has read what stands before it.
+    if (kind === 'text' && author.kind === 'person' && author.id === this.#me) this.read(position);
     if (message.position >= this.#first) this.#put([message]);
     else this.#changedOlder?.push(message);
+  }
+
+  /** Whether the caller is a member, whose mark is shown. */
+  get hasMark(): boolean {
+    return this.#readPosition !== undefined;
+  }
+
+  /** The caller has read up to a position. A mark never goes back, so an older one changes nothing. */
+  read(position: number): void {
+    if (this.#readPosition === undefined || position <= this.#readPosition) return;
+    this.#readPosition = position;
+    this.#view = undefined;
   }
 
   /** Adds a piece of the arguments of a call. Returns the part of it that is new. */

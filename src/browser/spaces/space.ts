@@ -1,6 +1,6 @@
 /** One space of a page: its view, and what the page does to it. */
 import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
-import type { Member, MemberRef, SpaceMessage } from '../../protocol/spaces/spaces.js';
+import type { Member, MemberRef, ReadMark, SpaceMessage } from '../../protocol/spaces/spaces.js';
 import type { SpaceEvent } from '../../protocol/spaces/tool-events.js';
 import type { Api, WithApi } from '../net/api.js';
 import { follow } from '../net/following.js';
@@ -44,7 +44,7 @@ export class BrowserSpace {
     this.id = id;
     this.#deps = deps;
     this.#path = `/v1/spaces/${encodeURIComponent(id)}`;
-    this.#model = new SpaceModel(id);
+    this.#model = new SpaceModel(id, deps.me);
   }
 
   /** The present view: the same object until something changes. Bound, for `useSyncExternalStore`. */
@@ -143,6 +143,20 @@ export class BrowserSpace {
   ): Promise<Verdict> {
     const body = { resolution, requestId: newId(), ...options };
     return await this.#change(`/messages/${encodeURIComponent(messageId)}/resolution`, body);
+  }
+
+  /**
+   * Marks all messages up to one as read, by default up to the newest of the view. A mark never goes back, so a repeat
+   * is safe. Undefined where there is no message. @throws {ApiError}
+   */
+  async read(
+    messageId: string | undefined = this.#model.view.messages.at(-1)?.id,
+  ): Promise<ReadMark | undefined> {
+    if (messageId === undefined) return undefined;
+    const mark = await this.#change<ReadMark>('/read', { messageId });
+    this.#model.read(mark.readPosition);
+    this.#changed();
+    return mark;
   }
 
   /** Joins an open space as the caller of the API. Safe to repeat. @throws {ApiError} */

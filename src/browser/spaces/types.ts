@@ -31,13 +31,15 @@ export interface SpaceView {
   /** `refused` with `unknown_space`: the space is gone, or the caller is no member any more. */
   readonly connection: Connection;
   /** Absent until the space was read. */
-  readonly space?: Omit<Space, 'lastPosition' | 'lastChange'>;
+  readonly space?: Omit<Space, 'lastPosition' | 'lastChange' | 'readPosition' | 'unread'>;
   readonly members: readonly Member[];
   /** Texts and calls in the order of positions, each in its newest state. */
   readonly messages: readonly SpaceMessage[];
   readonly outgoing: readonly OutgoingText[];
   /** Visible calls that models are writing, oldest first, each until `messages` has it or no more text comes. */
   readonly writing: readonly WrittenCall[];
+  /** Messages that the caller has not read, here or elsewhere; absent until it is known, and for no member. */
+  readonly unread?: number;
   /** Whether there are older messages, which `loadOlder` reads. */
   readonly hasOlder: boolean;
 }

@@ -113,6 +113,7 @@ const OWN: Readonly<Record<string, Codes>> = {
   createWebhook: ['too_many_webhooks'],
   joinSpace: ['unknown_agent', 'too_many_members'],
   sendToSpace: ['not_a_member'],
+  readSpace: ['not_a_member'],
   resolveSpaceCall: ['temporal_unreachable', 'no_worker'],
   getOperations: ['not_found'],
   killWorker: ['not_found'],

@@ -75,6 +75,14 @@ export const SendToSpaceSchema = z
   })
   .meta({ examples: [{ text: 'Order 42 was never delivered' }] });
 
+/** `POST /v1/spaces/{spaceId}/read` */
+export const ReadSpaceSchema = z
+  .strictObject({
+    messageId: z.string().min(1).max(MAX_ACTOR_CHARS),
+    actor: ActorSchema.exactOptional(),
+  })
+  .meta({ examples: [{ messageId: 'msg_5a' }] });
+
 /** `GET /v1/spaces`; `all` is for admins. */
 export const SpacesQuerySchema = z.strictObject({
   ...TENANT,
@@ -119,6 +127,12 @@ const ref = {
   id: text.describe('of an agent `<conversation>~<agent>`'),
 };
 
+const mark = {
+  readPosition: z.int().describe('messages up to this position are read by the caller'),
+  unread: z.int().describe('messages behind it'),
+};
+export const ReadMark = z.looseObject(mark);
+
 export const Space = z.looseObject({
   id: text,
   tenant: text,
@@ -129,6 +143,8 @@ export const Space = z.looseObject({
   createdAt: instant,
   lastPosition: z.int().describe('of the newest message; 0 without one'),
   lastChange: z.int().describe('of the newest change of a message; 0 without one'),
+  readPosition: mark.readPosition.optional(),
+  unread: mark.unread.optional().describe('absent where the caller is no member'),
 });
 export const SpacePage = z.looseObject({ spaces: z.array(Space), nextCursor: text.optional() });
 export const SpaceRemoved = z.looseObject({ removed: z.literal(true), spaceId: text });

@@ -11,6 +11,7 @@ import type { OpenStreams } from '../request/streams.js';
 import { ConversationQuerySchema } from '../schemas/queries.js';
 import {
   ChangeSchema,
+  ReadSpaceSchema,
   SendToSpaceSchema,
   SpaceMessagesQuerySchema,
   SpaceStreamQuerySchema,
@@ -42,6 +43,14 @@ export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStr
       response.status(201).json(await spacesOf(deps).send(caller, spaceIdOf(request), given));
     },
   });
+  addRoute(router, `${ONE}/read`, {
+    post: async (request, response) => {
+      parseQuery(ConversationQuerySchema, request);
+      const { actor, messageId } = parseBody(ReadSpaceSchema, request);
+      const caller = callerIn(request, actor);
+      response.json(await spacesOf(deps).read(caller, spaceIdOf(request), messageId));
+    },
+  });
   addRoute(router, `${ONE}/stream`, {
     get: async (request, response) => {
       const { after } = parseQuery(SpaceStreamQuerySchema, request);
@@ -59,8 +68,12 @@ export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStr
 function formatSpaceFrame(frame: SpaceFrame): string {
   if (frame.type === 'message') return textOf(frame);
   const id = 'change' in frame ? `id: ${frame.change}\n` : '';
-  const data = frame.type === 'tool.streaming' ? JSON.stringify(frame.piece) : '{}';
-  return `${id}event: ${frame.type}\ndata: ${data}\n\n`;
+  return `${id}event: ${frame.type}\ndata: ${JSON.stringify(dataOf(frame))}\n\n`;
+}
+
+function dataOf(frame: SpaceFrame): object {
+  if (frame.type === 'tool.streaming') return frame.piece;
+  return frame.type === 'read' ? { position: frame.position } : {};
 }
 
 /** Texts of messages that several readers get. */

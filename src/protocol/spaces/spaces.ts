@@ -16,7 +16,16 @@ export type SpaceAccess = (typeof SPACE_ACCESS)[number];
 
 export type Metadata = Readonly<Record<string, Json | undefined>>;
 
-export interface Space {
+/** How far a person has read. */
+export interface ReadMark {
+  /** Messages up to this position are read; 0 before the first. */
+  readonly readPosition: number;
+  /** Messages behind it. */
+  readonly unread: number;
+}
+
+/** The mark belongs to the person for whom the space was read, and is absent where that one is no member. */
+export interface Space extends Partial<ReadMark> {
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
@@ -135,6 +144,7 @@ export interface StreamedArguments {
  * | `message` | a new message, or one that has changed |
  * | `tool.streaming` | a piece of the arguments of a visible call that is being written; has no place and may be lost |
  * | `members` | the members have changed; has no place |
+ * | `read` | the reader itself has read up to a position, here or elsewhere; has no place and may be lost |
  * | `reset` | the store has less than the reader has seen, such as a restored one: the messages are to be read again |
  * | `deleted` | last: the space was deleted, or the reader is no member any more |
  */
@@ -142,4 +152,5 @@ export type SpaceFrame =
   | { readonly type: 'ready' | 'reset'; readonly change: number }
   | { readonly type: 'message'; readonly change: number; readonly message: SpaceMessage }
   | { readonly type: 'tool.streaming'; readonly piece: StreamedArguments }
+  | { readonly type: 'read'; readonly position: number }
   | { readonly type: 'members' | 'deleted' };

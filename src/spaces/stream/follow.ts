@@ -19,6 +19,8 @@ export interface FollowOptions {
   readonly after?: number | undefined;
   /** The stream ends when the reader is no member any more. Absent: it goes on as long as there is a space. */
   readonly reader?: MemberRef | undefined;
+  /** The reader gets its own marks. @defaultValue none */
+  readonly person?: MemberRef | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -27,6 +29,8 @@ export class SpaceFollower {
   readonly #options: FollowOptions;
   readonly #outages: Outages;
   readonly #leave: () => void;
+  /** The last mark that the reader has, or that was older than the reader. */
+  #readPosition: number;
   readonly #place = new WrittenPlace();
   #hasChanged = false;
   #wake: (() => void) | undefined;
@@ -36,6 +40,7 @@ export class SpaceFollower {
     this.#hub = hub;
     this.#options = options;
     this.#outages = outages;
+    this.#readPosition = this.#markNow();
     this.#leave = hub.join(() => {
       this.#hasChanged = true;
       this.#wake?.();
@@ -84,6 +89,7 @@ export class SpaceFollower {
       if (place < lastChange) place = yield* this.#page(place);
       else {
         yield* this.#written(head);
+        yield* this.#marked();
         await this.#changed();
       }
     }
@@ -96,6 +102,18 @@ export class SpaceFollower {
       if (isAborted(this.#options.signal)) return;
       if (isMember === true) yield { type: 'tool.streaming', piece };
     }
+  }
+
+  *#marked(): Generator<SpaceFrame, void, undefined> {
+    const position = this.#markNow();
+    if (position <= this.#readPosition) return;
+    this.#readPosition = position;
+    yield { type: 'read', position };
+  }
+
+  #markNow(): number {
+    const { person } = this.#options;
+    return person === undefined ? 0 : this.#hub.markOf(person);
   }
 
   /** The first changes after a place; returns the place after them. */

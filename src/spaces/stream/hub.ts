@@ -5,14 +5,15 @@
  * H2  Readers that have seen the same changes share one read, so many readers cost as much as one.
  */
 import { Readers } from '../../projection/changes/tenant.js';
+import { MAX_SPACE_MEMBERS } from '../../protocol/limits/service-limits.js';
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../protocol/spaces/spaces.js';
-import type { SpaceWriting } from '../../store/ports/live.js';
+import type { SpaceReading, SpaceWriting } from '../../store/ports/live.js';
 import type { SpaceHead, SpaceStore } from '../../store/ports/spaces/spaces.js';
 import { WrittenTexts } from './written.js';
 
 /** Messages of one read: a slow reader holds so many. */
 const PAGE = 20;
-/** Milliseconds between two pieces of a call that is being written, for each reader. */
+/** Milliseconds between two pieces of a call that is being written, or two marks, for each reader. */
 const WRITTEN_GAP_MS = 100;
 /** Reads that are kept, for readers at so many different places. */
 const MAX_READS = 4;
@@ -34,6 +35,8 @@ export class SpaceHub {
   #begun = 0;
   #taken = 0;
   readonly #written = new WrittenTexts();
+  /** By the id of the person, the latest last. */
+  readonly #marks = new Map<string, number>();
   #tellTimer: NodeJS.Timeout | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   /** Reads of the head that had begun when a page had a later change than the head. */
@@ -53,8 +56,25 @@ export class SpaceHub {
   }
 
   write(writing: SpaceWriting): void {
-    if (!this.#written.take(writing)) return;
-    // The first piece after a pause goes out at once.
+    if (this.#written.take(writing)) this.#tellSoon();
+  }
+
+  mark({ personId, position }: SpaceReading): void {
+    if (position <= (this.#marks.get(personId) ?? 0)) return;
+    this.#marks.delete(personId);
+    this.#marks.set(personId, position);
+    const [oldest] = this.#marks.keys();
+    if (this.#marks.size > MAX_SPACE_MEMBERS && oldest !== undefined) this.#marks.delete(oldest);
+    this.#tellSoon();
+  }
+
+  /** The position up to which a person has read, as far as this process has heard of it since its hub began. */
+  markOf({ kind, id }: MemberRef): number {
+    return kind === 'person' ? (this.#marks.get(id) ?? 0) : 0;
+  }
+
+  #tellSoon(): void {
+    // The first news after a pause goes out at once.
     const waitMs = Math.max(0, this.#toldAt + WRITTEN_GAP_MS - performance.now());
     this.#tellTimer ??= setTimeout(() => {
       this.#tellTimer = undefined;

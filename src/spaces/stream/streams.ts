@@ -67,6 +67,10 @@ export class SpaceStreams {
         hub.write(message.writing);
         return;
       }
+      if (message.type === 'read') {
+        hub.mark(message.read);
+        return;
+      }
       this.#hinted.add(hub);
       this.#wake?.();
     });

@@ -152,6 +152,6 @@ function parsed(text: string): unknown {
 function isLiveMessage(value: unknown): value is LiveMessage {
   if (!isRecord(value)) return false;
   const { type } = value;
-  if (type === 'writing') return 'writing' in value;
+  if (type === 'writing' || type === 'read') return type in value;
   return type === 'appended' || ((type === 'live' || type === 'so_far') && 'event' in value);
 }

@@ -7,6 +7,7 @@ import {
   type MemberKind,
   type MemberRef,
   parseAgentMemberId,
+  type ReadMark,
   type Space,
   type SpaceKey,
   type SpaceMessage,
@@ -69,11 +70,25 @@ export function isSameSpace(stored: Space, given: NewSpace): boolean {
   return isSameMember(stored.createdBy, given.creator) && content(stored) === content(given);
 }
 
-/** Rows are read with one more than the limit. */
-export function spacePage(rows: readonly Row[], limit: number): SpacePage {
+/** `lastPosition` may be older than the mark, where they were read one after the other. */
+export function markOf(readPosition: number, lastPosition: number): ReadMark {
+  return { readPosition, unread: Math.max(0, lastPosition - readPosition) };
+}
+
+/** A space with the mark of the person who is its member in the same row. */
+function markedSpaceOf(row: Row): Space {
+  const space = spaceOf(row);
+  return { ...space, ...markOf(numberIn(row, 'read_position'), space.lastPosition) };
+}
+
+/** Rows are read with one more than the limit; those of a person have its `read_position`. */
+export function spacePage(
+  rows: readonly Row[],
+  { limit, member }: { readonly limit: number; readonly member?: MemberRef | undefined },
+): SpacePage {
   const last = rows[limit - 1];
   return {
-    spaces: rows.slice(0, limit).map(spaceOf),
+    spaces: rows.slice(0, limit).map(member?.kind === 'person' ? markedSpaceOf : spaceOf),
     ...(rows.length > limit && last !== undefined
       ? { nextCursor: cursorOf(numberIn(last, 'position')) }
       : {}),

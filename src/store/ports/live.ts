@@ -20,6 +20,8 @@ export type LiveMessage =
       /** Under the key of a tenant: the conversation that has more. */
       readonly moved?: ConversationId;
     } & ConversationKey)
+  /** Under the key of a space: a person has read up to a position. */
+  | ({ readonly type: 'read'; readonly read: SpaceReading } & ConversationKey)
   /** Under the key of a space: a visible call that is being written. */
   | ({ readonly type: 'writing'; readonly writing: SpaceWriting } & ConversationKey);
 
@@ -28,6 +30,11 @@ export type SpaceWriting = {
   /** Names the model call in all of its attempts. */
   readonly answer: string;
 } & ({ readonly piece: StreamedArguments } | { readonly attempt: number });
+
+export interface SpaceReading {
+  readonly personId: string;
+  readonly position: number;
+}
 
 /** The key under which the appends to all conversations of a tenant are published. No conversation has this id. */
 export function tenantKey(tenant: string): ConversationKey {

@@ -26,6 +26,10 @@ async function openDesk(options?: PageOptions): Promise<Page> {
 const REFUND = 'Refund of 75.00 EUR for order 42';
 const HELP = 'analyst (agent): I draw charts: ask me for the sales.';
 
+/** The number of messages that the person of the page has not read, as the API has it. */
+const UNREAD = `fetch('/v1/spaces/' + new URLSearchParams(location.search).get('space'))
+  .then((response) => response.json()).then(({ unread }) => unread)`;
+
 it('a text is answered by both agents, which the page shows without a reload, and after one', async () => {
   const page = await openDesk();
   await page.evaluate('window.opened = true');
@@ -38,6 +42,9 @@ it('a text is answered by both agents, which the page shows without a reload, an
   ];
   await untilShown(page, { after, texts });
   expect(await page.evaluate('window.opened')).toBe(true);
+  await until('the page has marked them as read', () => page.evaluate(UNREAD), {
+    holds: (unread) => unread === 0,
+  });
   const before = await shown(page);
   await page.reload();
   await until('the same is shown again', () => shown(page), {

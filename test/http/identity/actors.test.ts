@@ -63,7 +63,14 @@ describe('an actor in a body', promise('G348'), () => {
     expect(TAKING.map(({ id }) => id).toSorted()).toEqual([
       ...['cancelTurn', 'claimToolCall', 'closeConversation', 'createConversation'],
       ...['createSpace', 'createTrigger', 'extendToolCall', 'joinSpace', 'mintToken'],
-      ...['reportProgress', 'resolveMany', 'resolveSpaceCall', 'resolveToolCall', 'revokeRule'],
+      ...[
+        'readSpace',
+        'reportProgress',
+        'resolveMany',
+        'resolveSpaceCall',
+        'resolveToolCall',
+        'revokeRule',
+      ],
       ...['sendEvent', 'sendMessage', 'sendToSpace', 'startWhatIf', 'submitStep'],
     ]);
   });

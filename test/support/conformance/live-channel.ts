@@ -47,6 +47,18 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       expect(textsOf(heard)).toEqual(['a', 'appended', 'c']);
     });
 
+    it('brings what is shown to readers of a space', async () => {
+      const { heard } = listen();
+      await connected();
+      const shown: readonly LiveMessage[] = [
+        { type: 'writing', ...KEY, writing: { answer: 'a', attempt: 1 } },
+        { type: 'read', ...KEY, read: { personId: 'ann', position: 3 } },
+      ];
+      for (const message of shown) sides.publisher.publish(message);
+      await until('both', () => heard.length, { holds: (count) => count === 2 });
+      expect(heard).toEqual(shown);
+    });
+
     it('knows whether there are subscribers, and whether any of them wants live events', async () => {
       expect(sides.publisher.watched(KEY)).toBeUndefined();
       const waiter = listen(KEY, false);

@@ -124,7 +124,7 @@ const CALLERS: readonly World[] = [
   },
   {
     name: 'an admin who is no member of the space',
-    of: ({ id }) => id === 'sendToSpace',
+    of: ({ id }) => ['sendToSpace', 'readSpace'].includes(id),
     identify: as({ actor: { id: 'zoe', roles: ['lead'] } }),
   },
   {

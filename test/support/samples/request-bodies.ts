@@ -30,6 +30,7 @@ export const REQUEST_BODIES: Readonly<Record<string, object>> = {
   joinSpace: {},
   leaveSpace: {},
   sendToSpace: { text: 'Hi' },
+  readSpace: { messageId: 'm-1' },
   resolveSpaceCall: { resolution: ANSWER },
   createWebhook: { url: 'https://example.com/hook' },
   rotateWebhook: {},

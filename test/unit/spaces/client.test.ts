@@ -4,6 +4,7 @@ import { report } from '../../../examples/uses/report-to-a-space.js';
 import { SpaceClient } from '../../../src/spaces/client.js';
 import { Spaces } from '../../../src/spaces/service.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { promise } from '../../support/promise.js';
 
 let spaces: Spaces;
 let client: SpaceClient;
@@ -125,4 +126,23 @@ it('an absent option is as one that is left out', async () => {
   const absent = { limit: undefined, before: undefined, cursor: undefined, of: undefined };
   expect((await client.list(absent)).spaces).toHaveLength(1);
   expect((await space.messages(odd(absent))).messages).toEqual([]);
+});
+
+it('a job reads as its actor, whose marks are in the space and in the list of its spaces', {
+  ...promise('G419'),
+}, async () => {
+  const space = await client.create({ name: 'Refunds' });
+  await space.add({ id: 'bob' });
+  const { id } = await space.send('Order 42 was never delivered');
+  await space.send('Nor was order 43');
+  const bob = { actor: { id: 'bob' } };
+  const asBob = client.space(space.id, bob);
+  expect(await asBob.read(id)).toEqual({ readPosition: 1, unread: 1 });
+  expect(await asBob.get()).toMatchObject({ unread: 1 });
+  expect((await client.list({ of: 'actor', ...bob })).spaces).toMatchObject([{ unread: 1 }]);
+  const other = client.space(space.id, { actor: { id: 'audit' } });
+  await expect(other.read(id)).rejects.toMatchObject(failed('not_a_member', /join/));
+  await expect(asBob.read(7 as never)).rejects.toMatchObject(
+    failed('invalid_request', /messageId/),
+  );
 });

@@ -1,7 +1,7 @@
 /** Examples of spaces, webhooks, sessions, and of the service itself. */
 import type { z } from 'zod';
 import type { OperationsAnswer } from '../../../protocol/log/operations.js';
-import type { Member, Space, SpaceMessage } from '../../../protocol/spaces/spaces.js';
+import type { Member, ReadMark, Space, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import type * as spaces from '../../schemas/spaces.js';
 import type * as webhooks from '../../schemas/webhooks.js';
 import type { Session } from '../rows/shapes.js';
@@ -34,17 +34,21 @@ const SAID: SpaceMessage = {
   ...{ createdAt: APPROVED_AT, changedAt: APPROVED_AT },
 };
 
+const READ: ReadMark = { readPosition: 1, unread: 0 };
+
 const SPACES: Examples = {
-  listSpaces: { answers: { 200: { spaces: [SPACE] } } },
+  listSpaces: { answers: { 200: { spaces: [{ ...SPACE, ...READ }] } } },
   createSpace: {
     bodies: {
       named: {
         ...{ name: 'Refunds', access: 'invited', metadata: { team: 'support' } },
       } satisfies z.input<typeof spaces.CreateSpaceSchema>,
     },
-    answers: { 201: { ...SPACE, lastPosition: 0, lastChange: 0 } },
+    answers: {
+      201: { ...SPACE, lastPosition: 0, lastChange: 0, readPosition: 0, unread: 0 },
+    },
   },
-  getSpace: { answers: { 200: SPACE } },
+  getSpace: { answers: { 200: { ...SPACE, ...READ } } },
   deleteSpace: { answers: { 200: { removed: true, spaceId: SPACE.id } } },
   listMembers: {
     answers: {
@@ -71,6 +75,12 @@ const SPACES: Examples = {
       text: { text: SAID.text } satisfies z.input<typeof spaces.SendToSpaceSchema>,
     },
     answers: { 201: SAID },
+  },
+  readSpace: {
+    bodies: {
+      newest: { messageId: SAID.id } satisfies z.input<typeof spaces.ReadSpaceSchema>,
+    },
+    answers: { 200: READ },
   },
 };
 

@@ -65,6 +65,13 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
     answers: { 201: spaces.SpaceMessage },
   },
   {
+    ...{ method: 'post', path: `${ONE}/read`, id: 'readSpace', right: 'send', ...OF_TENANT },
+    idempotent: 'itself',
+    summary: 'Marks all messages of a space up to one as read by the caller',
+    bodies: [spaces.ReadSpaceSchema],
+    answers: { 200: spaces.ReadMark },
+  },
+  {
     ...{ method: 'post', path: `${ONE}/messages/:messageId/resolution`, id: 'resolveSpaceCall' },
     ...{ idempotent: true, answersCall: true, right: 'send', ...OF_TENANT },
     summary: 'A member of a space answers the call that a message shows',
@@ -75,7 +82,7 @@ export const SPACE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: `${ONE}/stream`, id: 'watchSpace', right: 'read' },
     query: spaces.SpaceStreamQuerySchema,
     summary:
-      'New messages of a space, and changes of them, as a stream: ready, message, tool.started, tool.streaming, tool.done, tool.error, members, reset, deleted',
+      'New messages of a space, and changes of them, as a stream: ready, message, tool.started, tool.streaming, tool.done, tool.error, members, read, reset, deleted',
     answers: { 200: 'stream' },
   },
 ];

@@ -9,6 +9,7 @@ import type {
   Member,
   MemberRef,
   Metadata,
+  ReadMark,
   Space,
   SpaceAccess,
   SpaceKey,
@@ -71,6 +72,16 @@ export type PutResult =
       readonly outcome: 'unknown_space' | 'not_a_member' | 'reused' | 'unknown_reply';
     };
 
+/**
+ * | outcome | meaning |
+ * |---|---|
+ * | `moved` | everything up to the message is read |
+ * | `kept` | it was read before: a mark never goes back |
+ */
+export type MarkResult =
+  | { readonly outcome: 'moved' | 'kept'; readonly mark: ReadMark }
+  | { readonly outcome: 'not_a_member' | 'unknown_message' };
+
 /** @defaultValue all messages */
 export type MessageFilter = 'texts' | 'texts_of_agents';
 
@@ -100,7 +111,7 @@ export interface SpaceStore {
   /** Creates a space with its first member. */
   create(space: NewSpace): Promise<CreateResult>;
   space(key: SpaceKey): Promise<Space | undefined>;
-  /** Newest first; with a member, its spaces. @throws {RangeError} when the cursor is not one of an earlier page */
+  /** Newest first; with a member, its spaces, with the mark of a person. @throws {RangeError} when the cursor is not one of an earlier page */
   list(options: {
     readonly tenant: string;
     readonly member?: MemberRef | undefined;
@@ -121,10 +132,17 @@ export interface SpaceStore {
   /** In the order of joining; all, because their number is bounded. */
   members(key: SpaceKey): Promise<readonly Member[]>;
   isMember(key: SpaceKey, member: MemberRef): Promise<boolean>;
+  /** The position up to which a member has read; undefined for no member. Messages before its joining count as read. */
+  readPosition(key: SpaceKey, member: MemberRef): Promise<number | undefined>;
+  /** Marks all messages up to one as read by a member. Safe to repeat. */
+  markRead(
+    request: SpaceKey & { readonly member: MemberRef; readonly messageId: string },
+  ): Promise<MarkResult>;
 
   /**
    * Stores a message of a member, or moves a call on that its author has stored; then the author need not be a member
-   * any more. A text marks every other agent of the space as due to be woken, in the same transaction.
+   * any more. A text marks every other agent of the space as due to be woken, in the same transaction, and all
+   * messages before it as read by its author.
    */
   putMessage(message: PutMessage): Promise<PutResult>;
   message(key: SpaceKey, id: string): Promise<SpaceMessage | undefined>;

@@ -132,6 +132,7 @@ const TABLES = `
   CREATE INDEX spaces_of_tenant ON spaces (tenant, position);
 
   -- wake_at_ms: when an agent is to be woken for texts behind woken_position. joined orders the members of a space.
+  -- read_position: up to there a person has read.
   CREATE TABLE space_members (
     tenant TEXT COLLATE "C" NOT NULL,
     space_id TEXT COLLATE "C" NOT NULL,
@@ -143,6 +144,7 @@ const TABLES = `
     detail TEXT NOT NULL,
     text_position BIGINT NOT NULL,
     woken_position BIGINT NOT NULL,
+    read_position BIGINT NOT NULL,
     wake_at_ms BIGINT,
     wake_attempts INTEGER NOT NULL,
     wake_claim TEXT,

@@ -2,8 +2,16 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, filterOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
-import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
+import {
+  contentOf,
+  filterOf,
+  judgePut,
+  markOf,
+  memberOf,
+  messageOf,
+  spaceOf,
+} from '../../plans/space-rows.js';
+import type { MarkResult, PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 
 export class SpaceRows {
@@ -56,8 +64,42 @@ export class SpaceRows {
       if (answered?.['kind'] !== 'text') return { outcome: 'unknown_reply' };
     }
     const message = await this.#insert(given, memberOf(author).name);
-    if (given.kind === 'text') await this.#wakeOthers(given, message.position);
+    if (given.kind === 'text') {
+      await this.#wakeOthers(given, message.position);
+      await this.#moveMark({ ...given, member: given.author }, message.position);
+    }
     return { outcome: 'stored', message };
+  }
+
+  /** To be called inside a transaction. Takes no lock of the space: readers do not wait for its writers. */
+  async markRead(given: Parameters<SpaceStore['markRead']>[0]): Promise<MarkResult> {
+    const read = await this.message(given, given.messageId);
+    // The further one of two marks at once stays, in either order.
+    const moved = await this.#moveMark(given, numberIn(read ?? { position: 0 }, 'position'));
+    if (moved === undefined) return { outcome: 'not_a_member' };
+    if (read === undefined) return { outcome: 'unknown_message' };
+    const { lastPosition } = spaceOf((await this.space(given)) ?? {});
+    const { before, position } = moved;
+    return { outcome: position > before ? 'moved' : 'kept', mark: markOf(position, lastPosition) };
+  }
+
+  /** Undefined for no member. */
+  async #moveMark(
+    { tenant, spaceId, member }: SpaceKey & { readonly member: MemberRef },
+    position: number,
+  ): Promise<{ readonly before: number; readonly position: number } | undefined> {
+    const row = await this.#queries.get(
+      `UPDATE ${this.#members} AS own SET read_position = greatest(own.read_position, $1)
+       FROM ${this.#members} AS old
+       WHERE own.tenant = $2 AND own.space_id = $3 AND own.kind = $4 AND own.member_id = $5
+         AND old.tenant = own.tenant AND old.space_id = own.space_id AND old.kind = own.kind
+         AND old.member_id = own.member_id
+       RETURNING own.read_position, old.read_position AS position_before`,
+      ...[position, tenant, spaceId, member.kind, member.id],
+    );
+    return row === undefined
+      ? undefined
+      : { before: numberIn(row, 'position_before'), position: numberIn(row, 'read_position') };
   }
 
   async #changeStored(stored: SpaceMessage, given: PutMessage): Promise<PutResult> {

@@ -86,7 +86,7 @@ export class PostgresSpaceStore implements SpaceStore {
             limit + 1,
           )
         : await this.#database.all(
-            `SELECT spaces.* FROM ${this.#members} AS own JOIN ${this.#spaces} AS spaces
+            `SELECT spaces.*, own.read_position FROM ${this.#members} AS own JOIN ${this.#spaces} AS spaces
                ON spaces.tenant = own.tenant AND spaces.space_id = own.space_id
              WHERE own.tenant = $1 AND own.kind = $2 AND own.member_id = $3
                AND (own.space_position < $4 OR $4::bigint IS NULL)
@@ -97,7 +97,7 @@ export class PostgresSpaceStore implements SpaceStore {
             before,
             limit + 1,
           );
-    return spacePage(rows, limit);
+    return spacePage(rows, { limit, member });
   }
 
   /** In parts, because a space may have any number of messages; the space itself goes with the last of them. */
@@ -191,6 +191,15 @@ export class PostgresSpaceStore implements SpaceStore {
     return (await this.#rows(this.#database).member(key, member)) !== undefined;
   }
 
+  async readPosition(key: SpaceKey, member: MemberRef) {
+    const row = await this.#rows(this.#database).member(key, member);
+    return row === undefined ? undefined : numberIn(row, 'read_position');
+  }
+
+  async markRead(given: Parameters<SpaceStore['markRead']>[0]) {
+    return await this.#database.write((queries) => this.#rows(queries).markRead(given));
+  }
+
   async putMessage(given: PutMessage) {
     return await this.#database.write((queries) => this.#rows(queries).put(given));
   }
@@ -262,8 +271,8 @@ export class PostgresSpaceStore implements SpaceStore {
     const { kind, id } = member;
     const row = await queries.get(
       `INSERT INTO ${this.#members} (tenant, space_id, kind, member_id, conversation_id, space_position, joined, detail,
-         text_position, woken_position, wake_attempts)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0) RETURNING *`,
+         text_position, woken_position, read_position, wake_attempts)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9, 0) RETURNING *`,
       ...[tenant, spaceId, kind, id, conversationOf(member)],
       numberIn(space ?? {}, 'position'),
       numberIn(space ?? {}, 'members_version'),

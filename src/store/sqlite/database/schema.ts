@@ -126,6 +126,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX spaces_of_tenant ON spaces (tenant, position);
 
   -- wake_at_ms: when an agent is to be woken for texts behind woken_position. joined orders the members of a space.
+  -- read_position: up to there a person has read.
   CREATE TABLE space_members (
     tenant TEXT NOT NULL,
     space_id TEXT NOT NULL,
@@ -137,6 +138,7 @@ export const MIGRATIONS: readonly string[] = [
     detail TEXT NOT NULL,
     text_position INTEGER NOT NULL,
     woken_position INTEGER NOT NULL,
+    read_position INTEGER NOT NULL,
     wake_at_ms INTEGER,
     wake_attempts INTEGER NOT NULL,
     wake_claim TEXT,

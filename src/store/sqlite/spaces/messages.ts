@@ -2,8 +2,16 @@
 import type { MemberRef, SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { listLimit } from '../../plans/paging.js';
 import { numberIn, type Row } from '../../plans/rows.js';
-import { contentOf, filterOf, judgePut, memberOf, messageOf } from '../../plans/space-rows.js';
-import type { PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
+import {
+  contentOf,
+  filterOf,
+  judgePut,
+  markOf,
+  memberOf,
+  messageOf,
+  spaceOf,
+} from '../../plans/space-rows.js';
+import type { MarkResult, PutMessage, PutResult, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
 
 export function findSpace(
@@ -48,7 +56,40 @@ export function putMessage(database: SqliteDatabase, given: PutMessage): PutResu
   }
   const message = insert(database, given, memberOf(author).name);
   if (given.kind === 'text') wakeOthers(database, given, message.position);
+  if (given.kind === 'text')
+    moveMark(database, { ...given, member: given.author }, message.position);
   return { outcome: 'stored', message };
+}
+
+/** To be called inside a write transaction. */
+export function markRead(
+  database: SqliteDatabase,
+  given: Parameters<SpaceStore['markRead']>[0],
+): MarkResult {
+  const own = findMember(database, given, given.member);
+  if (own === undefined) return { outcome: 'not_a_member' };
+  const read = findMessage(database, given, given.messageId);
+  if (read === undefined) return { outcome: 'unknown_message' };
+  const before = numberIn(own, 'read_position');
+  const position = Math.max(before, numberIn(read, 'position'));
+  if (position > before) moveMark(database, given, position);
+  const { lastPosition } = spaceOf(findSpace(database, given) ?? {});
+  return {
+    outcome: position > before ? 'moved' : 'kept',
+    mark: markOf(position, lastPosition),
+  };
+}
+
+function moveMark(
+  database: SqliteDatabase,
+  { tenant, spaceId, member }: SpaceKey & { readonly member: MemberRef },
+  position: number,
+): void {
+  database.run(
+    `UPDATE space_members SET read_position = ?
+     WHERE tenant = ? AND space_id = ? AND kind = ? AND member_id = ?`,
+    ...[position, tenant, spaceId, member.kind, member.id],
+  );
 }
 
 function changeStored(

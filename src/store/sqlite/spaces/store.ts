@@ -17,7 +17,14 @@ import {
 } from '../../plans/space-rows.js';
 import type { NewMember, NewSpace, PutMessage, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
-import { findMember, findMessage, findSpace, putMessage, readMessages } from './messages.js';
+import {
+  findMember,
+  findMessage,
+  findSpace,
+  markRead,
+  putMessage,
+  readMessages,
+} from './messages.js';
 import { claimWakes, settleWake, textsFor } from './wakes.js';
 
 /** Messages that one transaction of a removal deletes: it blocks the process meanwhile. */
@@ -71,7 +78,7 @@ export class SqliteSpaceStore implements SpaceStore {
             limit + 1,
           )
         : this.#database.all(
-            `SELECT spaces.* FROM space_members AS own JOIN spaces
+            `SELECT spaces.*, own.read_position FROM space_members AS own JOIN spaces
                ON spaces.tenant = own.tenant AND spaces.space_id = own.space_id
              WHERE own.tenant = ?1 AND own.kind = ?2 AND own.member_id = ?3
                AND (own.space_position < ?4 OR ?4 IS NULL)
@@ -83,7 +90,7 @@ export class SqliteSpaceStore implements SpaceStore {
             limit + 1,
           ),
     );
-    return spacePage(rows, limit);
+    return spacePage(rows, { limit, member });
   }
 
   /** In parts, because a space may have any number of messages; the space itself goes with the last of them. */
@@ -177,6 +184,15 @@ export class SqliteSpaceStore implements SpaceStore {
     return await this.#database.read(() => findMember(this.#database, key, member) !== undefined);
   }
 
+  async readPosition(key: SpaceKey, member: MemberRef) {
+    const row = await this.#database.read(() => findMember(this.#database, key, member));
+    return row === undefined ? undefined : numberIn(row, 'read_position');
+  }
+
+  async markRead(given: Parameters<SpaceStore['markRead']>[0]) {
+    return await this.#database.write(() => markRead(this.#database, given));
+  }
+
   async putMessage(given: PutMessage) {
     return await this.#database.write(() => putMessage(this.#database, given));
   }
@@ -241,8 +257,8 @@ export class SqliteSpaceStore implements SpaceStore {
     const { kind, id } = member;
     const row = this.#database.get(
       `INSERT INTO space_members (tenant, space_id, kind, member_id, conversation_id, space_position, joined, detail,
-         text_position, woken_position, wake_attempts)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0) RETURNING *`,
+         text_position, woken_position, read_position, wake_attempts)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?9, 0) RETURNING *`,
       ...[tenant, spaceId, kind, id, conversationOf(member)],
       numberIn(space ?? {}, 'position'),
       numberIn(space ?? {}, 'members_version'),
