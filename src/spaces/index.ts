@@ -18,6 +18,7 @@ export type { SpacePage } from '../store/ports/spaces/spaces.js';
 export type { MadeCall } from './calls/membership.js';
 export type { ActsAs, FollowSpace, MemberGiven, SpaceClient, SpaceHandle } from './client.js';
 export type { EntityNotes, EntityPage, MemoriesOf, MemoryClient } from './memories.js';
+export { INBOX, type InboxOfAgents, type WaitingEvent } from './plugin/inbox/peek.js';
 export type {
   AgentMemory,
   MemoryOf,

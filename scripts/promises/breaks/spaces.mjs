@@ -252,8 +252,7 @@ export const OF_SPACES = [
   {
     promise: 'S28',
     file: 'src/spaces/plugin/plugin.ts',
-    line: 'tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],',
-    to: 'tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes)],',
+    line: '...PLAN_TOOLS,',
     test: 'test/unit/spaces/plugin/built-ins.test.ts',
   },
   {
@@ -330,5 +329,11 @@ export const OF_SPACES = [
     to: "const position = numberIn(read, 'position');",
     test: 'test/unit/store/spaces/sqlite.test.ts',
     tagged: 'test/support/conformance/spaces/marks.ts',
+  },
+  {
+    promise: 'G420',
+    file: 'src/spaces/inbox.ts',
+    line: 'if (event.turnId !== turnId) return undefined;',
+    test: 'test/unit/spaces/plugin/inbox.test.ts',
   },
 ];

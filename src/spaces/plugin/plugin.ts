@@ -2,6 +2,7 @@
 import { definePlugin } from '../../define/define-plugin.js';
 import { DOCUMENTS } from '../../define/plugin/documents.js';
 import type { Plugin, PrepareContext } from '../../define/plugin/types.js';
+import { INBOX, PEEK_INBOX } from './inbox/peek.js';
 import {
   type MemoryOptions,
   type NotesAccess,
@@ -22,6 +23,11 @@ export interface SpacesPluginOptions {
    * read then. @defaultValue each conversation has its own
    */
   readonly memory?: MemoryOptions;
+  /**
+   * Adds the tool `peek_inbox`, for an agent whose events wait for the next turn (`inbox: {whileBusy: 'next_turn'}`): it
+   * reads them whole, and takes none away. @defaultValue false
+   */
+  readonly peekInbox?: boolean;
 }
 
 /**
@@ -33,7 +39,10 @@ export interface SpacesPluginOptions {
  * A call sees the space that an earlier call of the same step has entered only where the agent's calls run one after
  * the other (`settings: {toolExecution: 'sequential'}`).
  */
-export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unknown, AgentState> {
+export function spacesPlugin({
+  memory,
+  peekInbox = false,
+}: SpacesPluginOptions = {}): Plugin<unknown, AgentState> {
   const self = { id: PLUGIN_ID };
   const notes = memory === undefined ? notesOfConversation(self) : notesOfEntity(memory);
   return definePlugin({
@@ -42,6 +51,7 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     state: AgentStateSchema,
     ready: (ctx) => {
       ctx.port(SPACES);
+      if (peekInbox) ctx.port(INBOX);
       if (memory !== undefined && memory.store === undefined) ctx.port(DOCUMENTS);
     },
     prepare: async (ctx) => {
@@ -50,7 +60,12 @@ export function spacesPlugin({ memory }: SpacesPluginOptions = {}): Plugin<unkno
     calls: visibleCalls(self),
     // Members wake the agent as often as they like.
     inboxRate: { turns: 30, per: '1 minute' },
-    tools: (plugin) => [...spaceTools(plugin), ...noteTools(notes), ...PLAN_TOOLS],
+    tools: (plugin) => [
+      ...spaceTools(plugin),
+      ...noteTools(notes),
+      ...PLAN_TOOLS,
+      ...(peekInbox ? [PEEK_INBOX] : []),
+    ],
   });
 }
 
