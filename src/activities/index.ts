@@ -34,10 +34,11 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
   const { agents, services, ...rest } = deps;
   const { logger } = deps;
   const scopes = deps.scopes ?? new Scopes({ services, logger });
+  const registry = createAgentRegistry(agents);
   const tools: ActivityTools = {
     ...rest,
     scopes,
-    registry: createAgentRegistry(agents),
+    ...{ registry, inCode: registry },
     mcp: deps.mcp ?? new McpServers({ scopes, logger, apiUrls: deps.apiUrls }),
     transcripts: new Transcripts({
       fetch:

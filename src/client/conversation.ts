@@ -373,8 +373,8 @@ export class Conversation<Output = Json, Tools = unknown> {
   }
 
   /**
-   * The request that a model call got: from the audit where a worker keeps it, else derived from the log. `seq`: of the
-   * `model_call` event. Only reads.
+   * The request that a model call got: from the audit where a worker keeps it, else derived from the log and the agent's
+   * definition. `seq`: of the `model_call` event. Only reads.
    * @throws {ConversationError} not_found, when no event with the seq is a model call; as `snapshot`
    */
   async modelCall(

@@ -43,12 +43,15 @@ export function clientOptionsFrom(
   temporal: Client,
   logger: ProjectionLogger = SILENT,
 ): LogOptions {
-  const { log, live, blobs } = opened;
+  const { log, live, blobs, documents } = opened;
   const troubles = new TroubleWatch({ log, logger });
   return {
     temporal,
     agents: knownAgents(opened),
-    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal), blobs, logger }),
+    reader: createStoreReader({
+      ...{ log, live, blobs, documents, logger },
+      source: createWorkflowSource(temporal),
+    }),
     leases: createLeases(opened),
     deletions: createDeletions(opened),
     blobs,

@@ -19,6 +19,7 @@ import { createHousekeeping } from '../projection/duties/housekeeping.js';
 import { createLeaseLostNotifier, LeaseWatch } from '../projection/duties/lease-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
 import { forkState, isForkInput } from '../projection/forks/fork-state.js';
+import { definitionKeeper } from '../projection/model-calls/definitions.js';
 import { LossWatch } from '../projection/projector/loss-watch.js';
 import { Projector } from '../projection/projector/projector.js';
 import { StartupCheck } from '../projection/projector/startup-check.js';
@@ -343,7 +344,7 @@ function activitiesOf<Services>(
   served: ReturnType<typeof readsRuns> & { readonly mcp: McpServers },
 ): Activities {
   const { projector, source, slices, mcp } = served;
-  const { log, live, blobs } = opened;
+  const { log, live, blobs, documents } = opened;
   const { agents, catalog, taskQueue = DEFAULT_TASK_QUEUE } = options;
   return createActivities({
     ...{ agents, catalog },
@@ -374,6 +375,7 @@ function activitiesOf<Services>(
     ports: workerPorts(opened),
     triggers: workerTriggers({ client, agents, catalog, taskQueue }),
     ...(blobs === undefined ? {} : { blobs }),
+    ...(documents === undefined ? {} : { keepDefinition: definitionKeeper(documents, { logger }) }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
     isDeletedRun: createIsDeletedRun(log),
     chunks: new TranscriptChunks({ blobs, log, logger }),

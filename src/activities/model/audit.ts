@@ -13,10 +13,10 @@ import type {
   ModelCaller,
   ModelRequest,
   ModelResponse,
-  ModelTool,
 } from '../../protocol/model/model.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
+import { shownTool } from '../../tools/model-input/definition.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { stored } from '../transcript/stored-results.js';
 import { timed } from './latency.js';
@@ -35,6 +35,11 @@ export interface AuditedCall extends ConversationKey {
 }
 
 type AuditContent = Parameters<typeof auditText>[1];
+
+interface StoredContent {
+  readonly blob?: string;
+  readonly notStored?: string;
+}
 
 interface Asked {
   readonly request: ModelRequest;
@@ -108,7 +113,7 @@ async function record(
   },
 ): Promise<void> {
   const { model, ...about } = call;
-  const content = tools.audit === 'full' ? await contentOf(tools, call, kept) : {};
+  const content: StoredContent = tools.audit === 'full' ? await contentOf(tools, call, kept) : {};
   tools.logger.info('model call', {
     audit: 'model_call',
     ...about,
@@ -122,7 +127,7 @@ async function contentOf(
   tools: ActivityTools,
   { tenant, conversationId, turnId = '', step = 0, attempt, purpose }: AuditedCall,
   { said, content }: Parameters<typeof record>[2],
-): Promise<{ readonly blob?: string; readonly notStored?: string }> {
+): Promise<StoredContent> {
   if (content === undefined) return {};
   const { outcome } = said;
   const text = auditText({ turnId, step, attempt, purpose, outcome }, content);
@@ -135,10 +140,6 @@ async function contentOf(
 /** The request without the configuration of provider tools, which may hold credentials and is never recorded. */
 function shownRequest(request: ModelRequest): unknown {
   return { ...request, tools: request.tools.map(shownTool) };
-}
-
-function shownTool(tool: ModelTool): unknown {
-  return 'provider' in tool ? { name: tool.name, provider: { type: tool.provider.type } } : tool;
 }
 
 /** The code of a failure, without its text, which may quote secrets. */

@@ -9,6 +9,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import { tokenCounting } from '../../model/shared/count-tokens.js';
 import { isContextTooLong } from '../../model/shared/failure.js';
 import type { PluginStates, StatePatch } from '../../protocol/calls/plugin-state.js';
+import type { ModelContext, UsedDefinition } from '../../protocol/conversation/context.js';
 import { type Message, resultsOfTurn, textOf } from '../../protocol/conversation/messages.js';
 import { assistantMessageId } from '../../protocol/log/live-events.js';
 import type {
@@ -23,6 +24,7 @@ import {
   providerResultsOf,
 } from '../../protocol/workflow/activities.js';
 import { TRANSCRIPT_MISS } from '../../protocol/workflow/transcript-delta.js';
+import { modelDefinitionOf, usedDefinition } from '../../tools/model-input/definition.js';
 import { answerTooLarge, partsWithin } from '../../tools/model-input/model-answer.js';
 import type { GivenContext } from '../../tools/model-input/model-context.js';
 import { promptOf } from '../../tools/model-input/prompt.js';
@@ -99,7 +101,7 @@ export async function callModel(
   const { stream } = shown;
   stream.begin(defined.model.name);
   try {
-    const { agent, messages, states, patches, ...answer } = await withHeartbeat(
+    const { agent, messages, states, patches, request, ...answer } = await withHeartbeat(
       () => asked(tools, input, { shown, spending }),
       () => spending.details(),
     );
@@ -113,7 +115,7 @@ export async function callModel(
     const calls = await plansOf(agent, response, { deps, spending });
     const result = {
       ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },
-      context: answer.context,
+      context: { ...answer.context, ...request },
       ...formedOf(answer),
       ...(patches.length === 0 ? {} : { patches }),
     };
@@ -169,6 +171,8 @@ interface Asked {
   /** States of the agent's plugins after `prepare`, and the changes that it made. */
   readonly states: PluginStates;
   readonly patches: readonly StatePatch[];
+  /** The places in which the request can be looked up. */
+  readonly request: Pick<ModelContext, 'definition'>;
 }
 
 /** Without plugins nothing is awaited. */
@@ -185,7 +189,8 @@ async function asked(
   const { stream } = shown;
   const unusable = unusableForm(input.output);
   if (unusable !== undefined) throw failureOf('invalid_request', unusable);
-  const listed = await withListedTools(tools, agentOf(tools, input.agent));
+  const defined = agentOf(tools, input.agent);
+  const listed = await withListedTools(tools, defined);
   const run = runOf(Context.current());
   const messages = await tools.transcripts.whole(run, input.transcript);
   const prepared =
@@ -226,7 +231,25 @@ async function asked(
     },
     isTooLong: isContextTooLong,
   });
-  return { ...answer, agent, messages, states, patches };
+  const definition = keptDefinition(tools, { defined, called: agent, tenant });
+  const request = { definition };
+  return { ...answer, agent, messages, states, patches, request };
+}
+
+/** Has the definition kept where readers find it, and names it for the log. */
+function keptDefinition(
+  { inCode, keepDefinition }: ScopedTools,
+  {
+    defined,
+    called,
+    tenant,
+  }: { readonly defined: AnyAgent; readonly called: AnyAgent; readonly tenant: string },
+): UsedDefinition {
+  const { name } = defined;
+  const { digest, definition } = modelDefinitionOf(defined);
+  const owner = inCode.agent(name) === undefined ? { tenant } : {};
+  keepDefinition?.({ ...owner, agent: name, digest }, definition);
+  return usedDefinition(defined, called);
 }
 
 /** Lets the agent's plugins see the arguments of calls as the model writes them. */

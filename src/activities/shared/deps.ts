@@ -12,6 +12,7 @@ import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ChildEndedInput, ParentRef } from '../../protocol/conversation/children.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { KeepDefinition } from '../../protocol/model/definitions.js';
 import type {
   DeliverTriggerInput,
   TriggerDelivery,
@@ -122,6 +123,8 @@ export interface ActivityDeps<Services> {
   readonly ports?: PortValues;
   /** How much is kept of model calls. Absent: nothing. */
   readonly audit?: AuditLevel;
+  /** Keeps the definitions of agents by which models were called. Absent: none is kept. */
+  readonly keepDefinition?: KeepDefinition;
   /** Takes the time of each request to a model. Absent: none is measured. */
   readonly measure?: MeasureRequest;
   /** Addresses of the API of this installation, which HTTP tools never reach. Absent: none is known. */
@@ -140,6 +143,8 @@ export type MeasureRequest = (
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents' | 'services'> {
   readonly scopes: Scopes;
   readonly registry: AgentRegistry;
+  /** The agents in code: the registry of an activity may have one of the catalog besides. */
+  readonly inCode: AgentRegistry;
   readonly transcripts: Transcripts;
   readonly states: RememberedStates;
   readonly made: MadeTools;

@@ -1,6 +1,6 @@
 /**
- * Derives the requests of model calls from a log: the messages that a call was given, by the record of its context.
- * Pure.
+ * Derives the requests of model calls: the messages that a call was given, from the log and its record of the context,
+ * and the other parts, from the agent's definition. Pure.
  */
 import { apply } from '../../core/apply/apply.js';
 import { withoutSkipped } from '../../core/context/transcript.js';
@@ -12,6 +12,7 @@ import type { ModelContext } from '../../protocol/conversation/context.js';
 import type { Message } from '../../protocol/conversation/messages.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { CanonicalEvent, ModelCallEvent } from '../../protocol/log/events.js';
+import type { ModelDefinition } from '../../protocol/model/definitions.js';
 import type { ShownRequest } from '../../protocol/model/model-calls.js';
 
 /** A model call of the log, and the conversation as it was when the call was due. */
@@ -58,17 +59,34 @@ export async function callsAt(
 }
 
 export type Derived =
-  | { readonly request: ShownRequest; readonly unknown: readonly string[] }
+  | {
+      readonly request: ShownRequest;
+      readonly unknown: readonly string[];
+      /** Whether the request has all that the agent's definition has. */
+      readonly isDefined: boolean;
+    }
   | { readonly reason: string };
 
 const OF_DEFINITION =
-  'The system prompt, the definitions of the tools and the form of the answer: those of the version of the agent that the worker ran, which the log does not keep.';
+  'The system prompt, the definitions of the tools and the form of the answer: those of the version of the agent that the worker ran';
+const NOT_RECORDED = `${OF_DEFINITION}, which the log does not name.`;
+const NOT_KEPT = `${OF_DEFINITION}, which the event log does not have, or has no more.`;
 const OF_PLUGINS = 'Text that plugins of the agent added for this call alone.';
+const OF_SYSTEM =
+  'The system prompt: plugins added or hid tools for this call, and the texts of these are part of it.';
+const OF_TOOLS = 'The tools: plugins or MCP servers added or hid some of them for this call.';
+const OF_OUTPUT = 'The form of the answer: the message asked for one of its own.';
 const OF_CONTEXT =
   'How much of the conversation the call was given: it was stopped, and the messages are all that it may have had.';
 
-/** The messages of the request, and the parts of it that no log has. */
-export function derivedRequest({ event, basis }: LoggedCall): Derived {
+/**
+ * The request, as far as the log and the definition have it, and the parts that they do not have.
+ * @param definition of the version of the agent that the worker ran; a later version may have other texts
+ */
+export function derivedRequest(
+  { event, basis }: LoggedCall,
+  definition?: ModelDefinition,
+): Derived {
   const { context } = event;
   const state = basis.findLast((one) => ordinalOf(one) === context?.summary) ?? basis[0];
   if (state === undefined)
@@ -84,9 +102,44 @@ export function derivedRequest({ event, basis }: LoggedCall): Derived {
       : [
           `Which ${evictedResults} of the results of tools were shortened to a note: all are shown whole here.`,
         ];
+  const { request, unknown } = definedParts({ state, context, definition });
   return {
-    request: { messages: [...given, ...previewIn(state)] },
-    unknown: [OF_DEFINITION, OF_PLUGINS, ...(context === undefined ? [OF_CONTEXT] : []), ...stubs],
+    request: { ...request, messages: [...given, ...previewIn(state)] },
+    unknown: [...unknown, ...(context === undefined ? [OF_CONTEXT] : []), ...stubs],
+    isDefined: unknown.every((text) => text === OF_PLUGINS),
+  };
+}
+
+/** The parts of the request that the agent's definition has, without those that this call got otherwise. */
+function definedParts({
+  state,
+  context,
+  definition,
+}: {
+  readonly state: ConversationState;
+  readonly context: ModelContext | undefined;
+  readonly definition: ModelDefinition | undefined;
+}): { readonly request: Partial<ShownRequest>; readonly unknown: readonly string[] } {
+  const used = context?.definition;
+  if (used === undefined) return { request: {}, unknown: [NOT_RECORDED, OF_PLUGINS] };
+  if (definition === undefined) return { request: {}, unknown: [NOT_KEPT, OF_PLUGINS] };
+  const { system, tools, output, bareResults, prepares } = definition;
+  const { changed = [] } = used;
+  const form = state.turn?.outputSchema;
+  const [isSystem, isTools] = [!changed.includes('system'), !changed.includes('tools')];
+  return {
+    request: {
+      ...(isSystem ? { system } : {}),
+      ...(isTools ? { tools } : {}),
+      ...(form === undefined && output !== undefined ? { output } : {}),
+      ...(bareResults === undefined ? {} : { bareResults }),
+    },
+    unknown: [
+      ...(isSystem ? [] : [OF_SYSTEM]),
+      ...(isTools ? [] : [OF_TOOLS]),
+      ...(form === undefined || form === false ? [] : [OF_OUTPUT]),
+      ...(prepares === true ? [OF_PLUGINS] : []),
+    ],
   };
 }
 

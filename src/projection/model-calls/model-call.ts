@@ -1,10 +1,11 @@
-/** Reads one model call for people: from the audit, else by the log, else the reason why it is not known. */
+/** Reads one model call for people: from the audit, else by the log and the agent's definition, else the reason why it is not known. */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ModelCallRead, ShownRequest } from '../../protocol/model/model-calls.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { type AuditBlobs, auditedRequest } from './audited.js';
 import { changesOf } from './changes.js';
+import type { FindDefinition } from './definitions.js';
 import { callsAt, derivedRequest, type LoggedCall } from './derived.js';
 
 interface Wanted {
@@ -13,11 +14,16 @@ interface Wanted {
   readonly seq: number;
 }
 
-interface Known {
-  readonly source: ModelCallRead['source'];
-  readonly request?: ShownRequest;
+/** Where requests are found, besides the log. */
+export interface RequestSources {
+  readonly blobs: AuditBlobs | undefined;
+  readonly definitions: FindDefinition | undefined;
+}
+
+interface Known extends Pick<ModelCallRead, 'source' | 'request' | 'definition' | 'reason'> {
   readonly unknown: readonly string[];
-  readonly reason?: string;
+  /** Whether the tools and the settings of the request are known. */
+  readonly isDefined: boolean;
 }
 
 /** Files of one request that are looked for. */
@@ -29,58 +35,64 @@ const MAX_FILES = 50;
  * @throws {StoreUnavailable}
  */
 export async function modelCallAt(
-  blobs: AuditBlobs | undefined,
+  sources: RequestSources,
   events: AsyncIterable<CanonicalEvent>,
   { key, generation, seq }: Wanted,
 ): Promise<ModelCallRead | undefined> {
   const found = await callsAt(events, seq);
   if (found === undefined) return undefined;
   const { call, before } = found;
-  const known = await knownOf(blobs, key, call);
+  const { isDefined, ...known } = await knownOf(sources, key, call);
   const { turnId, step, attempt, model } = call.event;
-  return {
-    ...{ source: known.source, generation, seq, turnId, step, attempt, agent: call.agent, model },
-    ...(known.request === undefined ? {} : { request: known.request }),
-    unknown: known.unknown,
-    ...(known.reason === undefined ? {} : { reason: known.reason }),
-    ...(before === undefined ? {} : await comparedWith(before, { blobs, key, call, known })),
-  };
+  const about = { generation, seq, turnId, step, attempt, agent: call.agent, model };
+  const compared =
+    before === undefined
+      ? {}
+      : await comparedWith(before, { sources, key, call, known: { ...known, isDefined } });
+  return { ...about, ...known, ...compared };
 }
 
 /** Requests of the same source are compared: an audited one has texts that no log has. */
 async function comparedWith(
   before: LoggedCall,
   given: {
-    readonly blobs: AuditBlobs | undefined;
+    readonly sources: RequestSources;
     readonly key: ConversationKey;
     readonly call: LoggedCall;
     readonly known: Known;
   },
 ): Promise<Pick<ModelCallRead, 'changes'>> {
-  const { blobs, key, call, known } = given;
-  const old = known.source === 'audit' ? await auditOf(blobs, key, before) : undefined;
-  const isWhole = old !== undefined;
-  const first = isWhole ? old : derived(before).request;
-  const second = isWhole ? known.request : derived(call).request;
-  if (first === undefined || second === undefined) return {};
+  const { sources, key, call, known } = given;
+  const old = known.source === 'audit' ? await auditOf(sources, key, before) : undefined;
+  const [first, second] =
+    old === undefined
+      ? [
+          await derived(sources, key, before),
+          known.source === 'audit' ? await derived(sources, key, call) : known,
+        ]
+      : [{ request: old, isDefined: true }, known];
+  if (first.request === undefined || second.request === undefined) return {};
   const since = before.event.seq;
-  return { changes: changesOf({ before: first, since }, second, isWhole) };
+  const isWhole = first.isDefined && second.isDefined;
+  return { changes: changesOf({ before: first.request, since }, second.request, isWhole) };
 }
 
 async function knownOf(
-  blobs: AuditBlobs | undefined,
+  sources: RequestSources,
   key: ConversationKey,
   call: LoggedCall,
 ): Promise<Known> {
-  const audited = await auditOf(blobs, key, call);
-  if (audited !== undefined) return { source: 'audit', request: audited, unknown: [] };
-  const known = derived(call);
+  const audited = await auditOf(sources, key, call);
+  if (audited !== undefined)
+    return { source: 'audit', request: audited, unknown: [], isDefined: true };
+  const known = await derived(sources, key, call);
+  const { blobs } = sources;
   if (known.request === undefined || blobs === undefined) return known;
   return { ...known, unknown: [...known.unknown, ...(await goneFiles(blobs, key, known.request))] };
 }
 
 async function auditOf(
-  blobs: AuditBlobs | undefined,
+  { blobs }: RequestSources,
   key: ConversationKey,
   { event: { turnId, step, attempt, at } }: LoggedCall,
 ): Promise<ShownRequest | undefined> {
@@ -88,10 +100,23 @@ async function auditOf(
   return await auditedRequest(blobs, key, { turnId, step, attempt, at });
 }
 
-function derived(call: LoggedCall): Known {
-  const made = derivedRequest(call);
-  if ('reason' in made) return { source: 'unavailable', unknown: [], reason: made.reason };
-  return { source: 'derived', ...made };
+async function derived(
+  { definitions }: RequestSources,
+  { tenant }: ConversationKey,
+  call: LoggedCall,
+): Promise<Known> {
+  const { agent, event } = call;
+  const used = event.context?.definition;
+  const key = { agent, digest: used?.digest ?? '' };
+  const definition =
+    used === undefined
+      ? undefined
+      : ((await definitions?.({ ...key, tenant })) ?? (await definitions?.(key)));
+  const made = derivedRequest(call, definition);
+  if ('reason' in made)
+    return { source: 'unavailable', unknown: [], isDefined: false, reason: made.reason };
+  const isChanged = definition !== undefined && used?.changed !== undefined;
+  return { source: 'derived', ...made, ...(isChanged ? { definition } : {}) };
 }
 
 /** A sentence for each file of the messages that is not stored any more. */

@@ -32,6 +32,7 @@ import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { ConversationKey, NameableKeys, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/service/troubles.js';
+import type { DocumentStore } from '../../store/ports/documents/documents.js';
 import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
@@ -39,7 +40,8 @@ import type { LogHead } from '../../store/ports/log-head.js';
 import { FollowedConversations } from '../changes/hubs.js';
 import { ChangePoll } from '../changes/poll.js';
 import type { AuditBlobs } from '../model-calls/audited.js';
-import { modelCallAt } from '../model-calls/model-call.js';
+import { definitionFinder } from '../model-calls/definitions.js';
+import { modelCallAt, type RequestSources } from '../model-calls/model-call.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { Worklists } from '../worklist/hubs.js';
@@ -60,6 +62,8 @@ export interface StoreReaderDeps {
   readonly source: WorkflowSource | 'none';
   /** Where workers store the audit of model calls. @defaultValue requests of model calls are derived from the log */
   readonly blobs?: AuditBlobs | undefined;
+  /** Where workers keep the definitions of agents. @defaultValue derived requests have no system prompt and no tools */
+  readonly documents?: Pick<DocumentStore, 'get'> | undefined;
   /** Gets a line when waiting calls cannot be read for those who follow them, and when they can be again. */
   readonly logger?: ProjectionLogger;
 }
@@ -72,7 +76,7 @@ class StoreReader implements ConversationReader {
   readonly #log: EventLog;
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
-  readonly #blobs: AuditBlobs | undefined;
+  readonly #requests: RequestSources;
   readonly #worklists: Worklists;
   readonly #followed: FollowedConversations;
   readonly toolOffers: OfferReader;
@@ -80,7 +84,9 @@ class StoreReader implements ConversationReader {
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
-    this.#blobs = deps.blobs;
+    const { blobs, documents } = deps;
+    const definitions = documents === undefined ? undefined : definitionFinder(documents);
+    this.#requests = { blobs, definitions };
     this.#source = deps.source === 'none' ? undefined : deps.source;
     const outages = new Outages(deps.logger ?? SILENT);
     const sources = { live: deps.live, poll: new ChangePoll(deps.log, outages) };
@@ -229,7 +235,7 @@ class StoreReader implements ConversationReader {
     const generation = named ?? (await this.#log.head(key))?.generation;
     if (generation === undefined) return undefined;
     const events = wholeLog(this.#log, key, generation);
-    return await modelCallAt(this.#blobs, events, { key, generation, seq });
+    return await modelCallAt(this.#requests, events, { key, generation, seq });
   }
 
   async findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined> {

@@ -50,8 +50,18 @@ export interface ModelContext {
   readonly rough?: true;
   /** Factor between the engine's own count of tokens and this provider's. Absent: 1. */
   readonly scale?: number;
+  /** The agent's definition by which the request was made. Absent: a worker of an older version made it. */
+  readonly definition?: UsedDefinition;
   /** The context has passed the share of its budget at which old turns are summarised. */
   readonly summaryDue?: true;
+}
+
+/** The definition of an agent by which a request was made, and the parts of it that this request had otherwise. */
+export interface UsedDefinition {
+  /** 16 hexadecimal digits; equal definitions have equal ones. */
+  readonly digest: string;
+  /** Parts that plugins, or the lists of MCP servers, changed for this request. Absent: none. */
+  readonly changed?: readonly ('system' | 'tools')[];
 }
 
 /** The fields of the model call before that the next one needs to begin with the same bytes. */

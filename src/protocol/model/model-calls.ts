@@ -1,6 +1,7 @@
 /** One model call as readers see it: the request that the model got, and how it differs from the call before. */
 import type { Message } from '../conversation/messages.js';
 import type { MessageId, TurnId } from '../values/ids.js';
+import type { ModelDefinition } from './definitions.js';
 import type { ModelRequest } from './model.js';
 
 /** The request of a model call. A part that is absent is named in `unknown`, or the request had none. */
@@ -31,7 +32,7 @@ export interface RequestChanges {
  * | source | the request is |
  * |---|---|
  * | `audit` | as the worker sent it, from the audit of model calls |
- * | `derived` | assembled from the log by the rules by which a worker assembles it; `unknown` names its other parts |
+ * | `derived` | assembled from the log, and the agent's definition of that call, by the rules of a worker; `unknown` names its other parts |
  * | `unavailable` | not known; `reason` says why |
  */
 export interface ModelCallRead {
@@ -47,6 +48,11 @@ export interface ModelCallRead {
   readonly request?: ShownRequest;
   /** Parts of the request that are not known, each as a sentence. Empty where the request is whole. */
   readonly unknown: readonly string[];
+  /**
+   * The agent's definition by which the call was made. Present where the request is derived, and plugins or MCP servers
+   * changed parts of it for this call, which `request` does not have.
+   */
+  readonly definition?: ModelDefinition;
   /** A sentence. Present for `unavailable`. */
   readonly reason?: string;
   /** Absent: it is the first model call of the log, or one of the two requests is not available. */

@@ -2,22 +2,31 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Identity } from '../../../src/http/identity/identity.js';
 import { createStoreReader } from '../../../src/projection/index.js';
+import {
+  definitionFinder,
+  definitionKeeper,
+} from '../../../src/projection/model-calls/definitions.js';
+import type { UsedDefinition } from '../../../src/protocol/conversation/context.js';
 import { auditText } from '../../../src/protocol/model/audits.js';
+import type { ModelDefinition } from '../../../src/protocol/model/definitions.js';
+import type { ModelCallRead } from '../../../src/protocol/model/model-calls.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { sampleLog, TURN } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
+import { until } from '../../support/until.js';
 
 const KEY = { tenant: 'default', conversationId: 'c-1' };
 /** Seq of the model call. */
 const SEQ = 4;
 
 /** The sample log up to its first model call. */
-function logWithCall() {
+function logWithCall(definition?: UsedDefinition) {
   const before = sampleLog('c-1').slice(0, 3);
-  const context = { tokens: 1, budget: 100, messages: 1 };
+  const named = definition === undefined ? {} : { definition };
+  const context = { tokens: 1, budget: 100, messages: 1, ...named };
   const usage = { inputTokens: 1, outputTokens: 1 };
   const of = { turnId: TURN, step: 1, attempt: 1, model: 'm', finishReason: 'stop' };
   const at = '2026-01-01T00:00:02.000Z';
@@ -28,13 +37,15 @@ interface Set {
   readonly identity?: Partial<Identity>;
   readonly describe?: () => unknown;
   readonly temporalUi?: string;
+  /** Named by the model call. */
+  readonly definition?: UsedDefinition;
 }
 
-async function app({ identity = {}, describe: described, temporalUi }: Set = {}) {
-  const { log, blobs } = await openSqliteStores({ file: ':memory:' });
+async function app({ identity = {}, describe: described, temporalUi, definition }: Set = {}) {
+  const { log, blobs, documents } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
-  await log.append({ ...KEY, runId: 'r-1', events: logWithCall() });
-  const reader = createStoreReader({ log, blobs, source: 'none' });
+  await log.append({ ...KEY, runId: 'r-1', events: logWithCall(definition) });
+  const reader = createStoreReader({ log, blobs, documents, source: 'none' });
   const ui = temporalUi === undefined ? {} : { temporalUi };
   const started = await startHttpApp(
     described === undefined ? {} : { describe: described },
@@ -42,7 +53,7 @@ async function app({ identity = {}, describe: described, temporalUi }: Set = {})
     { reader },
   );
   const ask = async (path: string) => await started.request(`/v1/conversations/${path}`);
-  return { ask, log, blobs };
+  return { ask, log, blobs, documents };
 }
 
 describe('GET /v1/conversations/{id}/model-calls/{seq}', promise('G397'), () => {
@@ -83,6 +94,51 @@ describe('GET /v1/conversations/{id}/model-calls/{seq}', promise('G397'), () => 
     const { ask } = await app({ identity });
     expect((await ask(`c-1/model-calls/${SEQ}`)).status).toBe(status);
     expect((await ask('c-1/run')).status).toBe(status);
+  });
+});
+
+describe('the request of a model call whose definition is kept', promise('G423'), () => {
+  const given: ModelDefinition = { system: 'Help.', tools: [] };
+  const warned: string[] = [];
+  const logger = { info: () => undefined, warn: (line: string) => warned.push(line) };
+
+  it('is whole, without an audit and without a worker', async () => {
+    const { ask, documents } = await app({ definition: { digest: 'd1' } });
+    const path = `c-1/model-calls/${SEQ}`;
+    expect(await (await ask(path)).json()).toMatchObject({
+      unknown: [{}, {}].map(() => expect.any(String) as string),
+    });
+    definitionKeeper(documents, { logger })({ agent: 'support', digest: 'd1' }, given);
+    const read = async () => (await (await ask(path)).json()) as ModelCallRead;
+    const whole = await until('it is kept', read, { holds: ({ unknown }) => unknown.length === 0 });
+    expect(whole).toMatchObject({ source: 'derived', request: { ...given, messages: [{}] } });
+    expect(whole).not.toHaveProperty('definition');
+    expect(whole).not.toHaveProperty('isDefined');
+  });
+
+  it('has the definition beside it where parts were changed for the call', async () => {
+    const changed = ['tools'] as const;
+    const { ask, documents } = await app({ definition: { digest: 'd1', changed } });
+    definitionKeeper(documents, { logger })({ agent: 'support', digest: 'd1' }, given);
+    const read = async () => (await (await ask(`c-1/model-calls/${SEQ}`)).json()) as ModelCallRead;
+    const found = await until('it is kept', read, { holds: (each) => 'definition' in each });
+    expect(found).toMatchObject({ definition: given, request: { system: 'Help.' } });
+    expect(found.request).not.toHaveProperty('tools');
+  });
+
+  it('has nothing of an agent that is a document of another tenant', promise('G424'), async () => {
+    const { ask, documents } = await app({ definition: { digest: 'd1' } });
+    const keep = definitionKeeper(documents, { logger });
+    const of = (tenant: string) => ({ tenant, agent: 'support', digest: 'd1' });
+    keep(of('beta'), { system: 'CANARY', tools: [] });
+    const find = definitionFinder(documents);
+    await until('it is kept', async () => await find(of('beta')));
+    const text = await (await ask(`c-1/model-calls/${SEQ}`)).text();
+    expect(text).not.toContain('CANARY');
+    keep(of('default'), given);
+    await until('it is kept', async () => await find(of('default')));
+    expect(await (await ask(`c-1/model-calls/${SEQ}`)).json()).toMatchObject({ unknown: [] });
+    expect(warned).toEqual([]);
   });
 });
 

@@ -146,9 +146,9 @@ export class Engine {
       searchAttributes: parts.searchAttributes,
       pageUrl: parts.pageUrl,
     };
-    const { log, live } = parts.opened;
+    const { log, live, blobs, documents } = parts.opened;
     const source = createWorkflowSource(patientClient(parts.temporal, isServed));
-    this.reader = createStoreReader({ log, live, source });
+    this.reader = createStoreReader({ log, live, source, blobs, documents });
     const leases = createLeases({ log, live });
     const whole = {
       ...common,

@@ -1,5 +1,5 @@
 /** The request of the model call at the cursor: its source in words, and its differences to the call before. */
-import { type ModelCallRead, modelCallOf } from 'colloquy/browser/studio';
+import { type ModelCallRead, modelCallOf, type ShownRequest } from 'colloquy/browser/studio';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import type { UsedLog } from '../hooks/use-log.js';
@@ -41,7 +41,7 @@ function Request(props: {
   if (read.is === 'reading') return <p className="hint">Reads the request …</p>;
   if (read.is === 'refused') return <p className="error">{read.why}</p>;
   const { value } = read;
-  const { request, unknown, changes } = value;
+  const { request, unknown, changes, definition } = value;
   return (
     <>
       <p>{sourceWords(value)}</p>
@@ -57,14 +57,15 @@ function Request(props: {
       ) : (
         <Changes changes={changes} onGoTo={onGoTo} />
       )}
+      {definition === undefined ? undefined : (
+        <section aria-label="Definition of the agent">
+          <p>The definition of the agent, which this call got with changes:</p>
+          <Prompt of={definition} />
+        </section>
+      )}
       {request === undefined ? undefined : (
         <>
-          {request.system === undefined ? undefined : (
-            <details>
-              <summary>System prompt</summary>
-              <pre tabIndex={0}>{request.system}</pre>
-            </details>
-          )}
+          <Prompt of={request} />
           <details>
             <summary>Messages ({request.messages.length})</summary>
             {request.messages.map((message, index) => (
@@ -81,9 +82,33 @@ function Request(props: {
   );
 }
 
-function sourceWords({ source, reason = '' }: ModelCallRead): string {
+/** System prompt and tools of a request, or of a definition. */
+function Prompt({ of }: { readonly of: Pick<ShownRequest, 'system' | 'tools'> }): ReactNode {
+  const { system, tools } = of;
+  return (
+    <>
+      {system === undefined ? undefined : (
+        <details>
+          <summary>System prompt</summary>
+          <pre tabIndex={0}>{system}</pre>
+        </details>
+      )}
+      {tools === undefined ? undefined : (
+        <details>
+          <summary>Tools ({tools.length})</summary>
+          <pre tabIndex={0}>{JSON.stringify(tools, undefined, 2)}</pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+function sourceWords({ source, unknown, reason = '' }: ModelCallRead): string {
   if (source === 'audit') return 'From the audit: the request as the worker sent it.';
-  if (source === 'derived') return 'Derived from the log, by the rules of the engine. Not known:';
+  if (source === 'derived')
+    return `Derived from the log and the agent's definition, by the rules of the engine. ${
+      unknown.length === 0 ? 'Nothing is missing.' : 'Not known:'
+    }`;
   return `Not available. ${reason}`;
 }
 

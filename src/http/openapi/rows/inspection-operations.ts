@@ -7,7 +7,9 @@ import type { Operation } from './operation.js';
 const ModelCall = z.looseObject({
   source: z
     .enum(['audit', 'derived', 'unavailable'])
-    .describe('`audit`: as it was sent; `derived`: assembled from the log'),
+    .describe(
+      "`audit`: as it was sent; `derived`: assembled from the log and the agent's definition",
+    ),
   generation: z.int(),
   seq: z.int().describe('place of the event `model_call`'),
   turnId: z.string(),
@@ -17,6 +19,10 @@ const ModelCall = z.looseObject({
   model: z.string(),
   request: z.unknown().optional(),
   unknown: z.array(z.string()).describe('parts of the request that are not known, in words'),
+  definition: z
+    .unknown()
+    .optional()
+    .describe("the agent's definition, where plugins or MCP servers changed it for the call"),
   reason: z.string().optional().describe('why the request is not known; for `unavailable`'),
   changes: z.unknown().optional().describe('differences to the request of the model call before'),
 });

@@ -2,13 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../../src/define/define-agent.js';
+import { definePlugin } from '../../../../src/define/define-plugin.js';
 import { defineTool } from '../../../../src/define/define-tool.js';
 import { changesOf } from '../../../../src/projection/model-calls/changes.js';
 import { callsAt, derivedRequest } from '../../../../src/projection/model-calls/derived.js';
+import type { UsedDefinition } from '../../../../src/protocol/conversation/context.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import type { ModelDefinition } from '../../../../src/protocol/model/definitions.js';
 import type { Model, ModelRequest, ModelResponse } from '../../../../src/protocol/model/model.js';
 import { testConversation } from '../../../../src/testing/index.js';
+import { modelDefinitionOf } from '../../../../src/tools/model-input/definition.js';
 import { promise } from '../../../support/promise.js';
 
 type Spec = Parameters<typeof defineAgent>[0];
@@ -31,8 +35,10 @@ function recording(contextTokens?: number): {
     if (request.tools.length > 0) asked.push(request);
     const base = { finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 1 }, model: 'm' };
     const last = request.messages.at(-1);
-    if (last?.role === 'tool' || request.tools.length === 0)
-      return { ...base, parts: [{ type: 'text', text: 'seen' }], calls: [] };
+    if (last?.role === 'tool' || request.tools.length === 0) {
+      const text = request.output === undefined ? 'seen' : '{"n":1}';
+      return { ...base, parts: [{ type: 'text', text }], calls: [] };
+    }
     const call = { id: `c${asked.length}`, name: 'look', argumentsJson: '{"n":1}' };
     return { ...base, parts: [], calls: [call] };
   };
@@ -46,9 +52,13 @@ async function* read(events: readonly CanonicalEvent[]): AsyncGenerator<Canonica
   yield* events;
 }
 
-async function derivedOf(events: readonly CanonicalEvent[], seq: number) {
+async function derivedOf(
+  events: readonly CanonicalEvent[],
+  seq: number,
+  definition?: ModelDefinition,
+) {
   const found = await callsAt(read(events), seq);
-  return found === undefined ? undefined : derivedRequest(found.call);
+  return found === undefined ? undefined : derivedRequest(found.call, definition);
 }
 
 async function played(spec: Partial<Spec>, turns: number, contextTokens?: number) {
@@ -57,7 +67,19 @@ async function played(spec: Partial<Spec>, turns: number, contextTokens?: number
   const t = testConversation(agent, {});
   for (let turn = 1; turn <= turns; turn += 1) await t.send(`message ${turn} ${'y'.repeat(200)}`);
   const calls = t.events.filter(({ type }) => type === 'model_call');
-  return { asked, events: t.events, calls };
+  return { agent, asked, events: t.events, calls };
+}
+
+/** The log as workers write it, who name the definition of each call. */
+function named(
+  events: readonly CanonicalEvent[],
+  definition: UsedDefinition,
+): readonly CanonicalEvent[] {
+  return events.map((event) =>
+    event.type === 'model_call' && event.context !== undefined
+      ? { ...event, context: { ...event.context, definition } }
+      : event,
+  );
 }
 
 describe('the derived request of a model call', promise('G396'), () => {
@@ -104,6 +126,77 @@ describe('the derived request of a model call', promise('G396'), () => {
     expect(await derivedOf(events, seq + 1)).toBeUndefined();
     expect(await derivedOf(events, 9_999)).toBeUndefined();
     expect(await derivedOf([], 1)).toBeUndefined();
+  });
+});
+
+/** Fields that say how a provider may cache the request. */
+function shownFields({ stableMessages: _stable, cacheKey: _key, ...request }: ModelRequest) {
+  return request;
+}
+
+describe('with the definition of the agent, a derived request', promise('G423'), () => {
+  const output = z.object({ n: z.number() });
+
+  it.each([
+    ['has the system prompt and the tools', {}],
+    ['has the form of the answer and that of results', { output, resultForm: 'bare' }],
+  ] as const)('is whole: it %s', async (_title, spec) => {
+    const { agent, asked, events, calls } = await played(spec, 2);
+    const { digest, definition } = modelDefinitionOf(agent);
+    for (const [index, { seq }] of calls.entries()) {
+      const derived = await derivedOf(named(events, { digest }), seq, definition);
+      const request = shownFields(asked[index] as ModelRequest);
+      expect(derived).toEqual({ request, unknown: [], isDefined: true });
+    }
+  });
+
+  it('lacks what plugins or servers have changed for the call, and says so', async () => {
+    const prepares = definePlugin({ id: 'p', prepare: () => undefined });
+    const { agent, events, calls } = await played({ plugins: [prepares] }, 1);
+    const { digest, definition } = modelDefinitionOf(agent);
+    const of = async (used: Omit<UsedDefinition, 'digest'>) =>
+      await derivedOf(named(events, { digest, ...used }), calls[0]?.seq ?? 0, definition);
+    expect(await of({})).toMatchObject({
+      request: { system: definition.system, tools: definition.tools },
+      ...{ unknown: [expect.stringContaining('Text that plugins')], isDefined: true },
+    });
+    const tools = await of({ changed: ['tools'] });
+    expect(tools).toMatchObject({
+      request: { system: definition.system },
+      unknown: [expect.stringContaining('The tools'), expect.stringContaining('Text that')],
+    });
+    expect(tools).not.toHaveProperty('request.tools');
+    const both = await of({ changed: ['system', 'tools'] });
+    expect(both).not.toHaveProperty('request.system');
+    expect(both).toMatchObject({ isDefined: false });
+  });
+
+  it('has nothing of another version: a definition that is gone is named as unknown', async () => {
+    const { agent, events, calls } = await played({}, 1);
+    const { digest } = modelDefinitionOf(agent);
+    const derived = await derivedOf(named(events, { digest }), calls[0]?.seq ?? 0);
+    expect(derived).toMatchObject({
+      ...{ unknown: [expect.stringContaining('has no more'), expect.anything()] },
+      isDefined: false,
+    });
+    expect(derived).not.toHaveProperty('request.system');
+  });
+
+  it('has no form of the answer where the message asked for one, or for a text', async () => {
+    const { agent, events, calls } = await played({ output }, 1);
+    const { digest, definition } = modelDefinitionOf(agent);
+    const withOutput = (form: unknown) =>
+      named(events, { digest }).map((event) =>
+        event.type === 'user_message' ? { ...event, output: form } : event,
+      ) as readonly CanonicalEvent[];
+    const of = async (form: unknown) =>
+      await derivedOf(withOutput(form), calls[0]?.seq ?? 0, definition);
+    expect(await of({ type: 'object' })).toMatchObject({
+      unknown: [expect.stringContaining('form of the answer')],
+    });
+    for (const form of [{ type: 'object' }, false])
+      expect(await of(form)).not.toHaveProperty('request.output');
+    expect(await of(false)).toMatchObject({ unknown: [] });
   });
 });
 

@@ -1,0 +1,17 @@
+// The lines that keep promises about looks into conversations.
+export const OF_INSPECTION = [
+  {
+    promise: 'G423',
+    file: 'src/projection/model-calls/derived.ts',
+    line: '...(isSystem ? { system } : {}),',
+    to: '...{},',
+    test: 'test/unit/projection/model-calls/derived.test.ts',
+  },
+  {
+    promise: 'G424',
+    file: 'src/activities/model/call-model.ts',
+    line: 'const owner = inCode.agent(name) === undefined ? { tenant } : {};',
+    to: 'const owner = tenant === undefined ? { tenant } : {};',
+    test: 'test/activities/audit/named-requests.test.ts',
+  },
+];
