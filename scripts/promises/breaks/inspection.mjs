@@ -14,4 +14,11 @@ export const OF_INSPECTION = [
     to: 'const owner = tenant === undefined ? { tenant } : {};',
     test: 'test/activities/audit/named-requests.test.ts',
   },
+  {
+    promise: 'G425',
+    file: 'src/projection/model-calls/model-call.ts',
+    line: 'if (context?.definition !== undefined)',
+    to: 'if (context?.definition === null)',
+    test: 'test/activities/audit/named-requests.test.ts',
+  },
 ];

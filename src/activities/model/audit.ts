@@ -46,6 +46,8 @@ interface Asked {
   readonly run: () => Promise<ModelResponse>;
   /** Measures the usage of a request that fails. */
   readonly meter: RequestMeter;
+  /** Called with the id of the stored value that has an answered request. */
+  readonly onStored?: (id: string) => void;
 }
 
 /**
@@ -55,7 +57,7 @@ interface Asked {
 export async function audited(
   tools: ActivityTools,
   call: AuditedCall,
-  { request, meter, run: ask }: Asked,
+  { request, meter, run: ask, onStored }: Asked,
 ): Promise<ModelResponse> {
   const signal = Context.current().cancellationSignal;
   const run = (): Promise<ModelResponse> =>
@@ -67,13 +69,14 @@ export async function audited(
     const response = await run();
     const took = { latencyMs: latencyMs() };
     const { usage, finishReason, model } = response;
-    await record(tools, call, {
+    const blob = await record(tools, call, {
       said: {
         ...{ outcome: 'answered', answeredBy: model, finishReason, ...took },
         usage: withCost(usage, call.model.prices),
       },
       content: { request: shownRequest(request), response },
     });
+    if (blob !== undefined) onStored?.(blob);
     return response;
   } catch (error) {
     const took = { latencyMs: latencyMs() };
@@ -104,6 +107,7 @@ function tookOf(
   return usage === undefined ? {} : { usage: withCost(usage, call.model.prices) };
 }
 
+/** Resolves to the id of the stored value, if there is one. */
 async function record(
   tools: ActivityTools,
   call: AuditedCall,
@@ -111,7 +115,7 @@ async function record(
     readonly said: Readonly<Record<string, unknown>> & { readonly outcome: string };
     readonly content?: AuditContent;
   },
-): Promise<void> {
+): Promise<string | undefined> {
   const { model, ...about } = call;
   const content: StoredContent = tools.audit === 'full' ? await contentOf(tools, call, kept) : {};
   tools.logger.info('model call', {
@@ -121,6 +125,7 @@ async function record(
     ...kept.said,
     ...content,
   });
+  return content.blob;
 }
 
 async function contentOf(

@@ -172,7 +172,7 @@ interface Asked {
   readonly states: PluginStates;
   readonly patches: readonly StatePatch[];
   /** The places in which the request can be looked up. */
-  readonly request: Pick<ModelContext, 'definition'>;
+  readonly request: Pick<ModelContext, 'definition' | 'audit'>;
 }
 
 /** Without plugins nothing is awaited. */
@@ -212,9 +212,15 @@ async function asked(
     ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
     ...{ agent: agent.name, feature: agent.feature, model: agent.model },
   };
+  let audit: string | undefined;
   const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateDeps, 'caller' | 'keep'> => ({
     caller: { ...spending.caller, purpose },
-    keep: (request, asking) => audited(tools, { purpose, ...about }, { request, ...asking }),
+    keep: (request, asking) => {
+      const onStored = (id: string): void => {
+        if (purpose === 'answer') audit = id;
+      };
+      return audited(tools, { purpose, ...about }, { request, ...asking, onStored });
+    },
   });
   const answer = await askInForm({
     agent,
@@ -232,7 +238,7 @@ async function asked(
     isTooLong: isContextTooLong,
   });
   const definition = keptDefinition(tools, { defined, called: agent, tenant });
-  const request = { definition };
+  const request = { definition, ...(audit === undefined ? {} : { audit }) };
   return { ...answer, agent, messages, states, patches, request };
 }
 

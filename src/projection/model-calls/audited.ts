@@ -21,7 +21,22 @@ export interface WantedCall {
 }
 
 /**
- * The request whose answer is in the log, of the last one where several were made; undefined when there is none. A
+ * The request in the stored value that the log names; undefined when the value is not stored, as in forks, or is no
+ * audit of this call.
+ * @throws {StoreUnavailable}
+ */
+export async function auditedAt(
+  blobs: AuditBlobs,
+  key: ConversationKey,
+  { id, ...wanted }: WantedCall & { readonly id: string },
+): Promise<ShownRequest | undefined> {
+  const found = await headOf(blobs, key, id);
+  return found === undefined || !isOf(found, wanted) ? undefined : await requestIn(blobs, key, id);
+}
+
+/**
+ * The same where the log names no stored value: the call failed, or a worker of an older version made it. The request
+ * whose answer is in the log, of the last one where several were made; undefined when there is none. A
  * blob's name is a hash of its content, so the blobs that were stored about the time of the call are looked at first.
  * @throws {StoreUnavailable}
  */

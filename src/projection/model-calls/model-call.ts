@@ -3,7 +3,7 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ModelCallRead, ShownRequest } from '../../protocol/model/model-calls.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { type AuditBlobs, auditedRequest } from './audited.js';
+import { type AuditBlobs, auditedAt, auditedRequest } from './audited.js';
 import { changesOf } from './changes.js';
 import type { FindDefinition } from './definitions.js';
 import { callsAt, derivedRequest, type LoggedCall } from './derived.js';
@@ -94,10 +94,16 @@ async function knownOf(
 async function auditOf(
   { blobs }: RequestSources,
   key: ConversationKey,
-  { event: { turnId, step, attempt, at } }: LoggedCall,
+  { event: { turnId, step, attempt, at, context } }: LoggedCall,
 ): Promise<ShownRequest | undefined> {
   if (blobs === undefined) return undefined;
-  return await auditedRequest(blobs, key, { turnId, step, attempt, at });
+  const wanted = { turnId, step, attempt, at };
+  // A worker that names the definition names the audit, too, if there is one.
+  if (context?.definition !== undefined)
+    return context.audit === undefined
+      ? undefined
+      : await auditedAt(blobs, key, { ...wanted, id: context.audit });
+  return await auditedRequest(blobs, key, wanted);
 }
 
 async function derived(

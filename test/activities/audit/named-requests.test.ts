@@ -1,5 +1,5 @@
-/** The definition that a model call names for its request. */
-import { describe, expect, it } from 'vitest';
+/** The places in which a model call names its request: the definition of its agent, and the audit. */
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createActivities } from '../../../src/activities/index.js';
 import type { ActivityDeps } from '../../../src/activities/shared/deps.js';
@@ -11,10 +11,15 @@ import {
 } from '../../../src/define/define-agent.js';
 import { definePlugin } from '../../../src/define/define-plugin.js';
 import { defineTool } from '../../../src/define/define-tool.js';
+import { modelCallAt } from '../../../src/projection/model-calls/model-call.js';
+import type { ModelContext } from '../../../src/protocol/conversation/context.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { DefinitionKey, ModelDefinition } from '../../../src/protocol/model/definitions.js';
+import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { usedDefinition } from '../../../src/tools/model-input/definition.js';
 import { promise } from '../../support/promise.js';
-import { answer, environment, modelInput, modelOf } from '../tools/fixtures.js';
+import { sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { answer, environment, key, modelInput, modelOf } from '../tools/fixtures.js';
 
 const look = defineTool({
   ...{ name: 'look', description: 'Looks.', input: z.object({}), effects: 'none' },
@@ -104,3 +109,55 @@ describe('the definition of an agent', promise('G424'), () => {
     expect(kept[0]?.[0]).toMatchObject(given);
   });
 });
+
+describe('the audit of a model call', promise('G425'), () => {
+  it('is read where the log names it, without a look at any other value', async () => {
+    const { log, blobs } = await openSqliteStores({ file: ':memory:' });
+    onTestFinished(() => log.close());
+    const full = { blobs, audit: 'full' as const };
+    const { context } = await called([agentOf()], full, { turnId: TURN, step: 1 });
+    expect(context?.audit).toMatch(/^[0-9a-f]{64}$/);
+    const reads: string[] = [];
+    const read = async (named: ModelContext | undefined, of = key) => {
+      const sources = {
+        definitions: undefined,
+        blobs: {
+          get: (...given: Parameters<typeof blobs.get>) => {
+            reads.push(given[1]);
+            return blobs.get(...given);
+          },
+          list: () => Promise.reject(new Error('listed')),
+        },
+      };
+      return await modelCallAt(sources, logWith(named), { key: of, generation: 1, seq: 4 });
+    };
+    expect(await read(context)).toMatchObject({ source: 'audit', request: { system: 'Help.' } });
+    expect(new Set(reads)).toEqual(new Set([context?.audit]));
+    expect(await read(context, { ...key, conversationId: 'fork' })).toMatchObject({
+      source: 'derived',
+    });
+    const { audit: _none, ...withoutAudit } = context as ModelContext;
+    expect(await read(withoutAudit)).toMatchObject({ source: 'derived' });
+    const { definition: _old, ...ofOldWorker } = withoutAudit;
+    await expect(read(ofOldWorker)).rejects.toThrow('listed');
+  });
+
+  it('is not taken from the value of another call', async () => {
+    const { log, blobs } = await openSqliteStores({ file: ':memory:' });
+    onTestFinished(() => log.close());
+    const full = { blobs, audit: 'full' as const };
+    const { context } = await called([agentOf()], full, { turnId: 'turn_other', step: 1 });
+    const sources = { blobs, definitions: undefined };
+    const found = await modelCallAt(sources, logWith(context), { key, generation: 1, seq: 4 });
+    expect(found).toMatchObject({ source: 'derived' });
+  });
+});
+
+/** The sample log up to its first model call. */
+async function* logWith(context: ModelContext | undefined): AsyncGenerator<CanonicalEvent> {
+  yield* sampleLog('c-1').slice(0, 3);
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const of = { turnId: TURN, step: 1, attempt: 1, model: 'm', finishReason: 'stop' };
+  const at = '2026-01-01T00:00:02.000Z';
+  yield { type: 'model_call', seq: 4, at, ...of, usage, ...(context && { context }) };
+}
