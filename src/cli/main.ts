@@ -119,6 +119,10 @@ program
     'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
   )
   .option(...ROUTES)
+  .option(
+    '--provider-files <module>',
+    "module that knows the owners of files at the models' provider (COLLOQUY_PROVIDER_FILES)",
+  )
   .option(...retry(60))
   .option(
     '--drain <seconds>',

@@ -1,4 +1,4 @@
-// The lines that keep promises about looks into conversations.
+// The lines that keep promises about looks into conversations, and about settings of the API.
 export const OF_INSPECTION = [
   {
     promise: 'G423',
@@ -20,5 +20,12 @@ export const OF_INSPECTION = [
     line: 'if (context?.definition !== undefined)',
     to: 'if (context?.definition === null)',
     test: 'test/activities/audit/named-requests.test.ts',
+  },
+  {
+    promise: 'G426',
+    file: 'src/cli/serve/provider-files.ts',
+    line: "if (typeof answer === 'boolean') return answer;",
+    to: 'if (answer !== null) return Boolean(answer);',
+    test: 'test/unit/cli/serve/provider-files.test.ts',
   },
 ];

@@ -52,6 +52,8 @@ export interface Config {
   /** Secret and roles of the development identity. */
   readonly devSecret: string | undefined;
   readonly devRoles: readonly string[];
+  /** Module that knows the owners of files at the provider of the models. Absent: the API knows none. */
+  readonly providerFiles: string | undefined;
   readonly host: string;
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
@@ -80,17 +82,19 @@ export interface ConfigFlags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
   readonly allowedHosts?: string | undefined;
+  readonly providerFiles?: string | undefined;
 }
 
 function withFlags(
   environment: NodeJS.ProcessEnv,
-  { data, port, host, allowedHosts }: ConfigFlags,
+  { data, port, host, allowedHosts, providerFiles }: ConfigFlags,
 ): NodeJS.ProcessEnv {
   const given = {
     COLLOQUY_DATA: data,
     COLLOQUY_PORT: port,
     COLLOQUY_HOST: host,
     COLLOQUY_ALLOWED_HOSTS: allowedHosts,
+    COLLOQUY_PROVIDER_FILES: providerFiles,
   };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...environment, ...Object.fromEntries(set) };
@@ -133,15 +137,13 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     corsOrigins: values.COLLOQUY_CORS_ORIGINS,
     metrics: values.COLLOQUY_METRICS,
     apiMetrics: placeOf(values.COLLOQUY_API_METRICS),
-    health:
-      values.COLLOQUY_HEALTH_PORT === undefined
-        ? undefined
-        : { port: values.COLLOQUY_HEALTH_PORT, host: values.COLLOQUY_HEALTH_HOST },
+    health: healthOf(values),
     identity: values.COLLOQUY_IDENTITY,
     jwt: jwtOf(values),
     tokenSecrets: values.COLLOQUY_TOKEN_SECRETS,
     devSecret: values.COLLOQUY_DEV_SECRET,
     devRoles: values.COLLOQUY_DEV_ROLES,
+    providerFiles: values.COLLOQUY_PROVIDER_FILES,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,
@@ -173,6 +175,16 @@ function placeOf(address: string | undefined): ProbeAddress | undefined {
   return host === undefined
     ? undefined
     : { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function healthOf({
+  COLLOQUY_HEALTH_PORT: port,
+  COLLOQUY_HEALTH_HOST: host,
+}: Readonly<{
+  COLLOQUY_HEALTH_PORT?: number | undefined;
+  COLLOQUY_HEALTH_HOST: string;
+}>): ProbeAddress | undefined {
+  return port === undefined ? undefined : { port, host };
 }
 
 function allowPrivateOf(entries: readonly string[]): AllowPrivate {

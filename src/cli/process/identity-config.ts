@@ -54,6 +54,11 @@ export const IDENTITY_VARIABLES = {
     .describe(
       'Secrets that sign tokens of conversations and sessions of pages, separated by commas: the first signs, all are accepted; every API needs the same. Absent: no such tokens.',
     ),
+  COLLOQUY_PROVIDER_FILES: filled
+    .optional()
+    .describe(
+      'Module (`.js`, or `.ts` as Node runs it) that exports `providerFiles`: it says who owns a file at the provider of the models. Absent: ids of such files are refused.',
+    ),
   COLLOQUY_DEV_SECRET: z
     .string()
     .regex(

@@ -211,6 +211,7 @@ export const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_PORT: ' (--port)',
   COLLOQUY_HOST: ' (--host)',
   COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
+  COLLOQUY_PROVIDER_FILES: ' (--provider-files)',
 };
 
 /** A variable of the environment, for help and documentation. */

@@ -12,6 +12,7 @@ import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
 import { loadRoutes } from './routes-module.js';
+import { configuredFiles } from './provider-files.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -21,6 +22,8 @@ export interface ServeFlags {
   readonly allowedHosts?: string;
   /** Module with routes of the application. */
   readonly routes?: string;
+  /** Module that knows the owners of files at the provider of the models. */
+  readonly providerFiles?: string;
   /** Seconds to keep trying to reach Temporal and Postgres; 0 = one try. */
   readonly retry: number;
   /** Seconds in which the API, once it is to stop, serves on and says that it is not ready. */
@@ -33,6 +36,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   // Checked before the wait for a server, which would not make it right.
   const problem = isDevelopment(config) ? hostProblem(config.host) : undefined;
   if (problem !== undefined) throw new ConfigError(problem);
+  const files = await configuredFiles(config);
   const log = createPino(config, 'colloquy-api');
   const watchdog = startWatchdog({
     name: 'colloquy-api',
@@ -50,7 +54,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const { schemes, notice, lines } = await configuredIdentity(config, colloquy);
   const killWorker = isDevelopment(config) ? killRequest(process.env) : undefined;
   const app = await colloquy.app({
-    ...schemes,
+    ...{ ...schemes, ...files },
     ...(killWorker === undefined ? {} : { killWorker }),
     ...{ log, allowedHosts, codecOrigins: uiOrigins, limits, routes, ui: config.ui },
     ...(config.temporalUi === undefined ? {} : { temporalUi: config.temporalUi }),

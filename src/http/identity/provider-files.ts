@@ -38,7 +38,8 @@ interface GivenParts {
 
 const NOT_OWNED = 'must be the id of a file that the caller may use at the provider of the model';
 const NOT_CONFIGURED =
-  'must be left out: this API does not know the owners of files at the provider (createApp({ providerFiles })). ' +
+  'must be left out: this API does not know the owners of files at the provider (createApp({ providerFiles }), or ' +
+  'COLLOQUY_PROVIDER_FILES). ' +
   'POST /v1/conversations/{id}/blobs stores a file';
 
 /**

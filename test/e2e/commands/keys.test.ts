@@ -1,7 +1,9 @@
 /** API keys by command, and an API that takes them. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openSqliteEventLog } from '../../support/event-logs.js';
+import { promise } from '../../support/promise.js';
 import { startDevServer } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { call } from '../support/api.js';
@@ -70,6 +72,36 @@ it('an API with keys takes them and no development secret, and says when there a
     body: { actor: { id: 'job' }, verified: true, rights: ['read'] },
   });
   expect(`${api.stdout()}${api.stderr()}`).not.toContain(key);
+});
+
+it('an API asks the module of its settings for the owner of a file', promise('G426'), async () => {
+  const server = await startDevServer();
+  onTestFinished(() => server.stop());
+  const module = join(temporaryFolder(), 'owners.mjs');
+  await writeFile(
+    module,
+    'export const providerFiles = { owns: ({ fileId, tenant }) => fileId === `of-${tenant}` };',
+  );
+  const base = { ...(await dataFolder()), COLLOQUY_IDENTITY: 'keys' };
+  const env = { ...base, TEMPORAL_ADDRESS: server.address };
+  const made = colloquy(['keys', 'create', '--name', 'job', '--right', 'send', '--json'], env);
+  expect(await made.ended, made.stderr()).toBe(0);
+  const { key } = JSON.parse(made.stdout()) as { key: string };
+  const api = colloquy(['serve', '--port', '0', '--provider-files', module], env);
+  const url = /http:\/\/\S+/.exec(await api.prints(/^api .*$/m))?.[0] ?? '';
+  const sent = async (fileId: string) =>
+    await call(`${url}/v1/conversations/c-1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        text: 'Read it.',
+        attachments: [{ type: 'file', source: { fileId } }],
+      }),
+    });
+  const path = '/attachments/0/source/fileId';
+  expect(await sent('of-beta')).toMatchObject({ status: 422, body: { errors: [{ path }] } });
+  // The file is let through; there is no conversation for it.
+  expect((await sent('of-default')).body).toMatchObject({ code: 'unknown_conversation' });
 });
 
 it('settings of an issuer that are incomplete are refused at once', async () => {
