@@ -70,7 +70,7 @@ const AGENTS = [
 ] as const;
 const ROUTES = [
   '--routes <module>',
-  'module that exports routes, which makes an Express router for the paths of your application',
+  'module that exports routes: a function that makes an Express router (COLLOQUY_ROUTES)',
 ] as const;
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')

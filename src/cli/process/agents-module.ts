@@ -71,7 +71,7 @@ export async function importModule(
 }
 
 /** The message, with file and line where the error names them: of the syntax, or of the statement that threw. */
-export function withPlace(error: unknown): string {
+function withPlace(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, stack = '' } = error;
   // A module that is not found is named by the message; its stack has places of Node only.

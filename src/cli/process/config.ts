@@ -54,6 +54,8 @@ export interface Config {
   readonly devRoles: readonly string[];
   /** Module that knows the owners of files at the provider of the models. Absent: the API knows none. */
   readonly providerFiles: string | undefined;
+  /** Module with routes of the application. Absent: the API has its own alone. */
+  readonly routes: string | undefined;
   readonly host: string;
   /** Names under which the API may be reached besides those of this machine. */
   readonly allowedHosts: readonly string[];
@@ -83,11 +85,12 @@ export interface ConfigFlags {
   readonly host?: string | undefined;
   readonly allowedHosts?: string | undefined;
   readonly providerFiles?: string | undefined;
+  readonly routes?: string | undefined;
 }
 
 function withFlags(
   environment: NodeJS.ProcessEnv,
-  { data, port, host, allowedHosts, providerFiles }: ConfigFlags,
+  { data, port, host, allowedHosts, providerFiles, routes }: ConfigFlags,
 ): NodeJS.ProcessEnv {
   const given = {
     COLLOQUY_DATA: data,
@@ -95,6 +98,7 @@ function withFlags(
     COLLOQUY_HOST: host,
     COLLOQUY_ALLOWED_HOSTS: allowedHosts,
     COLLOQUY_PROVIDER_FILES: providerFiles,
+    COLLOQUY_ROUTES: routes,
   };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...environment, ...Object.fromEntries(set) };
@@ -144,6 +148,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, flags: ConfigFlags = 
     devSecret: values.COLLOQUY_DEV_SECRET,
     devRoles: values.COLLOQUY_DEV_ROLES,
     providerFiles: values.COLLOQUY_PROVIDER_FILES,
+    routes: values.COLLOQUY_ROUTES,
     host: values.COLLOQUY_HOST,
     allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,

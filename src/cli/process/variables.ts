@@ -152,6 +152,11 @@ export const EnvironmentSchema = z.object({
       'Names under which the API may be reached besides those of this machine, separated by commas, such as that of a reverse proxy.',
     ),
   COLLOQUY_PORT: port.prefault('8080').describe('Port of the API; 0 takes a free one.'),
+  COLLOQUY_ROUTES: filled
+    .optional()
+    .describe(
+      'Module (`.js`, or `.ts` as Node runs it) that exports `routes`: a function that makes an Express router, which the API has before its own routes.',
+    ),
   COLLOQUY_RETENTION: filled
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
     .optional()
@@ -212,6 +217,7 @@ export const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_HOST: ' (--host)',
   COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
   COLLOQUY_PROVIDER_FILES: ' (--provider-files)',
+  COLLOQUY_ROUTES: ' (--routes)',
 };
 
 /** A variable of the environment, for help and documentation. */

@@ -1,9 +1,8 @@
 /** The owners of files at a model's provider, by a module of the application. */
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { ProviderFiles } from '../../http/identity/provider-files.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { withPlace } from '../process/agents-module.js';
+import { importModule } from '../process/agents-module.js';
 import { type Config, ConfigError } from '../process/config.js';
 
 const VARIABLE = 'COLLOQUY_PROVIDER_FILES (--provider-files)';
@@ -18,13 +17,9 @@ export async function configuredFiles({
 }: Pick<Config, 'providerFiles'>): Promise<{ readonly providerFiles?: ProviderFiles }> {
   if (path === undefined) return {};
   const file = resolve(path);
-  let exported: Readonly<Record<string, unknown>>;
-  try {
-    exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new ConfigError(`${VARIABLE}: cannot load ${file}: ${withPlace(error)}`);
-  }
-  const given = exported['providerFiles'];
+  const { providerFiles: given } = await importModule(file, (reason, options) => {
+    return new ConfigError(`${VARIABLE}: cannot load ${file}: ${reason}`, options);
+  });
   if (!isProviderFiles(given))
     throw new ConfigError(
       `${VARIABLE}: ${file} must export "providerFiles", an object with a function "owns"`,

@@ -11,8 +11,8 @@ import { killRequest } from '../process/kill-request.js';
 import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
-import { loadRoutes } from './routes-module.js';
 import { configuredFiles } from './provider-files.js';
+import { loadRoutes } from './routes-module.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -37,6 +37,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const problem = isDevelopment(config) ? hostProblem(config.host) : undefined;
   if (problem !== undefined) throw new ConfigError(problem);
   const files = await configuredFiles(config);
+  const routes = config.routes === undefined ? undefined : await loadRoutes(config.routes);
   const log = createPino(config, 'colloquy-api');
   const watchdog = startWatchdog({
     name: 'colloquy-api',
@@ -44,7 +45,6 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     style: stderrStyle(config),
   });
   const logger = loggerOf(log);
-  const routes = flags.routes === undefined ? undefined : await loadRoutes(flags.routes);
   await makeDataFolder(config);
   const colloquy = await opened(config, flags, logger);
   const { allowedHosts, uiOrigins, corsOrigins } = config;

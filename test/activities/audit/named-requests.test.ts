@@ -50,7 +50,7 @@ async function called(
   return { context, kept };
 }
 
-describe('a model call', promise('G423'), () => {
+describe('a model call', promise('G421'), () => {
   it('names the definition of its agent, and has it kept for all tenants', async () => {
     const { context, kept } = await called([agentOf({ tools: [look] })]);
     const digest = expect.stringMatching(/^[0-9a-f]{16}$/) as string;
@@ -87,7 +87,7 @@ describe('a model call', promise('G423'), () => {
   });
 });
 
-describe('the definition of an agent', promise('G424'), () => {
+describe('the definition of an agent', promise('G422'), () => {
   it('is kept without the configuration of a provider tool, which may hold credentials', async () => {
     const provider = { type: 'mcp', server_url: 'https://x.example', authorization: 'S3CRET' };
     const hosted = defineTool({ name: 'hosted', executor: 'provider', provider });
@@ -110,7 +110,7 @@ describe('the definition of an agent', promise('G424'), () => {
   });
 });
 
-describe('the audit of a model call', promise('G425'), () => {
+describe('the audit of a model call', promise('G423'), () => {
   it('is read where the log names it, without a look at any other value', async () => {
     const { log, blobs } = await openSqliteStores({ file: ':memory:' });
     onTestFinished(() => log.close());

@@ -38,7 +38,7 @@ const tool = { name: 'look', description: 'Looks.', inputSchema: {} };
 
 beforeEach(() => history.replaceState(null, '', location.pathname));
 
-describe('a derived request in the studio', promise('G423'), () => {
+describe('a derived request in the studio', promise('G421'), () => {
   it('says that nothing is missing, and shows the system prompt and the tools', async () => {
     const request = { system: 'Be kind.', tools: [tool], messages: [] };
     await openPane({ source: 'derived', request });

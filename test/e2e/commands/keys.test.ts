@@ -74,7 +74,7 @@ it('an API with keys takes them and no development secret, and says when there a
   expect(`${api.stdout()}${api.stderr()}`).not.toContain(key);
 });
 
-it('an API asks the module of its settings for the owner of a file', promise('G426'), async () => {
+it('an API asks the module of its settings for the owner of a file', promise('G424'), async () => {
   const server = await startDevServer();
   onTestFinished(() => server.stop());
   const module = join(temporaryFolder(), 'owners.mjs');

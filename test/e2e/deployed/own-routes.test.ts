@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { call } from '../support/api.js';
@@ -21,7 +22,9 @@ const settings = (): NodeJS.ProcessEnv => ({
   COLLOQUY_DATA: temporaryFolder(),
 });
 
-it('serves the routes of a module under the identity of the API, and its own routes', async () => {
+it('serves the routes of a module under the identity of the API, and its own routes', {
+  ...promise('G425'),
+}, async () => {
   const api = colloquy(['serve', '--port', '0', '--routes', GATEWAY], settings());
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await api.prints(/^api {5}http/m)) ?? [];
   const agents = await call(`${url}/api/agents`);
@@ -35,7 +38,7 @@ it('serves the routes of a module under the identity of the API, and its own rou
   expect(await api.ended).toBe(0);
 });
 
-it('does not start with a module that makes none', async () => {
+it('does not start with a module that makes none', promise('G425'), async () => {
   const file = join(temporaryFolder(), 'routes.mjs');
   writeFileSync(file, 'export const routes = () => undefined;');
   const env = settings();

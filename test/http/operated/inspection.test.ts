@@ -97,7 +97,7 @@ describe('GET /v1/conversations/{id}/model-calls/{seq}', promise('G397'), () => 
   });
 });
 
-describe('the request of a model call whose definition is kept', promise('G423'), () => {
+describe('the request of a model call whose definition is kept', promise('G421'), () => {
   const given: ModelDefinition = { system: 'Help.', tools: [] };
   const warned: string[] = [];
   const logger = { info: () => undefined, warn: (line: string) => warned.push(line) };
@@ -126,7 +126,7 @@ describe('the request of a model call whose definition is kept', promise('G423')
     expect(found.request).not.toHaveProperty('tools');
   });
 
-  it('has nothing of an agent that is a document of another tenant', promise('G424'), async () => {
+  it('has nothing of an agent that is a document of another tenant', promise('G422'), async () => {
     const { ask, documents } = await app({ definition: { digest: 'd1' } });
     const keep = definitionKeeper(documents, { logger });
     const of = (tenant: string) => ({ tenant, agent: 'support', digest: 'd1' });

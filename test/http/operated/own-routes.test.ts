@@ -6,6 +6,7 @@ import { developmentIdentity } from '../../../src/http/identity/development.js';
 import { tokenSigner } from '../../../src/http/identity/tokens.js';
 import type { AppDeps, RoutesContext } from '../../../src/http/request/deps.js';
 import { TESTING } from '../../support/networks/test-identity.js';
+import { promise } from '../../support/promise.js';
 import { EVIL, send } from '../../support/servers/browser-requests.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -35,7 +36,7 @@ async function served(deps: Partial<AppDeps> = {}) {
   return { server, ask, received };
 }
 
-describe('routes of an application', () => {
+describe('routes of an application', promise('G425'), () => {
   it('come before the identity of the API, have its headers, and pass the rest on', async () => {
     const { ask } = await served({ identify: () => undefined });
     const response = await ask('/own');

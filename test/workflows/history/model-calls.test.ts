@@ -15,7 +15,7 @@ const look = defineTool({
 });
 
 test('the request of a model call is read whole without an audit, also when no worker runs any more', {
-  ...promise('G423'),
+  ...promise('G421'),
 }, async () => {
   const given: ModelRequest[] = [];
   const model = scriptedBy((request) => {

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadRoutes } from '../../../../src/cli/serve/routes-module.js';
+import { promise } from '../../../support/promise.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
 async function moduleWith(text: string): Promise<string> {
@@ -13,7 +14,7 @@ async function moduleWith(text: string): Promise<string> {
 
 const CONTEXT = { signal: 'the signal' } as never;
 
-it('makes the handler that the function returns for the context', async () => {
+it('makes the handler that the function returns for the context', promise('G425'), async () => {
   const file = await moduleWith('export const routes = (given) => () => given;');
   const routes = await loadRoutes(file);
   expect((routes(CONTEXT) as () => unknown)()).toBe(CONTEXT);
@@ -23,7 +24,7 @@ it.each([
   ['export const agents = [];', ' must export routes, a function that makes an Express router'],
   ['export const routes = {};', ' must export routes, a function'],
   ['export const routes = (', 'Cannot load routes from '],
-])('refuses a module of %s', async (text, message) => {
+])('refuses a module of %s', promise('G425'), async (text, message) => {
   const file = await moduleWith(text);
   const refused = expect(loadRoutes(file)).rejects;
   await refused.toMatchObject({
@@ -36,7 +37,7 @@ it.each([
   ['async () => () => {}', 'must return an Express router'],
   ['() => ({})', 'must return an Express router'],
   ["() => { throw new Error('no documents'); }", 'failed: no documents'],
-])('refuses the function %s once it is called', async (text, message) => {
+])('refuses the function %s once it is called', promise('G425'), async (text, message) => {
   const file = await moduleWith(`export const routes = ${text};`);
   const routes = await loadRoutes(file);
   expect(() => routes(CONTEXT)).toThrow(`routes() of ${file} ${message}`);

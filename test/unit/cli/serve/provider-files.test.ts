@@ -24,7 +24,7 @@ async function loaded(text: string) {
   return await configuredFiles(readConfig({ COLLOQUY_PROVIDER_FILES: file }));
 }
 
-describe('owners of files by a module', promise('G426'), () => {
+describe('owners of files by a module', promise('G424'), () => {
   it('are asked with tenant, conversation, actor and id, by variable or by flag', async () => {
     const text =
       'export const providerFiles = { owns: async (f) => JSON.stringify(f) === process.env.ASKED };';

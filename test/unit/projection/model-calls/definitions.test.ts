@@ -34,7 +34,7 @@ async function setUp() {
   return { keep, find: definitionFinder(documents), documents, log, writes, lines };
 }
 
-describe('a definition of an agent', promise('G424'), () => {
+describe('a definition of an agent', promise('G422'), () => {
   it('of an agent in code is found for every tenant, one of a document for its own alone', async () => {
     const { keep, find, documents } = await setUp();
     keep({ agent: 'a', digest: '1' }, definitionOf('in code'));

@@ -134,7 +134,7 @@ function shownFields({ stableMessages: _stable, cacheKey: _key, ...request }: Mo
   return request;
 }
 
-describe('with the definition of the agent, a derived request', promise('G423'), () => {
+describe('with the definition of the agent, a derived request', promise('G421'), () => {
   const output = z.object({ n: z.number() });
 
   it.each([
