@@ -1,9 +1,8 @@
 /** The owners of files at a model's provider, by a module of the application. */
-import { resolve } from 'node:path';
 import type { ProviderFiles } from '../../http/identity/provider-files.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { importModule } from '../process/agents-module.js';
 import { type Config, ConfigError } from '../process/config.js';
+import { importConfigured } from './configured-module.js';
 
 const VARIABLE = 'COLLOQUY_PROVIDER_FILES (--provider-files)';
 
@@ -16,10 +15,8 @@ export async function configuredFiles({
   providerFiles: path,
 }: Pick<Config, 'providerFiles'>): Promise<{ readonly providerFiles?: ProviderFiles }> {
   if (path === undefined) return {};
-  const file = resolve(path);
-  const { providerFiles: given } = await importModule(file, (reason, options) => {
-    return new ConfigError(`${VARIABLE}: cannot load ${file}: ${reason}`, options);
-  });
+  const { file, exported } = await importConfigured(path, VARIABLE);
+  const { providerFiles: given } = exported;
   if (!isProviderFiles(given))
     throw new ConfigError(
       `${VARIABLE}: ${file} must export "providerFiles", an object with a function "owns"`,

@@ -12,7 +12,7 @@ import { createPino, loggerOf, stderrStyle } from '../process/logging.js';
 import { announceReady, endWhileStarting, exitNow, onStop } from '../process/process-life.js';
 import { configuredIdentity, isDevelopment } from './identity.js';
 import { configuredFiles } from './provider-files.js';
-import { loadRoutes } from './routes-module.js';
+import { configuredRoutes } from './routes.js';
 
 export interface ServeFlags {
   readonly data?: string;
@@ -37,7 +37,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const problem = isDevelopment(config) ? hostProblem(config.host) : undefined;
   if (problem !== undefined) throw new ConfigError(problem);
   const files = await configuredFiles(config);
-  const routes = config.routes === undefined ? undefined : await loadRoutes(config.routes);
+  const routes = await configuredRoutes(config);
   const log = createPino(config, 'colloquy-api');
   const watchdog = startWatchdog({
     name: 'colloquy-api',

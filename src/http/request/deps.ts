@@ -45,7 +45,10 @@ export interface CodecEndpoint {
 
 /** The argument of `routes`. */
 export interface RoutesContext {
-  /** The sender of a request by all schemes of the API, its tokens and sessions too; undefined where it is unknown. */
+  /**
+   * The sender of a request by all schemes of the API, its tokens and sessions too; undefined where it is unknown. Its
+   * rights, tenants and the one conversation that it may be bound to are for the route to judge.
+   */
   readonly identify: (request: Request) => Promise<Identity | undefined>;
   /** Aborts when the server that stops ends its streams: those of these routes have to end as well. */
   readonly signal: AbortSignal;

@@ -3,9 +3,12 @@
  * message.
  */
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { ConversationError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
 import type { BlobRange } from '../../client/ports/blobs.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
+import { AUDIT_HEAD_BYTES, auditedIn } from '../../protocol/model/audits.js';
+import { identityOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
@@ -25,6 +28,7 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
       parseQuery(ConversationQuerySchema, request);
       const conversation = conversationOf(deps, request);
       const blobId = pathParameter(request, 'blobId');
+      await requireNoAudit(conversation, blobId, request);
       if (asksForPart(request)) await sendPart(conversation, blobId, { request, response });
       else {
         // An id names its content, which never changes; the rights of the caller may. A caller that has it costs no
@@ -37,6 +41,22 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
       }
     },
   });
+}
+
+/**
+ * Tokens for one conversation are for its user, who does not read the instructions of the agent: audits of model calls
+ * have them, and the log names these.
+ * @throws {ConversationError} unknown_blob
+ */
+async function requireNoAudit(
+  conversation: Conversation,
+  blobId: string,
+  request: Request,
+): Promise<void> {
+  if (identityOf(request).conversation === undefined) return;
+  const { content } = await conversation.blob(blobId, { offset: 0, length: AUDIT_HEAD_BYTES });
+  if (auditedIn(Buffer.from(content).toString()) === undefined) return;
+  throw new ConversationError('unknown_blob', 'The conversation has no such value');
 }
 
 /** Takes the body as the file, with any content type, so the route must stand before the JSON parser. */

@@ -45,5 +45,5 @@ it('does not start with a module that makes none', promise('G425'), async () => 
   const serve = (module: string) =>
     failure(colloquy(['serve', '--port', '0', '--routes', module], env));
   expect(await serve(file)).toContain(`routes() of ${file} must return an Express router`);
-  expect(await serve(`${file}.missing`)).toContain(`Cannot load routes from ${file}.missing`);
+  expect(await serve(`${file}.missing`)).toContain(`cannot load ${file}.missing`);
 });

@@ -1,6 +1,8 @@
 /** Values that are too large for their events, over HTTP. */
 import { describe, expect, it } from 'vitest';
+import { auditText } from '../../../src/protocol/model/audits.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
@@ -50,6 +52,33 @@ describe('a stored value', () => {
     const lines = await app.request(path, { headers: { range: 'lines=1-2' } });
     expect([lines.status, await lines.text()]).toEqual([200, TEXT]);
   });
+
+  it.each([{}, { range: 'bytes=0-7' }, { 'if-none-match': '"x"' }])(
+    'that is the audit of a model call is unknown to a caller bound to the conversation: %j',
+    promise('G280'),
+    async (headers) => {
+      const { blobs } = await openSqliteStores({ file: ':memory:' });
+      const put = async (text: string) => {
+        const content = Buffer.from(text);
+        const { id } = await blobs.put(KEY, { type: 'application/json', content });
+        return `/v1/conversations/c-1/blobs/${id}`;
+      };
+      const call = { turnId: 't', step: 1, attempt: 1, purpose: 'answer', outcome: 'answered' };
+      const audit = await put(auditText(call, { request: { system: 'Instructions.' } }));
+      const value = await put(TEXT);
+      const bound = await startHttpApp(
+        {},
+        { identify: () => ({ ...TESTING, conversation: 'c-1' }) },
+        { blobs },
+      );
+      const unbound = await startHttpApp({}, {}, { blobs });
+      const refused = await bound.request(audit, { headers });
+      expect(refused.status).toBe(404);
+      expect(await refused.json()).toMatchObject({ code: 'unknown_blob' });
+      expect((await bound.request(value, { headers })).status).toBeLessThan(300);
+      expect((await unbound.request(audit, { headers })).status).toBeLessThan(300);
+    },
+  );
 
   it('is 404 for every other conversation, for another id, and without a store', {
     ...promise('G280'),

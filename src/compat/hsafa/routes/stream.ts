@@ -40,6 +40,8 @@ export async function streamCalls(
   caller: Caller,
   { request, response, signal }: StreamOf,
 ): Promise<Answer | undefined> {
+  if (caller.conversation !== undefined)
+    return refusal(403, 'The caller may use one conversation only');
   const named = request.query['tools'];
   const tools = typeof named === 'string' ? named.split(',').filter((name) => name !== '') : [];
   if (tools.length === 0 || tools.length > MAX_TOOLS)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadRoutes } from '../../../../src/cli/serve/routes-module.js';
+import { configuredRoutes } from '../../../../src/cli/serve/routes.js';
 import { promise } from '../../../support/promise.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
@@ -16,19 +16,19 @@ const CONTEXT = { signal: 'the signal' } as never;
 
 it('makes the handler that the function returns for the context', promise('G425'), async () => {
   const file = await moduleWith('export const routes = (given) => () => given;');
-  const routes = await loadRoutes(file);
-  expect((routes(CONTEXT) as () => unknown)()).toBe(CONTEXT);
+  const routes = await configuredRoutes({ routes: file });
+  expect((routes?.(CONTEXT) as () => unknown)()).toBe(CONTEXT);
 });
 
 it.each([
-  ['export const agents = [];', ' must export routes, a function that makes an Express router'],
-  ['export const routes = {};', ' must export routes, a function'],
-  ['export const routes = (', 'Cannot load routes from '],
+  ['export const agents = [];', ' must export "routes", a function that makes an Express router'],
+  ['export const routes = {};', ' must export "routes", a function'],
+  ['export const routes = (', 'COLLOQUY_ROUTES (--routes): cannot load '],
 ])('refuses a module of %s', promise('G425'), async (text, message) => {
   const file = await moduleWith(text);
-  const refused = expect(loadRoutes(file)).rejects;
+  const refused = expect(configuredRoutes({ routes: file })).rejects;
   await refused.toMatchObject({
-    code: 'invalid_routes_module',
+    code: 'invalid_configuration',
     message: expect.stringContaining(message) as string,
   });
 });
@@ -39,6 +39,6 @@ it.each([
   ["() => { throw new Error('no documents'); }", 'failed: no documents'],
 ])('refuses the function %s once it is called', promise('G425'), async (text, message) => {
   const file = await moduleWith(`export const routes = ${text};`);
-  const routes = await loadRoutes(file);
-  expect(() => routes(CONTEXT)).toThrow(`routes() of ${file} ${message}`);
+  const routes = await configuredRoutes({ routes: file });
+  expect(() => routes?.(CONTEXT)).toThrow(`routes() of ${file} ${message}`);
 });
