@@ -34,7 +34,7 @@ it('finds a conversation by status and id, and the address keeps the filters', a
   await page.getByLabel('Status').selectOption('awaiting_input');
   await list.getByRole('link', { name: 'look-1' }).waitFor({ state: 'detached' });
   await page.getByLabel('Id', { exact: true }).fill('look-');
-  expect(new URL(page.url()).search).toBe('?status=awaiting_input&search=look-');
+  await page.waitForURL(({ search }) => search === '?status=awaiting_input&search=look-');
   await page.reload();
   await live(page);
   await list.getByRole('link', { name: 'look-2' }).waitFor();
