@@ -52,7 +52,10 @@ export interface ModelContext {
   readonly scale?: number;
   /** The agent's definition by which the request was made. Absent: a worker of an older version made it. */
   readonly definition?: UsedDefinition;
-  /** Id of the stored value that has the whole request. Absent: the worker keeps no audit, or it was not stored. */
+  /**
+   * Id of the stored value that has the whole request. Absent: the worker stores no requests, or is of an older version;
+   * the record is too large; or the store refused it, or answered after the deadline, when it may have stored it.
+   */
   readonly audit?: string;
   /** The context has passed the share of its budget at which old turns are summarised. */
   readonly summaryDue?: true;
