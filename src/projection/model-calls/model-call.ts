@@ -1,5 +1,6 @@
 /** Reads one model call for people: from the audit, else by the log and the agent's definition, else the reason why it is not known. */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ModelDefinition } from '../../protocol/model/definitions.js';
 import type { ModelCallRead, ShownRequest } from '../../protocol/model/model-calls.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
@@ -107,22 +108,28 @@ async function auditOf(
 }
 
 async function derived(
-  { definitions }: RequestSources,
-  { tenant }: ConversationKey,
+  sources: RequestSources,
+  key: ConversationKey,
   call: LoggedCall,
 ): Promise<Known> {
-  const { agent, event } = call;
-  const used = event.context?.definition;
-  const key = { agent, digest: used?.digest ?? '' };
-  const definition =
-    used === undefined
-      ? undefined
-      : ((await definitions?.({ ...key, tenant })) ?? (await definitions?.(key)));
+  const definition = await definitionFor(sources, key, call);
   const made = derivedRequest(call, definition);
   if ('reason' in made)
     return { source: 'unavailable', unknown: [], isDefined: false, reason: made.reason };
-  const isChanged = definition !== undefined && used?.changed !== undefined;
+  const { changed } = call.event.context?.definition ?? {};
+  const isChanged = definition !== undefined && changed !== undefined;
   return { source: 'derived', ...made, ...(isChanged ? { definition } : {}) };
+}
+
+/** The definition that the call names: that of the tenant's own agent, else that of the agent in code. */
+async function definitionFor(
+  { definitions }: RequestSources,
+  { tenant }: ConversationKey,
+  { agent, event: { context } }: LoggedCall,
+): Promise<ModelDefinition | undefined> {
+  if (definitions === undefined || context?.definition === undefined) return undefined;
+  const { digest } = context.definition;
+  return (await definitions({ tenant, agent, digest })) ?? (await definitions({ agent, digest }));
 }
 
 /** A sentence for each file of the messages that is not stored any more. */
