@@ -62,7 +62,7 @@ export type Derived =
   | {
       readonly request: ShownRequest;
       readonly unknown: readonly string[];
-      /** Whether the request has all that the agent's definition has. */
+      /** Whether the request has all that the agent's definition, as it is kept, has. */
       readonly isDefined: boolean;
     }
   | { readonly reason: string };
@@ -75,6 +75,8 @@ const OF_PLUGINS = 'Text that plugins of the agent added for this call alone.';
 const OF_SYSTEM =
   'The system prompt: plugins added or hid tools for this call, and the texts of these are part of it.';
 const OF_TOOLS = 'The tools: plugins or MCP servers added or hid some of them for this call.';
+const OF_PROVIDERS =
+  'The configuration of provider tools: it may hold credentials, and is recorded nowhere.';
 const OF_OUTPUT = 'The form of the answer: the message asked for one of its own.';
 const OF_CONTEXT =
   'How much of the conversation the call was given: it was stopped, and the messages are all that it may have had.';
@@ -106,7 +108,7 @@ export function derivedRequest(
   return {
     request: { ...request, messages: [...given, ...previewIn(state)] },
     unknown: [...unknown, ...(context === undefined ? [OF_CONTEXT] : []), ...stubs],
-    isDefined: unknown.every((text) => text === OF_PLUGINS),
+    isDefined: unknown.every((text) => text === OF_PLUGINS || text === OF_PROVIDERS),
   };
 }
 
@@ -127,6 +129,7 @@ function definedParts({
   const { changed = [] } = used;
   const form = state.turn?.outputSchema;
   const [isSystem, isTools] = [!changed.includes('system'), !changed.includes('tools')];
+  const hasProviders = isTools && tools.some((tool) => 'provider' in tool);
   return {
     request: {
       ...(isSystem ? { system } : {}),
@@ -137,6 +140,7 @@ function definedParts({
     unknown: [
       ...(isSystem ? [] : [OF_SYSTEM]),
       ...(isTools ? [] : [OF_TOOLS]),
+      ...(hasProviders ? [OF_PROVIDERS] : []),
       ...(form === undefined || form === false ? [] : [OF_OUTPUT]),
       ...(prepares === true ? [OF_PLUGINS] : []),
     ],

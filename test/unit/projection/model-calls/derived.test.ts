@@ -43,7 +43,10 @@ function recording(contextTokens?: number): {
     return { ...base, parts: [], calls: [call] };
   };
   return {
-    model: { name: 'm', generate, ...(contextTokens === undefined ? {} : { contextTokens }) },
+    model: {
+      ...{ name: 'm', generate, providerToolProblem: () => undefined },
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+    },
     asked,
   };
 }
@@ -169,6 +172,26 @@ describe('with the definition of the agent, a derived request', promise('G421'),
     const both = await of({ changed: ['system', 'tools'] });
     expect(both).not.toHaveProperty('request.system');
     expect(both).toMatchObject({ isDefined: false });
+  });
+
+  it('lacks the configuration of provider tools, and says so', async () => {
+    const hosted = defineTool({
+      ...{ name: 'hosted', executor: 'provider' },
+      provider: { type: 'web_search', user_location: 'CANARY' },
+    });
+    const { agent, events, calls } = await played({ tools: [look, hosted] }, 1);
+    const { digest, definition } = modelDefinitionOf(agent);
+    const of = async (used: Omit<UsedDefinition, 'digest'>) =>
+      await derivedOf(named(events, { digest, ...used }), calls[0]?.seq ?? 0, definition);
+    const derived = await of({});
+    expect(derived).toMatchObject({
+      request: { tools: [{ name: 'look' }, { name: 'hosted', provider: { type: 'web_search' } }] },
+      ...{ unknown: [expect.stringContaining('provider tools')], isDefined: true },
+    });
+    expect(JSON.stringify(derived)).not.toContain('CANARY');
+    expect(await of({ changed: ['tools'] })).toMatchObject({
+      unknown: [expect.stringContaining('The tools')],
+    });
   });
 
   it('has nothing of another version: a definition that is gone is named as unknown', async () => {
