@@ -214,6 +214,8 @@ export async function deleteTenant(
   try {
     // Triggers and what-ifs whose conversation was deleted while the server did not list them yet.
     await removeRuns(parts, { tenant });
+    // Workers keep definitions of agents until the last model call has ended.
+    await deletions.removeOfTenant(tenant);
   } catch (error) {
     throw parts.gateway.toConversationError(error);
   }

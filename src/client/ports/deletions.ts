@@ -33,8 +33,8 @@ export interface DeletionsPort {
   /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finish(key: ConversationKey): Promise<void>;
   /**
-   * Removes all that is stored of a tenant apart from its conversations: webhooks and their secrets, and spaces. Safe to
-   * repeat.
+   * Removes all that is stored of a tenant apart from its conversations: webhooks and their secrets, spaces, and
+   * documents. Safe to repeat.
    */
   removeOfTenant(tenant: string): Promise<void>;
   /** Stored conversations of a tenant, and deletions of it that are not finished. */

@@ -1,6 +1,10 @@
 /** A deletion is finished only when the server has nothing of the conversation any more. */
 import { describe, expect, it } from 'vitest';
-import { type DeleteParts, deleteConversation } from '../../../../src/client/deletion/delete.js';
+import {
+  type DeleteParts,
+  deleteConversation,
+  deleteTenant,
+} from '../../../../src/client/deletion/delete.js';
 import { Housekeeping } from '../../../../src/projection/duties/housekeeping.js';
 import { promise } from '../../../support/promise.js';
 
@@ -113,5 +117,30 @@ describe('a deletion', promise('G253'), () => {
     unfinished = [{ ...KEY, runIds: ['run-2'] }];
     await duties.pass();
     expect(resumed.at(-1)).toEqual({ resumes: ['run-2'] });
+  });
+});
+
+describe('the deletion of a tenant', promise('G422'), () => {
+  it('removes documents that a model call has stored until the last conversation ended', async () => {
+    const documents = new Set(['before']);
+    const { parts } = server({});
+    const whenEnded = parts.deletions.extend;
+    async function* keys() {
+      yield await Promise.resolve(KEY);
+    }
+    Object.assign(parts.executions, { ofTenant: keys });
+    Object.assign(parts.deletions, {
+      ofTenant: keys,
+      extend: async (request: Parameters<typeof whenEnded>[0]) => {
+        await whenEnded(request);
+        documents.add('meanwhile');
+      },
+      removeOfTenant: () => {
+        documents.clear();
+        return Promise.resolve();
+      },
+    });
+    await deleteTenant(parts, 'default');
+    expect(documents).toEqual(new Set());
   });
 });
