@@ -2,6 +2,7 @@
  * Definitions of agents beside the event log, by their digests: workers keep those of their model calls, and readers
  * derive the requests of these calls with them.
  */
+import { LRUCache } from 'lru-cache';
 import type {
   DefinitionKey,
   KeepDefinition,
@@ -16,27 +17,40 @@ import type { ProjectionLogger } from '../source/outages.js';
 const KIND = 'agents.definitions';
 /** No tenant has this name, so that the definitions of agents in code are deleted with none. */
 const NO_TENANT = '';
-/** Definitions of one agent that are kept; the ones that workers began to use longest ago go first. */
-export const MAX_DEFINITIONS = 50;
-/** Characters of one definition as JSON. */
-export const MAX_DEFINITION_CHARS = 1_000_000;
+/** Definitions of one agent that are kept; the ones that were written longest ago go first. */
+export const MAX_DEFINITIONS = 20;
+/** Characters of one definition as JSON. With `MAX_DEFINITIONS`, it bounds the size of one list of definitions. */
+export const MAX_DEFINITION_CHARS = 128 * 1024;
+/** Definitions that one process remembers to have written. */
+export const MAX_WRITTEN = 10_000;
+/**
+ * A definition in use is written again after this time, because the bound or the deletion of its tenant may have
+ * removed it since, and so that it is among the newest of its agent.
+ */
+export const REWRITE_MS = 3_600_000;
 
 /** @throws {StoreUnavailable} */
 export type FindDefinition = (key: DefinitionKey) => Promise<ModelDefinition | undefined>;
 
-/** Writes each definition once in this process, and once more after an error. */
+/**
+ * Writes each definition that is used once per `REWRITE_MS` in this process, and at its next use after an error. One
+ * that is too large is logged as often.
+ */
 export function definitionKeeper(
   documents: Pick<DocumentStore, 'list' | 'put' | 'delete'>,
   { logger, now = Date.now }: { readonly logger: ProjectionLogger; readonly now?: () => number },
 ): KeepDefinition {
-  const begun = new Set<string>();
+  const written = new LRUCache<string, true>({
+    ...{ max: MAX_WRITTEN, ttl: REWRITE_MS, ttlResolution: 0 },
+    perf: { now },
+  });
   return (key, definition) => {
     const { tenant, agent, digest } = key;
     const name = JSON.stringify([tenant, agent, digest]);
-    if (begun.has(name)) return;
-    begun.add(name);
+    if (written.get(name) !== undefined) return;
+    written.set(name, true);
     keep(documents, { key, definition, nowMs: now() }).catch((error: unknown) => {
-      begun.delete(name);
+      if (!(error instanceof RangeError)) written.delete(name);
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn(`definition of agent "${agent}" not kept: ${reason}`);
     });
@@ -65,12 +79,15 @@ async function keep(
   const of = documentsOf(key);
   if ((await documents.put(of, given)) !== undefined) return;
   const kept = await documents.list(of, MAX_DEFINITIONS);
-  const oldest = kept.toSorted((one, other) => one.version - other.version).slice(0, 1);
+  const oldest = kept
+    .toSorted((one, other) => one.version - other.version)
+    .slice(0, Math.max(0, kept.length + 1 - MAX_DEFINITIONS));
   await documents.delete(
     of,
     oldest.map(({ name }) => name),
   );
-  await documents.put(of, given);
+  if ((await documents.put(of, given)) === undefined)
+    throw new Error('other workers have written as many definitions at the same time');
 }
 
 export function definitionFinder(documents: Pick<DocumentStore, 'get'>): FindDefinition {

@@ -5,6 +5,8 @@ import {
   definitionKeeper,
   MAX_DEFINITION_CHARS,
   MAX_DEFINITIONS,
+  MAX_WRITTEN,
+  REWRITE_MS,
 } from '../../../../src/projection/model-calls/definitions.js';
 import type { ModelDefinition } from '../../../../src/protocol/model/definitions.js';
 import type { DocumentStore } from '../../../../src/store/ports/documents/documents.js';
@@ -14,7 +16,7 @@ import { until } from '../../../support/until.js';
 
 const definitionOf = (system: string): ModelDefinition => ({ system, tools: [] });
 
-/** A keeper whose writes can be awaited, and counted. */
+/** A keeper with a clock, whose writes can be awaited, and counted. */
 async function setUp() {
   const { log, documents } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
@@ -30,9 +32,21 @@ async function setUp() {
       return await write;
     },
   };
-  const keep = definitionKeeper(store, { logger });
-  return { keep, find: definitionFinder(documents), documents, log, writes, lines };
+  const clock = { nowMs: 1_000 };
+  const keep = definitionKeeper(store, { logger, now: () => clock.nowMs });
+  const find = definitionFinder(documents);
+  /** Keeps versions of agent `a`, each with its name as the system prompt, one after the other. */
+  const keepAll = async (digests: readonly string[]) => {
+    for (const digest of digests) {
+      keep({ agent: 'a', digest }, definitionOf(digest));
+      await until('it is kept', async () => await find({ agent: 'a', digest }));
+    }
+  };
+  return { keep, keepAll, find, documents, log, logger, writes, lines, clock };
 }
+
+const versions = (first: number, last: number) =>
+  Array.from({ length: last + 1 - first }, (_, index) => `v${first + index}`);
 
 describe('a definition of an agent', promise('G422'), () => {
   it('of an agent in code is found for every tenant, one of a document for its own alone', async () => {
@@ -67,17 +81,128 @@ describe('a definition of an agent', promise('G422'), () => {
   });
 
   it('goes when its agent has as many that are newer, and is not kept when it is too large', async () => {
-    const { keep, find, lines } = await setUp();
+    const { keep, keepAll, find, lines } = await setUp();
     const at = (digest: string) => ({ agent: 'a', digest });
-    for (let version = 1; version <= MAX_DEFINITIONS + 1; version += 1) {
-      keep(at(`v${version}`), definitionOf(`${version}`));
-      await until('it is kept', async () => await find(at(`v${version}`)));
-    }
+    await keepAll(versions(1, MAX_DEFINITIONS + 1));
     expect(await find(at('v1'))).toBeUndefined();
-    expect(await find(at('v2'))).toEqual(definitionOf('2'));
+    expect(await find(at('v2'))).toEqual(definitionOf('v2'));
     keep(at('large'), definitionOf('x'.repeat(MAX_DEFINITION_CHARS)));
     await until('the reason is logged', () => lines[0]);
     expect(lines[0]).toContain('more than');
     expect(await find(at('large'))).toBeUndefined();
+  });
+
+  it('that is too large is logged once an hour, however often it is used', async () => {
+    const { keep, find, lines, writes, clock } = await setUp();
+    const use = async () => {
+      for (let call = 0; call < 3; call += 1) {
+        keep({ agent: 'a', digest: 'large' }, definitionOf('x'.repeat(MAX_DEFINITION_CHARS)));
+        await find({ agent: 'a', digest: 'large' });
+      }
+      return lines.length;
+    };
+    expect(await use()).toBe(1);
+    clock.nowMs += REWRITE_MS + 1;
+    expect(await use()).toBe(2);
+    expect(writes).toEqual([]);
+  });
+
+  it('outlives newer ones while it is used, and is kept again when it is used once more', async () => {
+    const { keep, keepAll, find, documents, clock, writes } = await setUp();
+    const at = (digest: string) => ({ agent: 'a', digest });
+    await keepAll(versions(1, MAX_DEFINITIONS));
+    clock.nowMs += REWRITE_MS + 1;
+    keep(at('v1'), definitionOf('v1'));
+    await Promise.all(writes);
+    const key = { tenant: '', kind: 'agents.definitions', owner: 'a' };
+    const stored = await documents.list(key, MAX_DEFINITIONS);
+    expect(Math.max(...stored.map(({ version }) => version))).toBe(
+      stored.find(({ name }) => name === 'v1')?.version,
+    );
+    await keepAll(versions(MAX_DEFINITIONS + 1, 2 * MAX_DEFINITIONS - 1));
+    expect(await find(at('v1'))).toEqual(definitionOf('v1'));
+    expect(await find(at('v2'))).toBeUndefined();
+    await keepAll(['v2']);
+    expect(await find(at('v1'))).toBeUndefined();
+  });
+
+  it('is kept again for a tenant that has been deleted and is set up again', async () => {
+    const { keep, find, documents, clock, writes } = await setUp();
+    const key = { tenant: 'acme', agent: 'a', digest: '1' };
+    keep(key, definitionOf('A'));
+    await Promise.all(writes);
+    await documents.removeOfTenant('acme');
+    clock.nowMs += REWRITE_MS + 1;
+    keep(key, definitionOf('A'));
+    await Promise.all(writes);
+    expect(await find(key)).toEqual(definitionOf('A'));
+  });
+
+  it('is kept beside those of another worker, which takes the last place, at the next use', async () => {
+    const { keepAll, find, documents, logger, lines } = await setUp();
+    const at = (digest: string) => ({ agent: 'a', digest });
+    await keepAll(versions(1, MAX_DEFINITIONS));
+    const other = definitionKeeper(
+      {
+        put: async (...given) => await documents.put(...given),
+        delete: async (...given) => await documents.delete(...given),
+        list: async (...given) => {
+          const seen = await documents.list(...given);
+          if (lines.length === 0) await keepAll(['first']);
+          return seen;
+        },
+      },
+      { logger },
+    );
+    other(at('second'), definitionOf('second'));
+    await until('the reason is logged', () => lines[0]);
+    expect(lines[0]).toContain('at the same time');
+    expect(await find(at('second'))).toBeUndefined();
+    other(at('second'), definitionOf('second'));
+    await until('it is kept', async () => await find(at('second')));
+    expect(await find(at('first'))).toEqual(definitionOf('first'));
+    expect(await find(at('v2'))).toBeUndefined();
+    expect(await find(at('v3'))).toEqual(definitionOf('v3'));
+  });
+
+  it('takes the place that another worker has freed, and no second one', async () => {
+    const { keepAll, find, documents, logger, lines } = await setUp();
+    const at = (digest: string) => ({ agent: 'a', digest });
+    const key = { tenant: '', kind: 'agents.definitions', owner: 'a' };
+    await keepAll(versions(1, MAX_DEFINITIONS));
+    const other = definitionKeeper(
+      {
+        put: async (...given) => await documents.put(...given),
+        delete: async (...given) => await documents.delete(...given),
+        list: async (...given) => {
+          await documents.delete(key, ['v1', 'v2', 'v3']);
+          return await documents.list(...given);
+        },
+      },
+      { logger },
+    );
+    other(at('new'), definitionOf('new'));
+    await until('it is kept', async () => await find(at('new')));
+    expect(await documents.list(key, MAX_DEFINITIONS)).toHaveLength(MAX_DEFINITIONS - 2);
+    expect(lines).toEqual([]);
+  });
+
+  it('is remembered among a bounded number of others', () => {
+    const written: string[] = [];
+    const store: Pick<DocumentStore, 'list' | 'put' | 'delete'> = {
+      ...{ list: () => Promise.resolve([]), delete: () => Promise.resolve([]) },
+      put: (_, { documents }) => {
+        written.push(...documents.map(({ name }) => name));
+        return Promise.resolve([]);
+      },
+    };
+    const logger = { info: () => undefined, warn: () => undefined };
+    const keep = definitionKeeper(store, { logger });
+    const use = (digest: number) => keep({ agent: 'a', digest: `${digest}` }, definitionOf('A'));
+    for (let digest = 0; digest <= MAX_WRITTEN; digest += 1) use(digest);
+    use(MAX_WRITTEN);
+    expect(written).toHaveLength(MAX_WRITTEN + 1);
+    use(0);
+    expect(written).toHaveLength(MAX_WRITTEN + 2);
   });
 });
