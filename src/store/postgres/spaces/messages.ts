@@ -74,32 +74,30 @@ export class SpaceRows {
   /** To be called inside a transaction. Takes no lock of the space: readers do not wait for its writers. */
   async markRead(given: Parameters<SpaceStore['markRead']>[0]): Promise<MarkResult> {
     const read = await this.message(given, given.messageId);
-    // The further one of two marks at once stays, in either order.
-    const moved = await this.#moveMark(given, numberIn(read ?? { position: 0 }, 'position'));
-    if (moved === undefined) return { outcome: 'not_a_member' };
+    const moved =
+      read === undefined ? undefined : await this.#moveMark(given, numberIn(read, 'position'));
+    const own = moved ?? (await this.member(given, given.member));
+    if (own === undefined) return { outcome: 'not_a_member' };
     if (read === undefined) return { outcome: 'unknown_message' };
     const { lastPosition } = spaceOf((await this.space(given)) ?? {});
-    const { before, position } = moved;
-    return { outcome: position > before ? 'moved' : 'kept', mark: markOf(position, lastPosition) };
+    return {
+      outcome: moved === undefined ? 'kept' : 'moved',
+      mark: markOf(numberIn(own, 'read_position'), lastPosition),
+    };
   }
 
-  /** Undefined for no member. */
+  /** The row of the member. Undefined where none is changed: the further one of two marks at once stays. */
   async #moveMark(
     { tenant, spaceId, member }: SpaceKey & { readonly member: MemberRef },
     position: number,
-  ): Promise<{ readonly before: number; readonly position: number } | undefined> {
-    const row = await this.#queries.get(
-      `UPDATE ${this.#members} AS own SET read_position = greatest(own.read_position, $1)
-       FROM ${this.#members} AS old
+  ): Promise<Row | undefined> {
+    return await this.#queries.get(
+      `UPDATE ${this.#members} AS own SET read_position = $1
        WHERE own.tenant = $2 AND own.space_id = $3 AND own.kind = $4 AND own.member_id = $5
-         AND old.tenant = own.tenant AND old.space_id = own.space_id AND old.kind = own.kind
-         AND old.member_id = own.member_id
-       RETURNING own.read_position, old.read_position AS position_before`,
+         AND own.read_position < $1
+       RETURNING own.read_position`,
       ...[position, tenant, spaceId, member.kind, member.id],
     );
-    return row === undefined
-      ? undefined
-      : { before: numberIn(row, 'position_before'), position: numberIn(row, 'read_position') };
   }
 
   async #changeStored(stored: SpaceMessage, given: PutMessage): Promise<PutResult> {

@@ -89,6 +89,19 @@ export function describeReadMarks(name: string, make: () => Promise<SpaceStores>
       expect(await stores.spaces.readPosition(KEY, BOB)).toBe(12);
     });
 
+    it('has one of several marks at once that moves it, where they are of the same message', async () => {
+      await created();
+      await join(BOB);
+      for (let nth = 1; nth <= 10; nth += 1) {
+        await stored({ id: `m${nth}` });
+        const marks = await Promise.all(Array.from({ length: 4 }, () => read(`m${nth}`)));
+        expect(marks.map(({ outcome }) => outcome).toSorted()).toEqual([
+          ...['kept', 'kept', 'kept', 'moved'],
+        ]);
+        for (const mark of marks) expect(mark).toMatchObject({ mark: { readPosition: nth } });
+      }
+    });
+
     it('forgets the mark with the membership, the space and the tenant', async () => {
       await created();
       await join(BOB);
