@@ -83,7 +83,7 @@ export class SpaceModel {
       lastPosition: _position,
       lastChange: _change,
       readPosition,
-      unread: _,
+      unread: _unread,
       ...space
     } = given;
     this.#space = space;
@@ -114,7 +114,12 @@ export class SpaceModel {
 
   /** The caller has read up to a position. A mark never goes back, so an older one changes nothing. */
   read(position: number): void {
-    if (this.#readPosition === undefined || position <= this.#readPosition) return;
+    if (this.#readPosition !== undefined) this.marked(position);
+  }
+
+  /** The same where no mark was known: the API has answered the caller, who has joined meanwhile, with its own. */
+  marked(position: number): void {
+    if (this.#readPosition !== undefined && position <= this.#readPosition) return;
     this.#readPosition = position;
     this.#view = undefined;
   }

@@ -154,7 +154,7 @@ export class BrowserSpace {
   ): Promise<ReadMark | undefined> {
     if (messageId === undefined) return undefined;
     const mark = await this.#change<ReadMark>('/read', { messageId });
-    this.#model.read(mark.readPosition);
+    this.#model.marked(mark.readPosition);
     this.#changed();
     return mark;
   }

@@ -20,7 +20,7 @@ afterEach(() => {
 
 /** A space whose API has a mark of the caller. */
 function marked(api: ScriptedSpace, me?: { readonly id: string }) {
-  const state = { position: 1 };
+  const state = { position: 1, isMember: true };
   api.instead = ({ method, path, body }) => {
     if (method === 'POST' && path.endsWith('/read')) {
       const { position = 0 } = api.messages.find(({ id }) => id === body['messageId']) ?? {};
@@ -29,7 +29,8 @@ function marked(api: ScriptedSpace, me?: { readonly id: string }) {
     }
     if (method !== 'GET' || !path.endsWith('/sp_1')) return undefined;
     const { length: lastPosition } = api.messages;
-    const mark = { readPosition: state.position, unread: lastPosition - state.position };
+    const { position: readPosition, isMember } = state;
+    const mark = isMember ? { readPosition, unread: lastPosition - readPosition } : {};
     return json({ id: 'sp_1', name: 'Desk', lastPosition, lastChange: api.change, ...mark });
   };
   const client = createBrowserClient({
@@ -97,6 +98,24 @@ it('a text of the person itself marks what stands before it', promise('G419'), a
   api.write('mine');
   await until('nothing is unread', () => unread() === 0);
 });
+
+it(
+  'a caller who joins while the page follows has the mark that it sets',
+  promise('G419'),
+  async () => {
+    const api = new ScriptedSpace(3);
+    const { space, state, unread } = marked(api);
+    state.isMember = false;
+    await space.open();
+    await live(api, space);
+    expect(unread()).toBeUndefined();
+    state.isMember = true;
+    expect(await space.read(api.messages[1]?.id)).toEqual({ readPosition: 2, unread: 1 });
+    expect(unread()).toBe(1);
+    api.write('new');
+    await until('it counts', () => unread() === 2);
+  },
+);
 
 it('a page of a caller that is no member has no mark', promise('G419'), async () => {
   const api = new ScriptedSpace(2);
