@@ -40,10 +40,11 @@ function showSpace(space: BrowserSpace): void {
   const markRead = (): void => {
     reading ??= space
       .read()
-      .catch(() => undefined)
       .finally(() => {
         reading = undefined;
-      });
+      })
+      // A message that has come meanwhile is unread, and in front of the reader.
+      .then(show, () => undefined);
   };
   const show = (): void => {
     const view = space.getSnapshot();

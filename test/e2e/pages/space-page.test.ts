@@ -1,5 +1,5 @@
 /** The example `space-page` in a real browser, with its agents in a worker, and its API and page in a process beside it. */
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../../support/browser/accessibility.js';
 import { ofEach, type PageOptions, useBrowser } from '../../support/browser/browser.js';
@@ -52,6 +52,27 @@ it('a text is answered by both agents, which the page shows without a reload, an
   });
   // The address does not keep the token, which a history or a screen would show.
   expect(page.url()).not.toContain('token');
+});
+
+it('a message that comes while a mark is on its way is marked as well', {
+  ...promise('G419'),
+}, async () => {
+  const page = await openDesk();
+  const { length: after } = await shown(page);
+  const held: Route[] = [];
+  await page.route('**/read', async (route) => {
+    // The first alone waits.
+    if (held.push(route) > 1) await route.continue();
+  });
+  await write(page, 'Hello');
+  await until('a mark is on its way', () => held.length === 1);
+  await write(page, 'Hello again');
+  await until('both texts are answered', async () => (await shown(page)).slice(after), {
+    holds: (messages) => messages.filter((text) => text === HELP).length === 2,
+  });
+  expect(held).toHaveLength(1);
+  await held[0]?.continue();
+  await until('all are marked', () => page.evaluate(UNREAD), { holds: (unread) => unread === 0 });
 });
 
 it('a refund waits until the keyboard approves it, and runs once', async () => {
