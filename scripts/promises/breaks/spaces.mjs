@@ -333,7 +333,8 @@ export const OF_SPACES = [
   {
     promise: 'G420',
     file: 'src/spaces/inbox.ts',
-    line: 'if (event.turnId !== turnId) return undefined;',
+    line: 'return event.turnId === turn.turnId ? found(false, event.seq) : undefined;',
+    to: 'return found(false, event.seq);',
     test: 'test/unit/spaces/plugin/inbox.test.ts',
   },
 ];

@@ -25,7 +25,8 @@ export interface SpacesPluginOptions {
   readonly memory?: MemoryOptions;
   /**
    * Adds the tool `peek_inbox`, for an agent whose events wait for the next turn (`inbox: {whileBusy: 'next_turn'}`): it
-   * reads them whole, and takes none away. @defaultValue false
+   * reads them whole, and takes none away. For another agent it reads the events behind the newest model call, which the
+   * next call reads anyway. @defaultValue false
    */
   readonly peekInbox?: boolean;
 }

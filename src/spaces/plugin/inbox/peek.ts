@@ -1,4 +1,7 @@
-/** `peek_inbox`: the whole events that wait for the next turn, of which model calls read a preview. */
+/**
+ * `peek_inbox`: the whole events that no model call of the running turn has read: those that wait for the next turn, of
+ * which model calls read a preview, or, where the agent reads events while it is busy, those that the next call reads.
+ */
 import { z } from 'zod';
 import { defineTool } from '../../../define/define-tool.js';
 import type { Port } from '../../../define/tool/ports.js';
@@ -15,16 +18,19 @@ export interface WaitingEvent {
   readonly data: Json;
 }
 
-/** Events that a conversation has got since its turn began, as far as its event log has them. */
+/** Events that a conversation has got and its turn has not read, as far as its event log has them. */
 export interface InboxOfAgents {
   /**
-   * The oldest first. `more`: there may be others between the turn's start and the first of these. Undefined: the log
-   * does not have the start of the turn yet.
+   * The oldest first. `more`: there may be others between the turn's start and the first of these. Where each model call
+   * reads the inbox, those that the log has behind the newest call. Undefined: the log does not have the start of the
+   * turn yet, or a call that has read from the inbox.
    */
   waiting(turn: {
     readonly tenant: string;
     readonly conversationId: string;
     readonly turnId: string;
+    /** The step whose model call has asked. */
+    readonly step: number;
   }): Promise<Waiting | undefined>;
 }
 
@@ -44,7 +50,7 @@ const MAX_BYTES = 64 * 1024;
 export const PEEK_INBOX: Tool = defineTool({
   name: 'peek_inbox',
   description:
-    'Read the whole events that wait in your inbox. They stay there, and are your input in the next turn',
+    'Read the whole events that wait in your inbox. They stay there, and become your input by themselves later',
   input: z.object({
     limit: z
       .int()
@@ -71,17 +77,17 @@ export const PEEK_INBOX: Tool = defineTool({
 
 async function waitingOf(
   inbox: InboxOfAgents,
-  { tenant, conversationId, turnId }: Parameters<InboxOfAgents['waiting']>[0],
+  { tenant, conversationId, turnId, step }: Parameters<InboxOfAgents['waiting']>[0],
 ): Promise<Waiting> {
   const again = (why: string) =>
     new ToolRetry({ after: '1 second', message: `The inbox cannot be read: ${why}` });
   let waiting: Waiting | undefined;
   try {
-    waiting = await inbox.waiting({ tenant, conversationId, turnId });
+    waiting = await inbox.waiting({ tenant, conversationId, turnId, step });
   } catch (error) {
     throw again(error instanceof Error ? error.message : String(error));
   }
-  // Without the start of the turn, events that it has read already look like those that wait.
+  // Without the start of the turn, or its last call, events that it has read already look like those that wait.
   if (waiting === undefined) throw again('the log does not have this turn yet');
   return waiting;
 }

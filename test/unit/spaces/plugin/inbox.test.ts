@@ -1,6 +1,7 @@
 /** `peek_inbox`: an agent reads the events that wait for its next turn. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import type { InboxSpec } from '../../../../src/define/agent/settings.js';
 import { defineAgent, defineTool } from '../../../../src/index.js';
 import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
 import type { Json } from '../../../../src/protocol/values/json.js';
@@ -15,10 +16,18 @@ import { BUILT_IN_NAMES } from '../../../support/spaces/built-in-names.js';
 import { watched } from '../../kit/plugins/watched.js';
 
 const event = (n: number, payload: Json = { n }) => ({ eventId: `e${n}`, kind: 'note', payload });
-const TURN = { tenant: 'default', conversationId: 'test', turnId: 'turn_1' };
+const TURN = { tenant: 'default', conversationId: 'test', turnId: 'turn_test_1', step: 1 };
 
 /** An agent with `peek_inbox`; its tool `look` lets events arrive, and the event log has them before the next call. */
 async function agentOf(
+  answers: readonly ScriptedAnswer[],
+  ...arriving: ReturnType<typeof event>[]
+) {
+  return await agentWith({ whileBusy: 'next_turn' }, answers, ...arriving);
+}
+
+async function agentWith(
+  inboxSettings: InboxSpec,
   answers: readonly ScriptedAnswer[],
   ...arriving: ReturnType<typeof event>[]
 ) {
@@ -35,7 +44,7 @@ async function agentOf(
   const agent = defineAgent({
     ...{ name: 'bot', model, instructions: 'Help.', tools: [look], resultForm: 'bare' },
     plugins: [spacesPlugin({ peekInbox: true })],
-    settings: { inbox: { whileBusy: 'next_turn' }, toolExecution: 'sequential' },
+    settings: { inbox: inboxSettings, toolExecution: 'sequential' },
   });
   let lags = 0;
   const { log } = opened;
@@ -123,6 +132,18 @@ describe('peek_inbox', promise('G420', '2.H.1'), () => {
     expect(t.text).toBe('Read.');
   });
 
+  it('returns no event that a model call of the turn has read, where calls read the inbox', async () => {
+    const { t, requests, results } = await agentWith(
+      { whileBusy: 'read' },
+      [calls('look', {}), calls('peek_inbox', {}), says('Read.')],
+      event(1),
+    );
+    await t.sendEvent(event(0));
+    expect(JSON.stringify(requests[1]?.messages)).toContain('(id e1)');
+    expect(results()).toMatchObject([{}, { ok: true, result: { events: [] } }]);
+    expect(t.eventsOf('turn_started')).toHaveLength(1);
+  });
+
   it('is a tool of agents that ask for it: the built-in tools stay the twelve', () => {
     const namesOf = (options: Parameters<typeof spacesPlugin>[0]) =>
       spacesPlugin(options).tools.map(({ name }) => name);
@@ -131,15 +152,70 @@ describe('peek_inbox', promise('G420', '2.H.1'), () => {
   });
 });
 
+describe('the log', promise('G420'), () => {
+  const begins = (chain: string, whileBusy?: 'next_turn') => ({
+    ...{ type: 'conversation_started', chain },
+    settings: { inbox: whileBusy === undefined ? {} : { whileBusy } },
+  });
+  const turn = (chain: string) => ({ type: 'turn_started', turnId: `turn_${chain}_1` });
+  const step = (chain: string, n: number) => ({
+    ...{ type: 'model_call', turnId: `turn_${chain}_1`, step: n },
+  });
+  const arrives = (n: number) => ({ type: 'inbox_event', ...event(n), at: 'now' });
+
+  /** The ids of the events that wait, for a call of the second step of the turn. */
+  async function waitingIn(chain: string, ...events: readonly object[]) {
+    const log = events.map((each, index) => ({ ...each, seq: index + 1 }));
+    const inbox = inboxOf({
+      read: (_key, { beforeSeq, afterSeq = -1, limit = 200 } = {}) => {
+        const found = log.filter(({ seq }) => seq > afterSeq && seq < (beforeSeq ?? 1_000));
+        if (beforeSeq !== undefined) found.reverse();
+        return Promise.resolve({
+          ...{ generation: 1, lastSeq: log.length },
+          ...{ events: found.slice(0, limit) as never, more: found.length > limit },
+        });
+      },
+    });
+    const asked = { ...TURN, turnId: `turn_${chain}_1`, step: 2 };
+    return (await inbox.waiting(asked))?.events.map(({ eventId }) => eventId);
+  }
+
+  it('has events behind the newest model call, where each call reads the inbox', async () => {
+    const read = [turn('a'), step('a', 1), arrives(1), step('a', 2), arrives(2)];
+    expect(await waitingIn('a', begins('a'), ...read)).toEqual(['e2']);
+    expect(await waitingIn('a', begins('a', 'next_turn'), ...read)).toEqual(['e1', 'e2']);
+  });
+
+  it('is behind the turn until it has the model call that asks', async () => {
+    const read = [turn('a'), step('a', 1), arrives(1)];
+    expect(await waitingIn('a', begins('a'), ...read)).toBeUndefined();
+    expect(await waitingIn('a', begins('a', 'next_turn'), ...read)).toEqual(['e1']);
+  });
+
+  it('has the settings of its newest beginning: of a conversation that was opened again, or a fork', async () => {
+    const before = [begins('a'), turn('a'), step('a', 1)];
+    const read = [turn('b'), step('b', 1), arrives(1), step('b', 2), arrives(2)];
+    const later = begins('b', 'next_turn');
+    expect(await waitingIn('b', ...before, later, ...read)).toEqual(['e1', 'e2']);
+    // A fork in the middle of a turn goes on with it.
+    const rest = [arrives(1), step('a', 2), arrives(2)];
+    expect(await waitingIn('a', ...before, later, ...rest)).toEqual(['e1', 'e2']);
+  });
+});
+
 it('results of calls have the fields of Hsafa, and an endless turn ends the search', async () => {
   const at = '2030-01-01T00:00:00.000Z';
   const result = { ok: true, result: { confirmed: true } };
   const late = { eventId: 'tr:c1', kind: 'tool_result', toolCallId: 'c1', name: 'confirmAction' };
+  const settings = { inbox: { whileBusy: 'next_turn' } };
+  const started = { type: 'conversation_started', chain: 'test', settings };
+  const beginning = { generation: 1, lastSeq: 1, events: [started as never], more: true };
   const reads: number[] = [];
   const inbox = inboxOf({
     read: (_key, { beforeSeq = 0 } = {}) => {
-      reads.push(beforeSeq);
       const seq = Math.min(beforeSeq, 10_000) - 1;
+      if (beforeSeq === 0) return Promise.resolve(beginning);
+      reads.push(beforeSeq);
       const recorded = { type: 'inbox_event', ...late, originTurnId: 'turn_0', result, seq, at };
       return Promise.resolve({
         generation: 1,
