@@ -335,8 +335,12 @@ export class Spaces {
       nowMs: this.#now(),
     });
     if ('message' in result) {
-      if (result.outcome !== 'repeated') this.#hint(key, result.message.change);
-      return result.message;
+      const { outcome, message } = result;
+      if (outcome !== 'repeated') this.#hint(key, message.change);
+      // The store moves the mark of an author with the text.
+      if (outcome === 'stored' && message.kind === 'text')
+        this.#marked(key, caller.member, message.position);
+      return message;
     }
     switch (result.outcome) {
       case 'reused':

@@ -95,14 +95,16 @@ it(
 );
 
 it('a reader whose code throws ends alone, and others have every event', async () => {
-  const { space, follow } = await room();
+  const { client, space, follow } = await room();
+  await space.add({ id: 'bob' });
+  const bob = client.space(space.id, { actor: { id: 'bob' } });
   const other = follow({ after: 0 });
   const failing = (async () => {
     for await (const event of space.follow({ after: 0 })) throw new Error(`no ${event.type}`);
   })();
-  await space.send('One');
+  await bob.send('One');
   await expect(failing).rejects.toThrow('no message');
-  await space.send('Two');
+  await bob.send('Two');
   await until('both', () => other.events.length === 2);
   expect(named(other.events)).toEqual(['message 1', 'message 2']);
 });
