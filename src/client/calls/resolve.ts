@@ -129,12 +129,33 @@ async function askOrLeave(parts: ResolveParts, attempt: Attempt): Promise<Verdic
   }, DURABLE_MS * parts.gateway.patience());
   try {
     const verdict = await ask(parts, attempt);
-    // The request that was accepted under the id may be the signal.
-    if (verdict !== undefined) return left === undefined ? verdict : firstOf(verdict);
+    if (verdict !== undefined)
+      return left === undefined ? verdict : await besideSignal(parts, attempt, { verdict, left });
   } finally {
     clearTimeout(timer);
   }
   return await (left?.catch(() => leave(parts, attempt)) ?? leave(parts, attempt));
+}
+
+/**
+ * The verdict of an update, beside which the answer was left as a signal. The request that was accepted under the id may
+ * be the signal. A refusal is not the last word: the workflow may judge the signal later, and take it where another
+ * answer was taken back meanwhile. An update behind the signal has the verdict on both. Undefined without one in time.
+ */
+async function besideSignal(
+  parts: ResolveParts,
+  attempt: Attempt,
+  { verdict, left }: { readonly verdict: Verdict; readonly left: Promise<Verdict | undefined> },
+): Promise<Verdict | undefined> {
+  const first = firstOf(verdict);
+  if (first.verdict === 'accepted' || first.verdict === 'accepted_late') return first;
+  const isLeft = await left.then(
+    (ended) => ended === undefined,
+    () => false,
+  );
+  if (!isLeft) return first;
+  const again = await ask(parts, attempt);
+  return again === undefined ? undefined : firstOf(again);
 }
 
 /** The verdict, or undefined when no worker returned one within the budget. */

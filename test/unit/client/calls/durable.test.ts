@@ -13,6 +13,7 @@ import { CALL, SUPPORT } from '../../../support/samples/sample-log.js';
 
 const REF = `default~c-1~${CALL}`;
 const ACCEPTED = { verdict: 'accepted', toolCallId: CALL, seq: 6 } as const;
+const STALE = { verdict: 'stale', why: 'already_resolved', status: 'resolved' } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -66,6 +67,42 @@ it('the signal is left within three seconds, and the verdict of the update is re
   expect(await outcome).toMatchObject(ACCEPTED);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(kinds()).toEqual(['update', 'signal']);
+});
+
+it.each<[string, Verdict, Verdict]>([
+  [
+    'taken, as the answer before it was taken back',
+    { verdict: 'duplicate', first: ACCEPTED },
+    ACCEPTED,
+  ],
+  ['refused as well', STALE, STALE],
+])(
+  'an update that is refused beside the signal is asked again behind it: %s',
+  {
+    ...promise('G400'),
+  },
+  async (_title, judged, verdict) => {
+    const { answer, kinds, replyAfter } = await slowClient({ signal: () => undefined });
+    replyAfter(4_000, STALE);
+    const outcome = answer();
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(kinds()).toEqual(['update', 'signal']);
+    replyAfter(100, judged);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(kinds()).toEqual(['update', 'signal', 'update']);
+    expect(await outcome).toMatchObject(verdict);
+  },
+);
+
+it('without a verdict behind the signal the answer is queued', promise('G400'), async () => {
+  const { answer, kinds, replyAfter } = await slowClient({ signal: () => undefined });
+  replyAfter(4_000, STALE);
+  const outcome = answer();
+  await vi.advanceTimersByTimeAsync(3_500);
+  replyAfter(600_000, STALE);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await outcome).toMatchObject({ verdict: 'queued' });
+  expect(kinds().slice(0, 3)).toEqual(['update', 'signal', 'update']);
 });
 
 it('a verdict within three seconds leaves no signal', promise('G400'), async () => {
