@@ -6,8 +6,10 @@ import type { EventLog } from '../store/ports/log.js';
 import type { InboxOfAgents, WaitingEvent } from './plugin/inbox/peek.js';
 
 const PAGE_EVENTS = 200;
-/** A turn with more events than these has more waiting events than any result may show. */
+/** Events of a turn that are looked at, from the newest. */
 const MAX_PAGES = 10;
+/** Events before a turn among which the start of the conversation is looked for. */
+const MAX_START_PAGES = 50;
 const END = Number.MAX_SAFE_INTEGER;
 
 type Log = Pick<EventLog, 'read'>;
@@ -70,7 +72,10 @@ async function sinceStart(log: Log, turn: Turn): Promise<Since | undefined> {
   return found(true, beforeSeq);
 }
 
-/** Whether the settings of the conversation leave events to the next turn: otherwise each model call reads them. */
+/**
+ * Whether the settings of the conversation leave events to the next turn: otherwise each model call reads them. False
+ * where the settings are not found: then no event is returned that the turn may have read.
+ */
 async function waitsForNextTurn(log: Log, turn: Turn, { started, seq }: Since): Promise<boolean> {
   const { settings } = started ?? (await startOf(log, turn, seq)) ?? {};
   return settings?.inbox?.whileBusy === 'next_turn';
@@ -84,13 +89,13 @@ async function startOf(log: Log, turn: Turn, seq: number): Promise<Since['starte
   if (isFirst) return first;
   // Opened again, or a fork: the events from before its own start are in the log as well.
   let beforeSeq = seq;
-  for (let more = true; more; ) {
+  for (let page = 0; page < MAX_START_PAGES; page += 1) {
     const read = await log.read(key, { beforeSeq, limit: PAGE_EVENTS });
     for (const event of read?.events ?? []) {
       if (event.type === 'conversation_started') return event;
       beforeSeq = event.seq;
     }
-    more = read?.more === true;
+    if (read?.more !== true) return undefined;
   }
   return undefined;
 }

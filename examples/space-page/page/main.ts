@@ -36,15 +36,19 @@ function showSpace(space: BrowserSpace): void {
   const list = new MessageList(messages, pageRenderers(decide));
   let sent: readonly OutgoingText[] = [];
   let reading: Promise<unknown> | undefined;
-  // A mark that gets lost is set again with the next message.
-  const markRead = (): void => {
+  // A mark that fails is set again with the next message.
+  let failedAt = -1;
+  const markRead = (newest: number): void => {
+    if (newest === failedAt) return;
     reading ??= space
       .read()
       .finally(() => {
         reading = undefined;
       })
       // A message that has come meanwhile is unread, and in front of the reader.
-      .then(show, () => undefined);
+      .then(show, () => {
+        failedAt = newest;
+      });
   };
   const show = (): void => {
     const view = space.getSnapshot();
@@ -52,7 +56,8 @@ function showSpace(space: BrowserSpace): void {
     byId('name').textContent = name;
     const { unread = 0 } = view;
     document.title = unread === 0 ? name : `(${unread}) ${name}`;
-    if (unread > 0 && document.visibilityState === 'visible') markRead();
+    if (unread > 0 && document.visibilityState === 'visible')
+      markRead(view.messages.at(-1)?.position ?? 0);
     byId('connection').textContent = connectionOf(view);
     older.hidden = !view.hasOlder;
     list.show(view.messages);

@@ -233,3 +233,24 @@ it('results of calls have the fields of Hsafa, and an endless turn ends the sear
     data: { toolCallId: 'c1', toolName: 'confirmAction', originRunId: 'turn_0', result },
   });
 });
+
+it('the start of a conversation that was opened again is looked for in a bounded part of the log', async () => {
+  const at = '2030-01-01T00:00:00.000Z';
+  const first = { type: 'conversation_started', chain: 'other', settings: {}, seq: 1, at };
+  let reads = 0;
+  const inbox = inboxOf({
+    read: (_key, { beforeSeq = 0 } = {}) => {
+      reads += 1;
+      const seq = Math.min(beforeSeq, 1_000_000) - 1;
+      const { turnId } = TURN;
+      const call = { type: 'model_call', turnId, step: 1, seq, at };
+      const began = { type: 'turn_started', turnId, seq: seq - 1, at };
+      const older = { type: 'user_message', seq, at };
+      const page = beforeSeq > 1_000_000 ? [call, began] : [older];
+      const events = (beforeSeq === 0 ? [first] : page) as never;
+      return Promise.resolve({ generation: 1, lastSeq: 1, events, more: true });
+    },
+  });
+  expect(await inbox.waiting(TURN)).toEqual({ events: [], more: false });
+  expect(reads).toBe(52);
+});
