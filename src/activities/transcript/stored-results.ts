@@ -4,6 +4,7 @@ import type { StoredResults } from '../../define/tool/context.js';
 import { unavailable } from '../../model/shared/failure.js';
 import type { BlobContent } from '../../projection/index.js';
 import { KEEP_RESULT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import { AUDIT_HEAD_BYTES, auditedIn } from '../../protocol/model/audits.js';
 import type { ModelFiles } from '../../protocol/model/model.js';
 import type { BlobRef } from '../../protocol/values/blobs.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -38,7 +39,8 @@ export function modelFiles(
   const files: ModelFiles = {
     read: async ({ id }) => {
       try {
-        return (await blobs.get({ tenant, conversationId }, id))?.content;
+        const found = await blobs.get({ tenant, conversationId }, id);
+        return found === undefined || isAudit(found.content) ? undefined : found.content;
       } catch (error) {
         tools.logger.warn('file not read', { tenant, conversationId, reason: reasonOf(error) });
         throw unavailable('The store of files cannot be read');
@@ -84,13 +86,22 @@ async function tooLate(over: AbortSignal): Promise<never> {
   throw new Error(`not stored within ${KEEP_RESULT_DEADLINE_MS} ms`);
 }
 
-/** Reads results of this conversation only; results of other conversations are unreachable. */
+/** Audits of model calls are named in the log, and have the instructions of the agent. */
+function isAudit(beginning: Uint8Array): boolean {
+  const head = Buffer.from(beginning.subarray(0, AUDIT_HEAD_BYTES));
+  return auditedIn(head.toString()) !== undefined;
+}
+
+/** Reads results of this conversation only; results of other conversations are unreachable, and so are audits. */
 export function storedResultsOf(tools: ActivityTools, key: ConversationKey): StoredResults {
   const { blobs } = tools;
   const { tenant, conversationId } = key;
+  const of = { tenant, conversationId };
   return {
     read: async (id, range) => {
-      const found = await blobs?.get({ tenant, conversationId }, id, range);
+      const head = await blobs?.get(of, id, { offset: 0, length: AUDIT_HEAD_BYTES });
+      if (head === undefined || isAudit(head.content)) return undefined;
+      const found = await blobs?.get(of, id, range);
       if (found === undefined) return undefined;
       const { ref, content } = found;
       return { bytes: ref.bytes, type: ref.type, content };

@@ -8,6 +8,7 @@ import {
   MAX_BLOB_BYTES,
   MAX_TOOL_RESULT_BYTES,
 } from '../../../src/protocol/limits/service-limits.js';
+import { auditText } from '../../../src/protocol/model/audits.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import { promise } from '../../support/promise.js';
 import { ended } from '../../support/samples/tool-ends.js';
@@ -172,6 +173,23 @@ describe('a stored result', () => {
         message: `This conversation has no stored result with id "${id}"`,
       },
     });
+  });
+
+  it('that is the audit of a model call is unknown to tools, whole and in part', async () => {
+    const blobs = await memory();
+    const call = { turnId: 't', step: 1, attempt: 1, purpose: 'answer', outcome: 'answered' };
+    const content = Buffer.from(auditText(call, { request: { system: 'Instructions.' } }));
+    const { id } = await blobs.put(key, { type: 'application/json', content });
+    const tool: Work = defineTool({
+      name: 'work',
+      description: 'Works.',
+      input: z.object({ a: z.int() }),
+      run: async (_input, ctx) => [
+        (await ctx.storedResults.read(id)) === undefined,
+        (await ctx.storedResults.read(id, { offset: 2, length: 3 })) === undefined,
+      ],
+    });
+    expect((await resultOf(tool, { blobs })).result).toEqual([true, true]);
   });
 
   it('can be read by the code of any tool of its conversation', async () => {

@@ -55,7 +55,7 @@ describe('a stored value', () => {
 
   it.each([{}, { range: 'bytes=0-7' }, { 'if-none-match': '"x"' }])(
     'that is the audit of a model call is unknown to a caller bound to the conversation: %j',
-    promise('G280'),
+    promise('G397'),
     async (headers) => {
       const { blobs } = await openSqliteStores({ file: ':memory:' });
       const put = async (text: string) => {
