@@ -238,6 +238,8 @@ test('a result that a tool returns after the deletion of its conversation does n
     description: 'Dumps a table.',
     input: z.object({}),
     maxResultBytes: 2_048,
+    // A heartbeat would bring the cancellation, which ends the run before its result.
+    timeouts: { heartbeat: '10 minutes' },
     // This tool ignores its abort signal.
     run: () => {
       isRunning = true;
