@@ -28,13 +28,15 @@ export const MAX_WRITTEN = 10_000;
  * removed it since, and so that it is among the newest of its agent.
  */
 export const REWRITE_MS = 3_600_000;
+/** Milliseconds after which a definition that could not be written is tried again. */
+export const RETRY_MS = 60_000;
 
 /** @throws {StoreUnavailable} */
 export type FindDefinition = (key: DefinitionKey) => Promise<ModelDefinition | undefined>;
 
 /**
- * Writes each definition that is used once per `REWRITE_MS` in this process, and at its next use after an error. One
- * that is too large is logged as often.
+ * Writes each definition that is used once per `REWRITE_MS` in this process, and after an error once more per
+ * `RETRY_MS`. One that is too large is logged once per `REWRITE_MS`.
  */
 export function definitionKeeper(
   documents: Pick<DocumentStore, 'list' | 'put' | 'delete'>,
@@ -50,7 +52,7 @@ export function definitionKeeper(
     if (written.get(name) !== undefined) return;
     written.set(name, true);
     keep(documents, { key, definition, nowMs: now() }).catch((error: unknown) => {
-      if (!(error instanceof RangeError)) written.delete(name);
+      if (!(error instanceof RangeError)) written.set(name, true, { ttl: RETRY_MS });
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn(`definition of agent "${agent}" not kept: ${reason}`);
     });

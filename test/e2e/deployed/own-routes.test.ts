@@ -1,4 +1,4 @@
-/** `colloquy serve` and `colloquy dev` with routes of the application beside those of the API. */
+/** `colloquy serve` with routes of the application beside those of the API. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -79,7 +79,10 @@ export class SpaceRows {
     const own = moved ?? (await this.member(given, given.member));
     if (own === undefined) return { outcome: 'not_a_member' };
     if (read === undefined) return { outcome: 'unknown_message' };
-    const { lastPosition } = spaceOf((await this.space(given)) ?? {});
+    const space = await this.space(given);
+    // Removed meanwhile.
+    if (space === undefined) return { outcome: 'not_a_member' };
+    const { lastPosition } = spaceOf(space);
     return {
       outcome: moved === undefined ? 'kept' : 'moved',
       mark: markOf(numberIn(own, 'read_position'), lastPosition),

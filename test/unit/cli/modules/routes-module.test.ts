@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readConfig } from '../../../../src/cli/process/config.js';
 import { configuredRoutes } from '../../../../src/cli/serve/routes.js';
 import { promise } from '../../../support/promise.js';
 import { temporaryFolder } from '../../../support/temporary.js';
@@ -16,8 +17,15 @@ const CONTEXT = { signal: 'the signal' } as never;
 
 it('makes the handler that the function returns for the context', promise('G425'), async () => {
   const file = await moduleWith('export const routes = (given) => () => given;');
-  const routes = await configuredRoutes({ routes: file });
-  expect((routes?.(CONTEXT) as () => unknown)()).toBe(CONTEXT);
+  const none = '/none.mjs';
+  for (const config of [
+    readConfig({ COLLOQUY_ROUTES: file }),
+    readConfig({ COLLOQUY_ROUTES: none }, { routes: file }),
+  ]) {
+    const routes = await configuredRoutes(config);
+    expect((routes?.(CONTEXT) as () => unknown)()).toBe(CONTEXT);
+  }
+  expect(await configuredRoutes(readConfig({}))).toBeUndefined();
 });
 
 it.each([

@@ -6,6 +6,7 @@ import {
   MAX_DEFINITION_CHARS,
   MAX_DEFINITIONS,
   MAX_WRITTEN,
+  RETRY_MS,
   REWRITE_MS,
 } from '../../../../src/projection/model-calls/definitions.js';
 import type { ModelDefinition } from '../../../../src/protocol/model/definitions.js';
@@ -66,8 +67,8 @@ describe('a definition of an agent', promise('G422'), () => {
     expect(await find({ agent: 'a', digest: '1' })).toEqual(definitionOf('in code'));
   });
 
-  it('is written once by a process, and once more after an error', async () => {
-    const { keep, find, log, writes, lines } = await setUp();
+  it('is written once by a process, and once more a minute after an error', async () => {
+    const { keep, find, log, writes, lines, clock } = await setUp();
     for (let call = 0; call < 3; call += 1) keep({ agent: 'a', digest: '1' }, definitionOf('A'));
     await Promise.all(writes);
     expect(writes).toHaveLength(1);
@@ -75,7 +76,14 @@ describe('a definition of an agent', promise('G422'), () => {
     keep({ agent: 'a', digest: '2' }, definitionOf('B'));
     await until('the error is logged', () => lines.at(-1));
     expect(lines).toEqual([expect.stringContaining('definition of agent "a" not kept')]);
-    keep({ agent: 'a', digest: '2' }, definitionOf('B'));
+    for (const [afterMs, tries] of [
+      [RETRY_MS, 2],
+      [1, 3],
+    ] as const) {
+      clock.nowMs += afterMs;
+      keep({ agent: 'a', digest: '2' }, definitionOf('B'));
+      expect(writes).toHaveLength(tries);
+    }
     await until('it is tried again', () => lines[1]);
     await expect(find({ agent: 'a', digest: '1' })).rejects.toThrow();
   });
@@ -138,8 +146,8 @@ describe('a definition of an agent', promise('G422'), () => {
     expect(await find(key)).toEqual(definitionOf('A'));
   });
 
-  it('is kept beside those of another worker, which takes the last place, at the next use', async () => {
-    const { keepAll, find, documents, logger, lines } = await setUp();
+  it('is kept beside those of another worker, which takes the last place, a minute later', async () => {
+    const { keepAll, find, documents, logger, lines, clock } = await setUp();
     const at = (digest: string) => ({ agent: 'a', digest });
     await keepAll(versions(1, MAX_DEFINITIONS));
     const other = definitionKeeper(
@@ -152,12 +160,13 @@ describe('a definition of an agent', promise('G422'), () => {
           return seen;
         },
       },
-      { logger },
+      { logger, now: () => clock.nowMs },
     );
     other(at('second'), definitionOf('second'));
     await until('the reason is logged', () => lines[0]);
     expect(lines[0]).toContain('at the same time');
     expect(await find(at('second'))).toBeUndefined();
+    clock.nowMs += RETRY_MS + 1;
     other(at('second'), definitionOf('second'));
     await until('it is kept', async () => await find(at('second')));
     expect(await find(at('first'))).toEqual(definitionOf('first'));
