@@ -167,7 +167,10 @@ export class SpaceHandle {
     return await this.#spaces.send(this.#caller, this.id, { ...more, text });
   }
 
-  /** Marks all messages up to one as read by the actor; never moves back. @throws {ConversationError} not_a_member, invalid_request */
+  /**
+   * Marks all messages up to one as read by the actor; never moves back.
+   * @throws {ConversationError} not_a_member, invalid_request
+   */
   async read(messageId: string): Promise<ReadMark> {
     if (typeof messageId !== 'string') throw invalidField('/messageId', 'must be a text');
     return await this.#spaces.read(this.#caller, this.id, messageId);

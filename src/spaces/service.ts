@@ -127,7 +127,10 @@ export class Spaces {
     return withMark(space, member, await this.#store.readPosition(key, member));
   }
 
-  /** The spaces of which the caller is a member, with its marks; with `all`, which is for admins, all of the tenant. Newest first. */
+  /**
+   * The spaces of which the caller is a member, with its marks; with `all`, which is for admins, all of the tenant. Newest
+   * first.
+   */
   async list(
     { tenant, member, isAdmin = false }: SpaceCaller,
     options: {

@@ -222,6 +222,7 @@ async function asked(
       return audited(tools, { purpose, ...about }, { request, ...asking, onStored });
     },
   });
+  const definition = keptDefinition(tools, { defined, called: agent, tenant });
   const answer = await askInForm({
     agent,
     messages,
@@ -237,7 +238,6 @@ async function asked(
     },
     isTooLong: isContextTooLong,
   });
-  const definition = keptDefinition(tools, { defined, called: agent, tenant });
   const request = { definition, ...(audit === undefined ? {} : { audit }) };
   return { ...answer, agent, messages, states, patches, request };
 }

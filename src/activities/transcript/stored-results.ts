@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredResults } from '../../define/tool/context.js';
 import { unavailable } from '../../model/shared/failure.js';
 import type { BlobContent } from '../../projection/index.js';
+import { AUDIT_HEAD, auditOf } from '../../projection/model-calls/audited.js';
 import { KEEP_RESULT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
-import { AUDIT_HEAD_BYTES, auditedIn } from '../../protocol/model/audits.js';
 import type { ModelFiles } from '../../protocol/model/model.js';
 import type { BlobRef } from '../../protocol/values/blobs.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -40,7 +40,9 @@ export function modelFiles(
     read: async ({ id }) => {
       try {
         const found = await blobs.get({ tenant, conversationId }, id);
-        return found === undefined || isAudit(found.content) ? undefined : found.content;
+        return found === undefined || auditOf(found.content) !== undefined
+          ? undefined
+          : found.content;
       } catch (error) {
         tools.logger.warn('file not read', { tenant, conversationId, reason: reasonOf(error) });
         throw unavailable('The store of files cannot be read');
@@ -86,23 +88,20 @@ async function tooLate(over: AbortSignal): Promise<never> {
   throw new Error(`not stored within ${KEEP_RESULT_DEADLINE_MS} ms`);
 }
 
-/** Audits of model calls are named in the log, and have the instructions of the agent. */
-function isAudit(beginning: Uint8Array): boolean {
-  const head = Buffer.from(beginning.subarray(0, AUDIT_HEAD_BYTES));
-  return auditedIn(head.toString()) !== undefined;
-}
-
-/** Reads results of this conversation only; results of other conversations are unreachable, and so are audits. */
+/**
+ * Reads results of this conversation only; results of other conversations are unreachable, and so are audits of model
+ * calls, which have the instructions of the agent.
+ */
 export function storedResultsOf(tools: ActivityTools, key: ConversationKey): StoredResults {
   const { blobs } = tools;
   const { tenant, conversationId } = key;
   const of = { tenant, conversationId };
   return {
     read: async (id, range) => {
-      const head = await blobs?.get(of, id, { offset: 0, length: AUDIT_HEAD_BYTES });
-      if (head === undefined || isAudit(head.content)) return undefined;
       const found = await blobs?.get(of, id, range);
       if (found === undefined) return undefined;
+      const head = range === undefined ? found : await blobs?.get(of, id, AUDIT_HEAD);
+      if (head === undefined || auditOf(head.content) !== undefined) return undefined;
       const { ref, content } = found;
       return { bytes: ref.bytes, type: ref.type, content };
     },

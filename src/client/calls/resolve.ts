@@ -138,8 +138,8 @@ async function askOrLeave(parts: ResolveParts, attempt: Attempt): Promise<Verdic
 }
 
 /**
- * The verdict of an update, beside which the answer was left as a signal. The request that was accepted under the id may
- * be the signal. A refusal is not the last word: the workflow may judge the signal later, and take it where another
+ * The verdict of an update, beside which the answer was left as a signal. The request that was accepted under the id
+ * may be the signal. A refusal is not the last word: the workflow may judge the signal later, and take it where another
  * answer was taken back meanwhile. An update behind the signal has the verdict on both. Undefined without one in time.
  */
 async function besideSignal(

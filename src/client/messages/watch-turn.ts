@@ -122,9 +122,8 @@ export async function onceStored<Value>(
     const value = await read();
     if (value !== undefined || signal?.aborted === true || performance.now() > giveUpAt)
       return value;
-    const options = signal === undefined ? {} : { signal };
     // An abort is the normal end of the pause.
-    await sleep(POLL_MS, undefined, options).catch(() => undefined);
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -110,8 +110,8 @@ export interface AppDeps {
   /** Counts the requests of this app, and of no other; `new ApiMetrics()`. @defaultValue none are counted */
   readonly metrics?: ApiMetrics;
   /**
-   * Makes routes of the application, such as an Express router. They come before those of the API, with its headers, its log
-   * lines and its checks of host and origin (CORS); they identify callers and limit rates themselves. A request that
+   * Makes routes of the application, such as an Express router. They come before those of the API, with its headers, its
+   * log lines and its checks of host and origin (CORS); they identify callers and limit rates themselves. A request that
    * they pass on goes to the API. @defaultValue none
    */
   readonly routes?: ((context: RoutesContext) => RequestHandler) | undefined;

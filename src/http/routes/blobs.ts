@@ -6,8 +6,8 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { ConversationError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
 import type { BlobRange } from '../../client/ports/blobs.js';
+import { AUDIT_HEAD, auditOf } from '../../projection/model-calls/audited.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
-import { AUDIT_HEAD_BYTES, auditedIn } from '../../protocol/model/audits.js';
 import { identityOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery, pathParameter } from '../request/parse.js';
@@ -54,8 +54,8 @@ async function requireNoAudit(
   request: Request,
 ): Promise<void> {
   if (identityOf(request).conversation === undefined) return;
-  const { content } = await conversation.blob(blobId, { offset: 0, length: AUDIT_HEAD_BYTES });
-  if (auditedIn(Buffer.from(content).toString()) === undefined) return;
+  const { content } = await conversation.blob(blobId, AUDIT_HEAD);
+  if (auditOf(content) === undefined) return;
   throw new ConversationError('unknown_blob', 'The conversation has no such value');
 }
 

@@ -3,12 +3,20 @@ import { AUDIT_HEAD_BYTES, type AuditedRequest, auditedIn } from '../../protocol
 import type { ShownRequest } from '../../protocol/model/model-calls.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
-import type { BlobStore, StoredBlob } from '../../store/ports/blobs.js';
+import type { BlobRange, BlobStore, StoredBlob } from '../../store/ports/blobs.js';
 
 /** Values of one conversation that are looked at, and beginnings of values that are read; more cost too much. */
 const MAX_LISTED = 2_000;
 const MAX_HEADS = 200;
 const A_PAGE = 500;
+
+/** The part of a stored value that says whether it is an audit. */
+export const AUDIT_HEAD: BlobRange = { offset: 0, length: AUDIT_HEAD_BYTES };
+
+/** The request that a stored value is the audit of, by its beginning; undefined for any other value. */
+export function auditOf(beginning: Uint8Array): AuditedRequest | undefined {
+  return auditedIn(Buffer.from(beginning.subarray(0, AUDIT_HEAD_BYTES)).toString());
+}
 
 export type AuditBlobs = Pick<BlobStore, 'get' | 'list'>;
 
@@ -36,8 +44,8 @@ export async function auditedAt(
 
 /**
  * The same where the log names no stored value: the call failed, or a worker of an older version made it. The request
- * whose answer is in the log, of the last one where several were made; undefined when there is none. A
- * blob's name is a hash of its content, so the blobs that were stored about the time of the call are looked at first.
+ * whose answer is in the log, of the last one where several were made; undefined when there is none. A blob's name is a
+ * hash of its content, so the blobs that were stored about the time of the call are looked at first.
  * @throws {StoreUnavailable}
  */
 export async function auditedRequest(
@@ -87,8 +95,8 @@ async function headOf(
   key: ConversationKey,
   id: string,
 ): Promise<AuditedRequest | undefined> {
-  const read = await blobs.get(key, id, { offset: 0, length: AUDIT_HEAD_BYTES });
-  return read === undefined ? undefined : auditedIn(Buffer.from(read.content).toString());
+  const read = await blobs.get(key, id, AUDIT_HEAD);
+  return read === undefined ? undefined : auditOf(read.content);
 }
 
 async function requestIn(

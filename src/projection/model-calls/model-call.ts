@@ -1,4 +1,7 @@
-/** Reads one model call for people: from the audit, else by the log and the agent's definition, else the reason why it is not known. */
+/**
+ * Reads one model call for people: from the audit, else by the log and the agent's definition, else the reason why it is
+ * not known.
+ */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ModelDefinition } from '../../protocol/model/definitions.js';
 import type { ModelCallRead, ShownRequest } from '../../protocol/model/model-calls.js';

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadFiles, urlOf } from '../../../src/model/shared/files.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
+import { auditText } from '../../../src/protocol/model/audits.js';
 import type { ModelFiles } from '../../../src/protocol/model/model.js';
 import type { ImagePart } from '../../../src/protocol/values/attachments.js';
 import { blobRefOf } from '../../../src/store/ports/blobs.js';
@@ -41,6 +42,16 @@ describe('a model', () => {
       expect(await files?.read({ ...ref!, id: 'f'.repeat(64) })).toBeUndefined();
     });
     expect([...blobs.stored.keys()][0]).toContain(key.conversationId);
+  });
+
+  it('never gets the audit of a model call, which the log names, as a file', async () => {
+    const blobs = new MemoryBlobs();
+    const call = { turnId: 't', step: 1, attempt: 1, purpose: 'answer', outcome: 'answered' };
+    const content = Buffer.from(auditText(call, { request: { system: 'Instructions.' } }));
+    const audit = await blobs.put(key, { type: 'application/json', content });
+    await withFiles(blobs, async (files) => {
+      expect(await files?.read(audit)).toBeUndefined();
+    });
   });
 
   it('never gets a file of another tenant, also where conversation and content have the same names', {

@@ -1,4 +1,4 @@
-/** `colloquy serve` with routes of the application beside those of the API. */
+/** `colloquy serve` and `colloquy dev` with routes of the application beside those of the API. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -36,6 +36,17 @@ it('serves the routes of a module under the identity of the API, and its own rou
   expect((await call(`${url}/v1/agents`)).status).toBe(200);
   api.kill('SIGTERM');
   expect(await api.ended).toBe(0);
+});
+
+it('has them in the development stack as well', promise('G425'), async () => {
+  const args = ['dev', '--agents', GATEWAY, '--routes', GATEWAY, '--port', '0', '--no-watch'];
+  const stack = colloquy(args, settings());
+  const [url = ''] =
+    /http:\/\/127\.0\.0\.1:\d+(?= {2}\(development)/.exec(await stack.prints(/^Ctrl-C stops/m)) ??
+    [];
+  expect((await call(`${url}/api/agents`)).body).toEqual({ agents: [] });
+  stack.kill('SIGINT');
+  expect(await stack.ended).toBe(0);
 });
 
 it('does not start with a module that makes none', promise('G425'), async () => {

@@ -44,8 +44,8 @@ export function isAnswer(value: object): value is Answer {
 }
 
 /**
- * Shows the key of `x-secret-key`, the header of the gateway, where every scheme of the API reads it. A request that has
- * both headers is judged by `Authorization`.
+ * Shows the key of `x-secret-key`, the header of the gateway, where every scheme of the API reads it. A request that
+ * has both headers is judged by `Authorization`.
  */
 function readSecretKey({ headers }: Request): void {
   const key = headers['x-secret-key'];

@@ -111,7 +111,10 @@ export interface SpaceStore {
   /** Creates a space with its first member. */
   create(space: NewSpace): Promise<CreateResult>;
   space(key: SpaceKey): Promise<Space | undefined>;
-  /** Newest first; with a member, its spaces, with the mark of a person. @throws {RangeError} when the cursor is not one of an earlier page */
+  /**
+   * Newest first; with a member, its spaces, with the mark of a person.
+   * @throws {RangeError} when the cursor is not one of an earlier page
+   */
   list(options: {
     readonly tenant: string;
     readonly member?: MemberRef | undefined;
