@@ -8,25 +8,31 @@ import { promise } from '../support/promise.js';
 import { accepted, answersOf, apiWith, approvalOf, clientOf, REFUND } from '../support/talk.js';
 import { type ReactVersion, showChat } from './chat.js';
 
+const HOUR_MS = 3_600_000;
+
 /** Refusals of the API, and how they are said. */
 const REFUSALS = [
-  [
-    { verdict: 'forbidden', reason: 'not your call' },
-    403,
-    /^You may not answer this call: not your call$/,
-  ],
-  [
-    { verdict: 'stale', why: 'decided', status: 'denied', by: 'lena' },
-    409,
-    /^Decided by lena: denied$/,
-  ],
-  [
-    { verdict: 'expired', deadline: '2020-01-01T00:00:00.000Z' },
-    410,
-    /^Too late: the deadline passed \d+ d \d+ h ago$/,
-  ],
-  [{ verdict: 'unknown', what: 'call' }, 404, /^The call is gone$/],
-] as const;
+  {
+    body: { verdict: 'forbidden', reason: 'not your call' },
+    status: 403,
+    words: /^You may not answer this call: not your call$/,
+  },
+  {
+    body: { verdict: 'stale', why: 'decided', status: 'denied', by: 'lena' },
+    status: 409,
+    words: /^Decided by lena: denied$/,
+  },
+  {
+    body: { verdict: 'expired', deadline: new Date(Date.now() - 77.5 * HOUR_MS).toISOString() },
+    status: 410,
+    words: /^Too late: the deadline passed 3 d 5 h ago$/,
+  },
+  {
+    body: { verdict: 'unknown', what: 'call' },
+    status: 404,
+    words: /^The call is gone$/,
+  },
+];
 
 export function approvalTests(version: ReactVersion): void {
   const opened = (...calls: readonly EventBody[]) => {
@@ -93,9 +99,9 @@ export function approvalTests(version: ReactVersion): void {
     );
 
     it.each(REFUSALS)(
-      'says the refusal %j in words',
+      'says the refusal $body.verdict in words',
       promise('G393'),
-      async (body, status, words) => {
+      async ({ body, status, words }) => {
         const { api, approval } = opened(REFUND);
         api.instead = ({ method }) => (method === 'POST' ? json(body, { status }) : undefined);
         const approve = approval.getByRole('button', { name: 'Approve' });
