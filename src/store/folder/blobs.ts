@@ -20,11 +20,13 @@ import type {
 import { blobRefOf, wholeRange } from '../ports/blobs.js';
 import { StoreUnavailable } from '../ports/log.js';
 
-const ENDINGS: readonly (readonly [ending: string, type: BlobType])[] = [
-  ['.json', 'application/json'],
-  ['.txt', 'text/plain'],
-  ['.bin', 'application/octet-stream'],
-];
+/** Endings of the files. */
+const ENDINGS: Readonly<Record<BlobType, string>> = {
+  'application/json': '.json',
+  'application/octet-stream': '.bin',
+  'text/plain': '.txt',
+};
+const TYPES = Object.keys(ENDINGS) as readonly BlobType[];
 /** Holds the key of the conversation that a folder belongs to. */
 const KEY_FILE = 'conversation.key';
 /** Tries of one write: the folder is created again if it is removed during a write. */
@@ -70,8 +72,8 @@ class FolderBlobStore implements BlobStore {
   async get(key: ConversationKey, id: string, range?: BlobRange): Promise<BlobRead | undefined> {
     if (!isBlobId(id)) return undefined;
     return await this.#working(async () => {
-      for (const [ending, type] of ENDINGS) {
-        const found = await readPart(join(this.#folderOf(key), `${id}${ending}`), range);
+      for (const type of TYPES) {
+        const found = await readPart(fileIn(this.#folderOf(key), { id, type }), range);
         if (found !== undefined)
           return { ref: { id, bytes: found.bytes, type }, content: found.content };
       }
@@ -106,16 +108,6 @@ class FolderBlobStore implements BlobStore {
       for (const { ref } of doomed) await rm(fileIn(folder, ref), { force: true });
       if (ids === undefined) await rm(folder, { recursive: true, force: true });
       return doomed.length;
-    });
-  }
-
-  async deleteTenant(tenant: string): Promise<number> {
-    return await this.#working(async () => {
-      let count = 0;
-      for (const { key } of await this.#conversations())
-        if (key.tenant === tenant) count += await this.delete(key);
-      await rm(join(this.#folder, hashOf(tenant)), { recursive: true, force: true });
-      return count;
     });
   }
 
@@ -208,7 +200,8 @@ async function blobsIn(folder: string, key: ConversationKey): Promise<readonly S
   const { tenant, conversationId } = key;
   const found: StoredBlob[] = [];
   for (const name of (await namesIn(folder)).sort())
-    for (const [ending, type] of ENDINGS) {
+    for (const type of TYPES) {
+      const ending = ENDINGS[type];
       const id = name.slice(0, -ending.length);
       if (!name.endsWith(ending) || !isBlobId(id)) continue;
       const known = await stat(join(folder, name)).catch(undefinedIfAbsent);
@@ -250,8 +243,8 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-function fileIn(folder: string, { id, type }: BlobRef): string {
-  return join(folder, `${id}${type === 'application/json' ? '.json' : '.txt'}`);
+function fileIn(folder: string, { id, type }: Pick<BlobRef, 'id' | 'type'>): string {
+  return join(folder, `${id}${ENDINGS[type]}`);
 }
 
 /** Sort key; no id has a character below the separator. */
