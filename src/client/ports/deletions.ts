@@ -12,7 +12,7 @@ export interface StoredAt {
 }
 
 export interface DeletionsPort {
-  /** Whether the store has any data or a tombstone of the conversation. */
+  /** Whether the store has any data or a tombstone of the conversation; files of a message that was never sent count. */
   isKnown(key: ConversationKey): Promise<boolean>;
   /** Whether the conversation was deleted, and no other one has begun under its id. */
   isDeleted(key: ConversationKey): Promise<boolean>;
@@ -37,6 +37,9 @@ export interface DeletionsPort {
    * documents. Safe to repeat.
    */
   removeOfTenant(tenant: string): Promise<void>;
-  /** Stored conversations of a tenant, and deletions of it that are not finished. */
+  /**
+   * Stored conversations of a tenant, deletions of it that are not finished, and conversations that never began but have
+   * stored values. One may come twice.
+   */
   ofTenant(tenant: string): AsyncIterable<ConversationKey>;
 }

@@ -9,6 +9,8 @@ import type { SpaceStore } from '../../store/ports/spaces/spaces.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
 
 const PAGE = 200;
+/** Behind every id of a stored value. */
+const LAST = { id: 'g' };
 
 /**
  * Whether a run writes after the deletion of its conversation. False as well when another conversation has begun under
@@ -34,7 +36,9 @@ export function createDeletions(deps: {
   const { log, blobs, webhooks, spaces, documents, live } = deps;
   return {
     isKnown: async (key) =>
-      (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
+      (await log.head(key)) !== undefined ||
+      (await log.deletion(key)) !== undefined ||
+      (await hasBlobs(blobs, key)),
     isDeleted: async (key) =>
       (await log.head(key)) === undefined && (await log.deletion(key)) !== undefined,
     isDeletedRun: async (key, runId) => (await log.deletion(key))?.runIds.includes(runId) === true,
@@ -68,8 +72,34 @@ export function createDeletions(deps: {
         });
         yield* page;
         after = page.at(-1)?.conversationId;
-        if (after === undefined || page.length < PAGE) return;
+        if (after === undefined || page.length < PAGE) break;
       }
+      if (blobs !== undefined) yield* keysOfBlobs(blobs, tenant);
     },
   };
+}
+
+/** Whether values are stored for a conversation, such as files of a message that was never sent. */
+async function hasBlobs(
+  blobs: Pick<BlobStore, 'list'> | undefined,
+  key: ConversationKey,
+): Promise<boolean> {
+  const { tenant, conversationId } = key;
+  const after = { tenant, conversationId, ref: { id: '' } };
+  const [first] = (await blobs?.list({ tenant, limit: 1, after })) ?? [];
+  return first?.conversationId === conversationId;
+}
+
+/** Conversations of a tenant for which values are stored. */
+async function* keysOfBlobs(
+  blobs: Pick<BlobStore, 'list'>,
+  tenant: string,
+): AsyncGenerator<ConversationKey> {
+  for (let after: ConversationKey | undefined; ; ) {
+    const behind = after === undefined ? {} : { after: { ...after, ref: LAST } };
+    const [next] = await blobs.list({ tenant, limit: 1, ...behind });
+    if (next === undefined) return;
+    after = { tenant, conversationId: next.conversationId };
+    yield after;
+  }
 }

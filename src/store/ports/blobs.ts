@@ -55,7 +55,6 @@ export interface BlobStore {
   list(options: BlobListOptions): Promise<readonly StoredBlob[]>;
   /** Removes these blobs of a conversation, or all of them; resolves to their number. Safe to repeat. */
   delete(key: ConversationKey, ids?: readonly string[]): Promise<number>;
-  deleteTenant(tenant: string): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -85,10 +85,6 @@ export class PostgresBlobStore implements BlobStore {
     );
   }
 
-  async deleteTenant(tenant: string) {
-    return await this.#database.run(`DELETE FROM ${this.#table} WHERE tenant = $1`, tenant);
-  }
-
   async close() {
     await this.#database.close();
   }

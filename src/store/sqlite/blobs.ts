@@ -91,12 +91,6 @@ export class SqliteBlobStore implements BlobStore {
     );
   }
 
-  async deleteTenant(tenant: string) {
-    return await this.#database.write(() =>
-      this.#database.run('DELETE FROM blobs WHERE tenant = ?', tenant),
-    );
-  }
-
   async close() {
     this.#database.close();
   }

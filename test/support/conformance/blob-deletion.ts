@@ -56,6 +56,22 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       expect(await left()).toEqual(twice(STRANGER));
     });
 
+    it('are gone with a conversation that never began, whose files were stored for its first message', async () => {
+      const { blobs, left, deletions } = await three();
+      const never = { ...KEY, conversationId: 'never' };
+      for (const content of ['1', '2'])
+        await blobs.put(never, { type: 'application/octet-stream', content: Buffer.from(content) });
+      expect(await deletions.isKnown(never)).toBe(true);
+      expect(await deletions.isKnown({ ...KEY, conversationId: 'neve' })).toBe(false);
+      expect(await deletions.isKnown({ ...never, tenant: 'stranger' })).toBe(false);
+      const keys = new Set<string>();
+      for await (const { conversationId } of deletions.ofTenant(KEY.tenant))
+        keys.add(conversationId);
+      expect([...keys].sort()).toEqual([KEY, OTHER, never].map((key) => key.conversationId).sort());
+      await deletions.begin({ ...never, runIds: [] });
+      expect(await left()).toEqual([...twice(KEY), ...twice(OTHER), ...twice(STRANGER)]);
+    });
+
     it('are gone when they came between the beginning of the deletion and the end of its runs', async () => {
       const { blobs, left, deletions } = await three();
       await deletions.begin({ ...KEY, runIds: [] });

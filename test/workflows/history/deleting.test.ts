@@ -188,7 +188,16 @@ test.each(STORES)(
 
     const webhooks = engine.opened.webhooks as WebhookStore;
     await putEndpoint(webhooks, { tenant });
-    expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 3 });
+    // Files of messages that were never sent.
+    const blobs = engine.opened.blobs as BlobStore;
+    const file = { type: 'application/octet-stream', content: Buffer.from('a file') } as const;
+    for (const conversationId of ['begun', 'never', 'twice'])
+      for (const content of ['1', '2'])
+        await blobs.put({ tenant, conversationId }, { ...file, content: Buffer.from(content) });
+    await blobs.put({ tenant: `${tenant}x`, conversationId: 'never' }, file);
+    expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 6 });
+    expect(await blobs.list({ tenant, limit: 9 })).toEqual([]);
+    expect(await blobs.list({ tenant: `${tenant}x`, limit: 9 })).toHaveLength(1);
     expect(await webhooks.endpoint('hook')).toBeUndefined();
     const runs = `WorkflowId STARTS_WITH 'conversation:${tenant}' AND ExecutionStatus = 'Running'`;
     const running = async (): Promise<number> => (await engine.temporal.workflow.count(runs)).count;
