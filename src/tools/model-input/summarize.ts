@@ -16,6 +16,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import { CONTEXT_SHARE_OF_MODEL, MAX_SUMMARY_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Model, ModelRequest, ModelResponse } from '../../protocol/model/model.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { type Counting, type CountText, tokensOf } from './model-context.js';
 
 /** Version of the engine's instructions and of the format of the conversation in the request. */
@@ -155,15 +156,17 @@ function partText(role: Message['role'], part: AnyPart): string {
 function shortened(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half)} […] ${text.slice(-half)}`;
+  // Providers refuse a request with half of a surrogate pair.
+  const end = text.slice(-half).replace(/^[\udc00-\udfff]/, '');
+  return `${cutText(text, half)} […] ${end}`;
 }
 
 function clipped(text: string): string {
   const bytes = utf8Bytes(text);
   if (bytes <= MAX_SUMMARY_BYTES) return text;
   const marker = TEXTS.truncated(MAX_SUMMARY_BYTES, bytes);
-  let kept = text.slice(0, MAX_SUMMARY_BYTES - marker.length);
+  let kept = cutText(text, MAX_SUMMARY_BYTES - marker.length);
   while (utf8Bytes(kept) + marker.length > MAX_SUMMARY_BYTES)
-    kept = kept.slice(0, Math.floor(kept.length * 0.9));
+    kept = cutText(kept, Math.floor(kept.length * 0.9));
   return `${kept}${marker}`;
 }
