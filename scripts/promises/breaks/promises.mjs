@@ -184,8 +184,8 @@ export const OF_PROMISES = [
   {
     promise: 'G325',
     file: 'src/protocol/triggers/rules.ts',
-    line: 'if (longest <= Math.min(idleCloseMs, MAX_WAIT_MS)) return undefined;',
-    to: 'if (longest <= MAX_WAIT_MS) return undefined;',
+    line: 'const pause = pauseBeyond(spec, nowMs, Math.min(idleCloseMs, MAX_WAIT_MS));',
+    to: 'const pause = pauseBeyond(spec, nowMs, MAX_WAIT_MS);',
     test: RULES,
   },
   {

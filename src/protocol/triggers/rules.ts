@@ -21,6 +21,11 @@ const FIELDS: Readonly<Record<keyof TriggerSpec, true>> = {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
+const DAY_MS = 86_400_000;
+const YEAR_MS = 366 * DAY_MS;
+/** Events that are looked at for pauses, so that a declaration is judged fast: those of a day, by the minute, and more. */
+const MAX_LOOKS = 1_500;
+
 interface Now {
   readonly nowMs: number;
   /** Time without input after which the conversation closes by itself. */
@@ -118,15 +123,34 @@ function valueProblem(
 
 /** A conversation that closes before its trigger comes would lose it in silence. */
 function comingProblem(spec: TriggerSpec, { nowMs, idleCloseMs }: Now): string | undefined {
-  const first = nextTriggerTime(spec, nowMs, nowMs);
-  if (first === undefined) return 'never comes before the trigger ends';
-  const second = nextTriggerTime(spec, nowMs, first);
-  const longest = Math.max(first - nowMs, second === undefined ? 0 : second - first);
-  if (longest <= Math.min(idleCloseMs, MAX_WAIT_MS)) return undefined;
-  const days = (milliseconds: number): string => `${(milliseconds / 86_400_000).toFixed(1)} days`;
+  if (nextTriggerTime(spec, nowMs, nowMs) === undefined)
+    return 'never comes before the trigger ends';
+  const pause = pauseBeyond(spec, nowMs, Math.min(idleCloseMs, MAX_WAIT_MS));
+  if (pause === undefined) return undefined;
+  const days = (milliseconds: number): string => `${(milliseconds / DAY_MS).toFixed(1)} days`;
   return idleCloseMs < MAX_WAIT_MS
-    ? `leaves ${days(longest)} between events, but the conversation closes after ${days(idleCloseMs)} without input (settings.idleClose of its agent)`
-    : `must come within ${days(MAX_WAIT_MS)}, got ${days(longest)}`;
+    ? `leaves ${days(pause)} between events, but the conversation closes after ${days(idleCloseMs)} without input (settings.idleClose of its agent)`
+    : `must come within ${days(MAX_WAIT_MS)}, got ${days(pause)}`;
+}
+
+/**
+ * The first pause of the next year, that before the first event included, that is longer than the bound. Days without
+ * such a pause are passed over; undefined also where the pause is behind more events than are looked at.
+ */
+function pauseBeyond(spec: TriggerSpec, nowMs: number, boundMs: number): number | undefined {
+  const { maxInvocations } = spec;
+  const left = Math.min(maxInvocations ?? MAX_LOOKS, MAX_LOOKS);
+  let from = nowMs;
+  for (let looks = 0; looks < left && from < nowMs + YEAR_MS; looks += 1) {
+    const nextDay =
+      maxInvocations === undefined ? nextTriggerTime(spec, nowMs, from + DAY_MS - 1) : undefined;
+    const isPassed = nextDay !== undefined && nextDay - from <= boundMs;
+    const next = isPassed ? nextDay : nextTriggerTime(spec, nowMs, from);
+    if (next === undefined) return undefined;
+    if (next - from > boundMs) return next - from;
+    from = next;
+  }
+  return undefined;
 }
 
 /**

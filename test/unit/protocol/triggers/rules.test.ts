@@ -94,6 +94,9 @@ describe('a declaration', () => {
     [{ type: 'once', value: '2026-12-26T12:00:00Z' }, '31.0 days'],
     [{ type: 'interval', value: '31 days' }, '31.0 days'],
     [{ type: 'cron', value: '0 12 25 * *' }, '31.0 days'],
+    // The events of each day, or each minute of a month, and then none until the next year.
+    [{ type: 'cron', value: '0 9 * 11 *' }, '336.0 days'],
+    [{ type: 'cron', value: '* * * 11 *' }, '335.0 days'],
   ])(
     '%j is refused where the conversation would close before it comes',
     promise('G325'),
@@ -101,9 +104,23 @@ describe('a declaration', () => {
       expect(problemsOf({ schedule })).toEqual([
         `/schedule/value leaves ${pause} between events, but the conversation closes after 30.0 days without input (settings.idleClose of its agent)`,
       ]);
-      expect(problemsOf({ schedule }, 60 * DAY_MS)).toEqual([]);
+      expect(problemsOf({ schedule }, 400 * DAY_MS)).toEqual([]);
     },
   );
+
+  it.each([
+    { schedule: { type: 'cron', value: '0 12 25 12 *' }, maxInvocations: 1 },
+    { schedule: { type: 'cron', value: '0 9 * 11 *' }, maxInvocations: 5 },
+    { schedule: { type: 'cron', value: '0 9 * 11 *' }, endsAt: '2026-12-31T00:00:00Z' },
+    { schedule: { type: 'cron', value: '* * * * *' } },
+  ])('%j is taken, as no event follows the pause', promise('G325'), (change) => {
+    expect(problemsOf(change)).toEqual([]);
+  });
+
+  it('is refused where a pause comes before the last of its events', promise('G325'), () => {
+    const schedule = { type: 'cron', value: '0 9 * 11 *' };
+    expect(problemsOf({ schedule, maxInvocations: 6 })).toHaveLength(1);
+  });
 });
 
 describe('a trigger comes', () => {
