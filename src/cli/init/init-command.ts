@@ -1,8 +1,9 @@
 /** `colloquy init`: writes a project with one agent, its test, and the commands to run it. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../process/config.js';
+import { copyFetched } from './copy-fetched.js';
 
 export interface InitFlags {
   /** Version, range or path of this package in the project. @defaultValue its own version */
@@ -36,6 +37,7 @@ export async function runInit(folder: string, flags: InitFlags): Promise<void> {
   const manifest = JSON.parse(await readFile(MANIFEST, 'utf8')) as Manifest;
   const files = await filesOf(basename(path), manifest, flags);
   for (const [name, { text }] of Object.entries(files)) await writeFile(join(path, name), text);
+  copyFetched(dirname(dirname(fileURLToPath(MANIFEST))), path);
   process.stdout.write(`${summary(folder, files)}\n`);
 }
 
