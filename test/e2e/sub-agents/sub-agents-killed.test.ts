@@ -2,11 +2,14 @@
  * Sub-agents three levels deep wait for people while every worker is killed and another version is deployed: each call
  * is answered where it waits, in any order, and no call beside it runs again.
  */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Child, startChild } from 'colloquy/dev';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NestedPendingCall } from '../../../src/client/index.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
+import { ROOT } from '../support/processes.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -29,11 +32,39 @@ async function waiting(talk: Talk, count: number): Promise<readonly NestedPendin
   });
 }
 
+/** Changes between the versions: the code of the tool, texts that the model reads, and the input schema. */
+const CHANGES = (version: string) => [
+  ["const VERSION = 'first'", `const VERSION = '${version}'`],
+  ["'Removes a file.'", `'Removes a file, as the ${version} version does.'`],
+  ["'Have files removed.'", `'Have files removed, as the ${version} version does.'`],
+  ['path: z.string()', 'path: z.string().max(1_000)'],
+];
+
+/** Modules by the names that the source has, for a file outside of the repository. */
+const MODULES = [
+  ["'colloquy'", `'file://${ROOT}dist/index.js'`],
+  ["'colloquy/testing'", `'file://${ROOT}dist/testing/index.js'`],
+  ["'zod'", `'file://${ROOT}node_modules/zod/index.js'`],
+];
+
+/** The module of another version. */
+async function versionOf(version: string): Promise<string> {
+  let source = await readFile(AGENTS, 'utf8');
+  for (const [old = '', changed = ''] of [...CHANGES(version), ...MODULES]) {
+    expect(source).toContain(old);
+    source = source.replace(old, changed);
+  }
+  const file = join(world.folder, `${version}.ts`);
+  await writeFile(file, source);
+  return file;
+}
+
 async function deploy(version: string): Promise<void> {
+  const agents = await versionOf(version);
   await (worker ?? world.stack.worker()).kill();
   worker = await startChild({
-    ...{ name: 'worker', args: ['worker', '--agents', AGENTS] },
-    env: { ...world.env, DEPLOYED: version },
+    ...{ name: 'worker', args: ['worker', '--agents', agents] },
+    env: { ...world.env },
   });
 }
 
