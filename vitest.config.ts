@@ -76,6 +76,8 @@ export default defineConfig({
     tags: PROMISE_TAGS,
     sequence: { sequencer: SlowFirst },
     projects: [
+      // Every state with every input, and random schedules: seconds each.
+      pure('exhaustive'),
       pure('unit'),
       pure('types'),
       pure('activities'),

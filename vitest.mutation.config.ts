@@ -2,12 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { PROMISE_TAGS } from './test/support/promise.js';
 
 /** Tests that need seconds each; they run only against changes that all others let pass: `npm run mutate -- --slow`. */
-const SLOW = [
-  'test/unit/**/*.properties.test.ts',
-  'test/unit/core/hostile-input/**',
-  'test/unit/core/memory/carried-memory.test.ts',
-  'test/unit/core/schedules/**',
-];
+const SLOW = ['test/exhaustive/**/*.test.ts', 'test/unit/**/*.properties.test.ts'];
 
 /** The tests of `npm run mutate`: those that show what `src/core` does. */
 export default defineConfig({
@@ -15,6 +10,7 @@ export default defineConfig({
     tags: PROMISE_TAGS,
     isolate: false,
     include: [
+      'test/exhaustive/**/*.test.ts',
       'test/unit/{core,definitions,kit,protocol,scenarios,sub-agents,workflows}/**/*.test.ts',
       'test/unit/by-hand/sample-answer.test.ts',
     ],

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const withTests = !process.argv.includes('--static');
-const PROJECTS = ['unit', 'types', 'activities', 'http', 'bundle', 'replay', 'docs', 'components*'];
+const PROJECTS = [
+  ...['exhaustive', 'unit', 'types', 'activities', 'http', 'bundle', 'replay', 'docs'],
+  'components*',
+];
 const serverless = PROJECTS.flatMap((name) => ['--project', name]);
 
 const format = ['format', 'npm', ['run', '-s', 'format:check']];

@@ -2,15 +2,15 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyAll } from '../../../../src/core/apply/apply.js';
-import { decide } from '../../../../src/core/decide/decide.js';
-import { isInternal } from '../../../../src/core/events/internal.js';
-import { closeConversation, resolve } from '../../../support/builders/verbs.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
-import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
-import type { Step } from '../../../support/schedules/core-schedules.js';
-import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedules.js';
+import { applyAll } from '../../../src/core/apply/apply.js';
+import { decide } from '../../../src/core/decide/decide.js';
+import { isInternal } from '../../../src/core/events/internal.js';
+import { closeConversation, resolve } from '../../support/builders/verbs.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
+import { expectInvariants, expectViewsAgree } from '../../support/schedules/core-invariants.js';
+import type { Step } from '../../support/schedules/core-schedules.js';
+import { ScheduleRunner, schedule } from '../../support/schedules/core-schedules.js';
 
 /** `FC_RUNS=20000` for a long search. */
 const RUNS = Number(process.env['FC_RUNS'] ?? 0);

@@ -1,8 +1,8 @@
 /** Every way to make, match and revoke a remembered decision, with any decisions remembered already. */
 
-import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import { MAX_RULES } from '../../../../src/protocol/limits/limits.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
+import { MAX_RULES } from '../../../src/protocol/limits/limits.js';
 import {
   APPROVE,
   actor,
@@ -10,11 +10,11 @@ import {
   gatedCall,
   modelCalls,
   modelSays,
-} from '../../../support/builders/core-builders.js';
-import { closeConversation, revokeRule } from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/core-builders.js';
+import { closeConversation, revokeRule } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const gated = (id: string, over: Partial<PlannedCall> = {}): PlannedCall =>
   gatedCall(id, { input: { to: 'ann', cents: 5 }, ...over });

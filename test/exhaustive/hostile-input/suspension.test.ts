@@ -3,7 +3,7 @@
  * over.
  */
 
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -14,17 +14,17 @@ import {
   modelCalls,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   cancelTurn,
   closeConversation,
   extendToolCall,
   resolveBySignal,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { warning } from '../../../support/schedules/core-claims.js';
-import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { warning } from '../../support/schedules/core-claims.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const isHuman = (m: MachineUnderTest) => m.state.calls['c']?.plan.executor === 'human';
 const fitting = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(7) : result(7));

@@ -5,9 +5,9 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { snapshotOf } from '../../../../src/core/view/snapshot.js';
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import { toolLost } from '../../../support/builders/call-ends.js';
+import { snapshotOf } from '../../../src/core/view/snapshot.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
+import { toolLost } from '../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -17,21 +17,21 @@ import {
   modelSays,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   cancelTurn,
   closeConversation,
   resolve,
   sendMessage,
   takeInboxEvent,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { expectInvariants } from '../../../support/schedules/core-invariants.js';
+} from '../../support/schedules/core-driver.js';
+import { expectInvariants } from '../../support/schedules/core-invariants.js';
 
 type Over = Parameters<typeof plannedCall>[1];
 const step = (...calls: ReturnType<typeof plannedCall>[]): MachineUnderTest =>

@@ -1,25 +1,25 @@
 /** Any JSON may come over the wire, and any value in process: nothing throws, nothing is corrupted. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { plainInput } from '../../../../src/core/input/plain-input.js';
-import { isSignal, isVerb, VERBS } from '../../../../src/core/verbs/table.js';
-import { actorFrom } from '../../../../src/protocol/values/actors.js';
-import { UNDECODABLE } from '../../../../src/protocol/workflow/messaging.js';
+import { plainInput } from '../../../src/core/input/plain-input.js';
+import { isSignal, isVerb, VERBS } from '../../../src/core/verbs/table.js';
+import { actorFrom } from '../../../src/protocol/values/actors.js';
+import { UNDECODABLE } from '../../../src/protocol/workflow/messaging.js';
 import {
   APPROVE,
   answer,
   gatedCall,
   modelCalls,
   plannedCall,
-} from '../../../support/builders/core-builders.js';
-import { closeConversation, resolve } from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/core-builders.js';
+import { closeConversation, resolve } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { expectInvariants } from '../../../support/schedules/core-invariants.js';
+} from '../../support/schedules/core-driver.js';
+import { expectInvariants } from '../../support/schedules/core-invariants.js';
 
 function deep(levels: number): unknown {
   let value: unknown = 'bottom';

@@ -11,21 +11,21 @@ import {
   modelSays,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   cancelTurn,
   closeConversation,
   extendToolCall,
   revokeRule,
   takeInboxEvent,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/schedules/core-driver.js';
+import { stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const closing = (reason: 'requested' | 'idle' | 'workflow_cancelled'): TableInput => ({
   enter: (m) => {

@@ -1,16 +1,16 @@
 /** Every way to send a message and to cancel one, with every length of the queue of messages. */
 
-import type { OnBusy } from '../../../../src/protocol/conversation/agents.js';
-import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../../src/protocol/limits/limits.js';
-import { modelSays, turn } from '../../../support/builders/core-builders.js';
+import type { OnBusy } from '../../../src/protocol/conversation/agents.js';
+import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../src/protocol/limits/limits.js';
+import { modelSays, turn } from '../../support/builders/core-builders.js';
 import {
   cancelTurn,
   closeConversation,
   sendMessageBySignal,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { aMachine, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const sending = (fields: Record<string, unknown>): TableInput => ({
   enter: (m) => {

@@ -9,17 +9,13 @@ import {
   modelCalls,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
-import { claimToolCall, leaseLost } from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { claimTimer } from '../../../support/schedules/core-claims.js';
-import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import {
-  TAB as ANN,
-  GRACE_MS,
-  clocks as TIMEOUTS,
-} from '../../../support/schedules/core-offers.js';
-import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/core-builders.js';
+import { claimToolCall, leaseLost } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { claimTimer } from '../../support/schedules/core-claims.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { TAB as ANN, GRACE_MS, clocks as TIMEOUTS } from '../../support/schedules/core-offers.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const wait = (m: MachineUnderTest) => m.state.calls['c']?.suspension;
 /** The id of the known claim, or of one that never existed. */

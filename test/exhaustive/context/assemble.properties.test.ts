@@ -5,18 +5,13 @@ import {
   type AssembledContext,
   assembleContext,
   type ContextPolicy,
-} from '../../../../src/core/context/assemble.js';
-import { summaryOf } from '../../../../src/core/context/turn-spans.js';
-import type { ContextMark, Retention } from '../../../../src/protocol/conversation/context.js';
-import type { Message } from '../../../../src/protocol/conversation/messages.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
-import {
-  bytesOf,
-  contextParts,
-  markOf,
-  transcript,
-} from '../../../support/samples/context-parts.js';
+} from '../../../src/core/context/assemble.js';
+import { summaryOf } from '../../../src/core/context/turn-spans.js';
+import type { ContextMark, Retention } from '../../../src/protocol/conversation/context.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
+import { bytesOf, contextParts, markOf, transcript } from '../../support/samples/context-parts.js';
 
 const RUNS = { numRuns: Number(process.env['FC_RUNS'] ?? 300) };
 const TIMEOUT_MS = 60_000;

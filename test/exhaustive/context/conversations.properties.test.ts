@@ -4,27 +4,27 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyAll } from '../../../../src/core/apply/apply.js';
+import { applyAll } from '../../../src/core/apply/apply.js';
 import {
   type AssembledContext,
   assembleContext,
   type ContextPolicy,
-} from '../../../../src/core/context/assemble.js';
-import { markOf } from '../../../../src/core/context/mark.js';
-import { visibleTranscript } from '../../../../src/core/context/request-window.js';
-import { headLength, summaryOf } from '../../../../src/core/context/turn-spans.js';
-import type { ConversationState } from '../../../../src/core/state/state.js';
-import { wholeMessages } from '../../../../src/core/state/transcript.js';
-import type { Message } from '../../../../src/protocol/conversation/messages.js';
-import { TEXTS } from '../../../../src/protocol/failures/texts.js';
-import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
-import { SCHEDULE_SETTINGS } from '../../../support/builders/core-settings.js';
-import { Shelf } from '../../../support/fakes/stored-transcripts.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
-import { byteTokens, contextParts } from '../../../support/samples/context-parts.js';
-import { endOfRun } from '../../../support/schedules/core-asks.js';
-import { ScheduleRunner, type Step, schedule } from '../../../support/schedules/core-schedules.js';
+} from '../../../src/core/context/assemble.js';
+import { markOf } from '../../../src/core/context/mark.js';
+import { visibleTranscript } from '../../../src/core/context/request-window.js';
+import { headLength, summaryOf } from '../../../src/core/context/turn-spans.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
+import { wholeMessages } from '../../../src/core/state/transcript.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
+import { TEXTS } from '../../../src/protocol/failures/texts.js';
+import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
+import { SCHEDULE_SETTINGS } from '../../support/builders/core-settings.js';
+import { Shelf } from '../../support/fakes/stored-transcripts.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
+import { byteTokens, contextParts } from '../../support/samples/context-parts.js';
+import { endOfRun } from '../../support/schedules/core-asks.js';
+import { ScheduleRunner, type Step, schedule } from '../../support/schedules/core-schedules.js';
 
 const NUM_RUNS = Number(process.env['FC_RUNS'] ?? 100);
 const TIMEOUT_MS = 60_000 + NUM_RUNS * 100;

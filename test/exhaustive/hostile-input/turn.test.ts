@@ -9,20 +9,20 @@ import {
   modelSays,
   plannedCall,
   turn,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   cancelBySignal,
   cancelTurn,
   closeConversation,
   refuseCancel,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/schedules/core-driver.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const sending = (onBusy: string): TableInput => ({
   enter: (m) => {

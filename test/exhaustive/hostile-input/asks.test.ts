@@ -2,8 +2,8 @@
  * Every answer to a question that code asks in mid-run, and every end of a run, in every state of such a question.
  */
 
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import { toolFinished, toolLost } from '../../../support/builders/call-ends.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
+import { toolFinished, toolLost } from '../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -12,12 +12,12 @@ import {
   modelCalls,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
-import { cancelTurn } from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { asks, CODE, NUMBER } from '../../../support/schedules/core-asks.js';
-import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/core-builders.js';
+import { cancelTurn } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { asks, CODE, NUMBER } from '../../support/schedules/core-asks.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const digest = (m: MachineUnderTest): string | undefined =>
   m.state.calls['c']?.suspension?.argsDigest;

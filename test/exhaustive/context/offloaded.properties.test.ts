@@ -1,35 +1,35 @@
 /** A conversation whose oldest messages are offloaded at any time: its state is plain data, and a fold of its log. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apply, applyAll } from '../../../../src/core/apply/apply.js';
-import { assembleContext } from '../../../../src/core/context/assemble.js';
+import { apply, applyAll } from '../../../src/core/apply/apply.js';
+import { assembleContext } from '../../../src/core/context/assemble.js';
 import {
   carriedBytes,
   droppedAtRollOver,
   heldBytesOf,
   offloadPlan,
-} from '../../../../src/core/context/carry-over.js';
-import { markOf } from '../../../../src/core/context/mark.js';
-import { chunkIdsIn, offloadedEnd, piecesOf } from '../../../../src/core/context/offloaded.js';
-import { requestWindow, visibleTranscript } from '../../../../src/core/context/request-window.js';
-import { summarizable } from '../../../../src/core/context/summaries.js';
-import { turnResults } from '../../../../src/core/context/turn-results.js';
-import { decide } from '../../../../src/core/decide/decide.js';
-import { takenCallIds } from '../../../../src/core/memory/memory.js';
-import type { ConversationState } from '../../../../src/core/state/state.js';
-import { countMessages } from '../../../../src/core/state/transcript.js';
-import { snapshotOf } from '../../../../src/core/view/snapshot.js';
-import { Shelf } from '../../../support/fakes/stored-transcripts.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
-import { contextParts } from '../../../support/samples/context-parts.js';
-import { expectInvariants } from '../../../support/schedules/core-invariants.js';
+} from '../../../src/core/context/carry-over.js';
+import { markOf } from '../../../src/core/context/mark.js';
+import { chunkIdsIn, offloadedEnd, piecesOf } from '../../../src/core/context/offloaded.js';
+import { requestWindow, visibleTranscript } from '../../../src/core/context/request-window.js';
+import { summarizable } from '../../../src/core/context/summaries.js';
+import { turnResults } from '../../../src/core/context/turn-results.js';
+import { decide } from '../../../src/core/decide/decide.js';
+import { takenCallIds } from '../../../src/core/memory/memory.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
+import { countMessages } from '../../../src/core/state/transcript.js';
+import { snapshotOf } from '../../../src/core/view/snapshot.js';
+import { Shelf } from '../../support/fakes/stored-transcripts.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
+import { contextParts } from '../../support/samples/context-parts.js';
+import { expectInvariants } from '../../support/schedules/core-invariants.js';
 import {
   endedCallIds,
   ScheduleRunner,
   type Step,
   schedule,
-} from '../../../support/schedules/core-schedules.js';
+} from '../../support/schedules/core-schedules.js';
 
 const BOUNDS = { fromBytes: 1_200, keepBytes: 500, chunkBytes: 900 };
 const NUM_RUNS = Number(process.env['FC_RUNS'] ?? 50);

@@ -7,15 +7,15 @@ import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromCarryOver, toCarryOver } from '../../../../src/core/context/carry-over.js';
-import { judgeCancel } from '../../../../src/core/judge/cancels.js';
-import { takenCallIds } from '../../../../src/core/memory/memory.js';
-import type { ConversationState } from '../../../../src/core/state/state.js';
-import { toolCallView } from '../../../../src/core/view/snapshot.js';
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import type { CarriedMemory } from '../../../../src/protocol/conversation/offloaded-messages.js';
-import { MAX_TOMBSTONE_BYTES } from '../../../../src/protocol/limits/limits.js';
-import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import { fromCarryOver, toCarryOver } from '../../../src/core/context/carry-over.js';
+import { judgeCancel } from '../../../src/core/judge/cancels.js';
+import { takenCallIds } from '../../../src/core/memory/memory.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
+import { toolCallView } from '../../../src/core/view/snapshot.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
+import type { CarriedMemory } from '../../../src/protocol/conversation/offloaded-messages.js';
+import { MAX_TOMBSTONE_BYTES } from '../../../src/protocol/limits/limits.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import {
   APPROVE,
   actor,
@@ -26,7 +26,7 @@ import {
   modelSays,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   judgeIn,
   judgeInbox,
@@ -34,15 +34,15 @@ import {
   sendMessageBySignal,
   takeInboxEvent,
   takeInboxSignal,
-} from '../../../support/builders/verbs.js';
-import { patient } from '../../../support/patience.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/verbs.js';
+import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { ScheduleRunner, type Step, schedule } from '../../../support/schedules/core-schedules.js';
+} from '../../support/schedules/core-driver.js';
+import { ScheduleRunner, type Step, schedule } from '../../support/schedules/core-schedules.js';
 
 const SHA_256 = `sha256:${'0123456789abcdef'.repeat(4)}`;
 

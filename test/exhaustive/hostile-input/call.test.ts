@@ -1,9 +1,9 @@
 /** Every input that concerns a call, in every state of a call. */
 
-import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
-import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
-import { SYSTEM_ACTOR } from '../../../../src/protocol/values/actors.js';
-import { stepIdFor } from '../../../../src/protocol/values/ids.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
+import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
+import { stepIdFor } from '../../../src/protocol/values/ids.js';
 import {
   callNotPlanned,
   callPlanned,
@@ -12,7 +12,7 @@ import {
   toolLost,
   toolPrepared,
   toolReconciled,
-} from '../../../support/builders/call-ends.js';
+} from '../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVAL_MS,
@@ -24,11 +24,11 @@ import {
   plannedCall,
   result,
   turn,
-} from '../../../support/builders/core-builders.js';
-import { cancelTurn, closeConversation, resolveBatch } from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
-import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
-import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/builders/core-builders.js';
+import { cancelTurn, closeConversation, resolveBatch } from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const resolving = (resolution: Resolution): TableInput => ({
   enter: (m) => m.resolve('c', resolution, { requestId: 'again' }).verdict,

@@ -2,7 +2,7 @@
  * Every event that other systems may send, with every length of the inbox and in every phase of its conversation.
  */
 
-import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../../../src/protocol/limits/limits.js';
+import { MAX_INBOX_EVENTS, MAX_MESSAGE_BYTES } from '../../../src/protocol/limits/limits.js';
 import {
   ANSWER_MS,
   actor,
@@ -10,19 +10,19 @@ import {
   modelSays,
   plannedCall,
   result,
-} from '../../../support/builders/core-builders.js';
+} from '../../support/builders/core-builders.js';
 import {
   closeConversation,
   takeInboxEvent,
   takeInboxSignal,
-} from '../../../support/builders/verbs.js';
-import { promise } from '../../../support/promise.js';
+} from '../../support/builders/verbs.js';
+import { promise } from '../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
   type MachineUnderTest,
-} from '../../../support/schedules/core-driver.js';
-import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
+} from '../../support/schedules/core-driver.js';
+import { stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const EVENT = { eventId: 'new', kind: 'payment.settled', payload: { cents: 5 } };
 const delivering = (fields: Record<string, unknown>): TableInput => ({
