@@ -5,6 +5,7 @@ import { fails, says, script } from '../../src/model/scripted/scripted.js';
 import type { ReopenInput } from '../../src/protocol/workflow/messaging.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import type { Engine } from '../support/engine/engine.js';
+import { promise } from '../support/promise.js';
 import { startTimedEngine } from '../support/started-engines/time.js';
 import { until } from '../support/until.js';
 
@@ -57,6 +58,38 @@ test('an idle conversation closes after thirty days, and can be reopened', async
   await expect(talk.send('hello?')).rejects.toMatchObject({ code: 'conversation_closed' });
   expect(await engine.say(talk, 'hello?', { reopen: true })).toMatchObject({ text: 'three' });
 });
+
+test(
+  'a conversation whose inbox is held back stays open until the inbox has been read',
+  promise('G126'),
+  async () => {
+    const settings = {
+      idleClose: '10 minutes',
+      inbox: { rate: { turns: 1, per: '1 hour' } },
+    } as const;
+    const model = script(says('hello'), says('the first'), says('the second'));
+    const { engine, pass } = await startTimedEngine({
+      agents: [shop(model, settings)],
+      services: ledger(),
+    });
+    const { talk } = await engine.ask();
+    const texts = async (): Promise<readonly unknown[]> =>
+      (await engine.log(talk)).flatMap((event) =>
+        event.type === 'turn_ended' ? [event.text] : [],
+      );
+    for (const n of [1, 2]) {
+      await engine.signal(talk, 'inboxEvent', { eventId: `e-${n}`, kind: 'note', payload: n });
+      if (n === 1) await until('the first is read', texts, { holds: ({ length }) => length === 2 });
+    }
+    await pass('50 minutes');
+    expect((await engine.snapshot(talk)).status).toBe('idle');
+    await pass('11 minutes');
+    await until('the second is read', texts, { holds: ({ length }) => length === 3 });
+    expect(await texts()).toEqual(['hello', 'the first', 'the second']);
+    await pass('11 minutes');
+    await engine.reaches(talk, 'closed');
+  },
+);
 
 test('a model that requests a pause is called again after it, not before', async () => {
   const model = script(fails('model_rate_limited', { retryAfterMs: 50_000 }), says('at last'));

@@ -10,6 +10,7 @@ import { MAX_WAITING_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
+import { errorResult } from './results.js';
 
 /**
  * The error result of a call that would have to wait but exceeds the capacity; undefined when it fits. A single call
@@ -28,11 +29,8 @@ export function noCapacityResult(
   if (others === 0) return undefined;
   const shown = suspension ?? toBeShownOf(call);
   if (others + bytesOf(call) + bytesOf(shown) <= MAX_WAITING_BYTES) return undefined;
-  const error = {
-    code: 'too_many_calls',
-    message: TEXTS.waitingTooLarge(MAX_WAITING_BYTES),
-  } as const;
-  return { status: 'errored', envelope: { ok: false, error }, provenance: 'trusted' };
+  const message = TEXTS.waitingTooLarge(MAX_WAITING_BYTES);
+  return errorResult('errored', { code: 'too_many_calls', message });
 }
 
 function isWaiting({ suspension, background }: CallState): boolean {
@@ -57,6 +55,6 @@ function toBeShownOf({ prepared, plan }: CallState): unknown {
   return [prepared?.payload, plan];
 }
 
-function bytesOf(value: unknown): number {
+export function bytesOf(value: unknown): number {
   return utf8Bytes(JSON.stringify(value));
 }

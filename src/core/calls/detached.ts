@@ -2,10 +2,16 @@
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
-import { MAX_DETACHED_CALLS, MAX_LATE_CALLS } from '../../protocol/limits/limits.js';
+import {
+  MAX_DETACHED_CALLS,
+  MAX_LATE_BYTES,
+  MAX_LATE_CALLS,
+} from '../../protocol/limits/limits.js';
 import type { CallState, EndedCall, LateCall } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { noCapacityResult } from './capacity.js';
+import { isSince } from '../state/state.js';
+import { bytesOf, noCapacityResult } from './capacity.js';
+import { errorResult } from './results.js';
 
 type Calls = ConversationState['calls'];
 
@@ -19,12 +25,18 @@ export function detachedCalls(state: ConversationState): readonly CallState[] {
 
 /**
  * The calls that outlive their step and their turn: detached ones, late ones whose answer is being checked, and the
- * `MAX_LATE_CALLS` that expired last.
+ * `MAX_LATE_CALLS` that expired last; of these, since revision 2, the newest within `MAX_LATE_BYTES`, one at least.
  */
 export function keptInBackground(state: ConversationState): Calls {
   const kept = Object.entries(state.calls).filter(([, call]) => call.background !== undefined);
-  const late = kept.filter(([, call]) => isOpenLate(call)).map(([, call]) => call.since);
-  const oldest = late.sort((left, right) => right - left)[MAX_LATE_CALLS - 1] ?? 0;
+  const late = kept.map(([, call]) => call).filter(isOpenLate);
+  const newest = late.sort((left, right) => right.since - left.since).slice(0, MAX_LATE_CALLS);
+  let bytes = isSince(state, 2) ? 0 : -Infinity;
+  const beyond = newest.findIndex((call, index) => {
+    bytes += bytesOf(call);
+    return bytes > MAX_LATE_BYTES && index > 0;
+  });
+  const oldest = newest.at(beyond === -1 ? -1 : beyond - 1)?.since ?? 0;
   return Object.fromEntries(kept.filter(([, call]) => !isOpenLate(call) || call.since >= oldest));
 }
 
@@ -69,17 +81,10 @@ export function detachResult(state: ConversationState, call: CallState): ToolRes
   const noCapacity = noCapacityResult(state, call);
   if (noCapacity !== undefined) return noCapacity;
   if (detachedCalls(state).length >= MAX_DETACHED_CALLS)
-    return {
-      status: 'errored',
-      envelope: {
-        ok: false,
-        error: {
-          code: 'too_many_calls',
-          message: `${MAX_DETACHED_CALLS} detached calls are open already`,
-        },
-      },
-      provenance: 'trusted',
-    };
+    return errorResult('errored', {
+      code: 'too_many_calls',
+      message: `${MAX_DETACHED_CALLS} detached calls are open already`,
+    });
   const result = { status: 'pending', pendingToolCallId: toolCallId };
   return { status: 'detached', envelope: { ok: true, result }, provenance: 'trusted' };
 }

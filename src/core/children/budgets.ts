@@ -6,26 +6,32 @@ import type { ChildBudgets } from '../../protocol/calls/plan.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState, TurnState } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import { isSince, stepCalls } from '../state/state.js';
+import { NO_USAGE } from '../state/usage.js';
 
 const COUNTS = ['tokens', 'costMicros', 'calls'] as const;
 type Count = (typeof COUNTS)[number];
 
 /** Everything that a turn has spent, and what its sub-agents may still spend. */
-export function committed(state: ConversationState, turn: TurnState): Record<Count, number> {
-  const sum = { ...spentBy(state, turn) };
-  for (const { turnId, granted } of state.children ?? []) {
-    if (turnId !== turn.turnId) continue;
-    for (const count of COUNTS) sum[count] += granted[count] ?? 0;
+export function committed(
+  state: ConversationState,
+  turn: TurnState | undefined,
+  turnId = turn?.turnId,
+): Record<Count, number> {
+  const isWhole = state.parent !== undefined && isSince(state, 2);
+  const sum = spentBy(state, turn);
+  for (const child of state.children ?? []) {
+    if (child.turnId !== turnId && !isWhole) continue;
+    for (const count of COUNTS) sum[count] += child.granted[count] ?? 0;
   }
   return sum;
 }
 
 /** A sub-agent is bounded as a whole: earlier turns of its conversation count as well. */
-function spentBy(state: ConversationState, turn: TurnState): Readonly<Record<Count, number>> {
-  const { usage } = state.parent === undefined ? turn : state;
-  const byTool = Object.values(turn.spent?.byTool ?? {}).reduce((all, one) => all + one, 0);
-  const calls = byTool + (turn.spentByChildren ?? 0) + (state.spentCalls ?? 0);
+function spentBy(state: ConversationState, turn: TurnState | undefined): Record<Count, number> {
+  const { usage = NO_USAGE } = state.parent === undefined ? (turn ?? {}) : state;
+  const byTool = Object.values(turn?.spent?.byTool ?? {}).reduce((all, one) => all + one, 0);
+  const calls = byTool + (turn?.spentByChildren ?? 0) + (state.spentCalls ?? 0);
   return { tokens: tokensOf(usage), costMicros: usage.costMicros ?? 0, calls };
 }
 
@@ -39,12 +45,13 @@ export function tokensOf({ inputTokens, outputTokens }: Usage): number {
  */
 export function grantFor(state: ConversationState, call: CallState, nowMs: number): ChildBudgets {
   const own = call.plan.subAgent?.budgets ?? {};
-  const { turn } = state;
-  if (turn?.turnId !== call.turnId) return own;
+  const turn = state.turn?.turnId === call.turnId ? state.turn : undefined;
+  if (turn === undefined && !isSince(state, 2)) return own;
   const { tokens, cost, calls, timeMs } = state.settings.budgets ?? {};
   const limits = { tokens, costMicros: cost?.micros, calls };
-  const used = committed(state, turn);
-  const shares = Math.max(1, notBegun(state).length) + 1;
+  const spender = turn ?? (state.parent === undefined ? undefined : state.turn);
+  const used = committed(state, spender, call.turnId);
+  const shares = turn === undefined ? 1 : Math.max(1, notBegun(state).length) + 1;
   const granted: { -readonly [Field in keyof ChildBudgets]: ChildBudgets[Field] } = {};
   for (const count of COUNTS) {
     const limit = limits[count];
@@ -53,8 +60,8 @@ export function grantFor(state: ConversationState, call: CallState, nowMs: numbe
     const least = lesser(share, own[count]);
     if (least !== undefined) granted[count] = least;
   }
-  const leftMs =
-    timeMs === undefined ? undefined : Math.max(0, Date.parse(turn.startedAt) + timeMs - nowMs);
+  const startMs = turn === undefined ? nowMs : Date.parse(turn.startedAt);
+  const leftMs = timeMs === undefined ? undefined : Math.max(0, startMs + timeMs - nowMs);
   const least = lesser(leftMs, own.timeMs);
   return least === undefined ? granted : { ...granted, timeMs: least };
 }

@@ -22,7 +22,7 @@ import { messageParts } from '../input/attachments.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { isFinal } from '../state/calls.js';
 import type { ConversationState, TurnFailure, TurnState } from '../state/state.js';
-import { stepCalls } from '../state/state.js';
+import { isSince, isStopping, stepCalls } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 
@@ -149,7 +149,8 @@ export function messageEvent(
   const { chain, turnCount, turn, lastSeq } = state;
   const onBusy = onBusyOf(state, fields);
   // A turn that is being stopped reads no more messages.
-  const isSteering = onBusy === 'steer' && turn !== undefined && turn.cancel === undefined;
+  const isStopped = isSince(state, 2) ? turn && isStopping(turn) : turn?.cancel !== undefined;
+  const isSteering = onBusy === 'steer' && turn !== undefined && isStopped !== true;
   const turnId = isSteering ? turn.turnId : turnIdFor(chain, turnCount + 1, turnToken?.());
   const first = firstMessageId(turnId);
   const messageId = isSteering ? `${first}.${lastSeq + 1}` : first;

@@ -242,3 +242,11 @@ export function openSuspensions(state: ConversationState): readonly Suspension[]
     call.suspension === undefined || call.suspension.childId !== undefined ? [] : [call.suspension],
   );
 }
+
+/** True when the conversation was started under this revision of the core's decisions, or a later one: `docs/revisions.md`. */
+export function isSince(
+  { settings: { coreRevision } }: Pick<ConversationState, 'settings'>,
+  revision: number,
+): boolean {
+  return typeof coreRevision === 'number' && coreRevision >= revision;
+}

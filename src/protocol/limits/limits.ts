@@ -89,13 +89,13 @@ export const MAX_PREVIEW_CHARS = 300;
 export const MAX_DETACHED_CALLS = 100;
 /**
  * Calls that wait for input from outside, and detached ones, together, as a roll-over carries them; a single call may
- * be larger. Checked when a call begins to wait, with each question of its code, and when it is detached. Not checked
- * when it waits again: for the run that was approved, for a corrected answer, for the outcome of a lost run. With the
- * remembered requests, the ended calls and the rules, verdicts need at most 996 KB of the carried state.
+ * be larger (`core/calls/capacity.ts`). With the expired calls, the remembered requests, the ended calls and the rules,
+ * verdicts need at most 1,124 KiB of the carried state.
  */
 export const MAX_WAITING_BYTES = 256 * 1024;
-/** Expired calls whose result is still taken; every roll-over carries them with their answer schemas. */
+/** Expired calls whose result is still taken, and their size as every roll-over carries them; one may be larger. */
 export const MAX_LATE_CALLS = 50;
+export const MAX_LATE_BYTES = 128 * 1024;
 
 /** Defaults of the bounds of sub-agents (`AgentSettings.subAgents`). */
 export const MAX_CHILD_DEPTH = 4;

@@ -2,6 +2,7 @@
 import { sleep } from '@temporalio/workflow';
 import { detachedCalls } from '../../core/calls/detached.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
+import { isSince } from '../../core/state/state.js';
 import { isoOf } from '../../core/state/time.js';
 
 export class IdleClose {
@@ -38,10 +39,15 @@ export class IdleClose {
     return true;
   }
 
-  /** The result of a detached call must find the conversation open; the check repeats when it has arrived. */
+  /** Results of detached calls, and since revision 2 inbox events that wait, must find the conversation open. */
   #isWorking(): boolean {
     const { state } = this.#machine;
-    return state.turn !== undefined || detachedCalls(state).length > 0;
+    const hasEvents = state.inbox !== undefined && state.inboxHeld !== true;
+    return (
+      state.turn !== undefined ||
+      detachedCalls(state).length > 0 ||
+      (hasEvents && isSince(state, 2))
+    );
   }
 
   #closeAt(): number {

@@ -147,5 +147,17 @@ export const SCENARIOS_OF_TIMERS: readonly Scenario[] = [
       await engine.idle(talk);
     },
   },
+  {
+    name: 'kept-open-by-an-inbox-that-is-held-back',
+    model: () => script(says('hello'), says('1'), says('2')),
+    settings: { idleClose: '2s', inbox: { rate: { turns: 1, per: '5s' } } },
+    play: async (engine, talk) => {
+      for (const n of [1, 2]) {
+        await engine.signal(talk, 'inboxEvent', { eventId: `e-${n}`, kind: 'note', payload: n });
+        await sees(engine, talk, 'turn_ended', n + 1);
+      }
+      await ended(engine, talk);
+    },
+  },
   { name: 'begun-after-a-refused-message', converse: begunAfterRefusal },
 ];

@@ -5,7 +5,7 @@ import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
 import type { ChildEnd, ParentRef } from '../../../../src/protocol/conversation/children.js';
 import { TEXTS } from '../../../../src/protocol/failures/texts.js';
-import { actor, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import { APPROVE, actor, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
 import { cancelTurn, closeConversation } from '../../../support/builders/verbs.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { aChild, call, childOf, END, report, started } from './setup.js';
@@ -17,6 +17,7 @@ const calling = (
 
 const grants = (m: MachineUnderTest) =>
   m.all('child_changed').flatMap(({ granted }) => (granted === undefined ? [] : [granted]));
+const GATE = { needed: true, reason: 'costs money' };
 const resultOf = (m: MachineUnderTest, toolCallId: string) =>
   m.all('tool_result').find((event) => event.toolCallId === toolCallId)?.result;
 
@@ -67,6 +68,56 @@ describe('the budget of a sub-agent', () => {
     report(m, started(m, 'a'));
     expect(m.state.turn?.usage).toEqual({ inputTokens: 10, outputTokens: 3 });
     expect(m.state.usage).toMatchObject({ inputTokens: 100, outputTokens: 39 });
+  });
+
+  it('whose call is approved after its turn is bounded by the budgets of the agent, and those reserved', () => {
+    const plans = ['a', 'b'].map((id) => call(id, {}, { mode: 'detach', approval: GATE }));
+    const m = calling(plans, { budgets: { tokens: 1_000, timeMs: 60_000 } });
+    m.model(modelSays('later'));
+    expect(m.state.turn).toBeUndefined();
+    for (const id of ['a', 'b']) m.resolve(id, APPROVE);
+    expect(grants(m)).toEqual([{ tokens: 1_000, timeMs: 60_000 }]);
+    expect(m.last('inbox_event')).toMatchObject({ toolCallId: 'b' });
+  });
+
+  it('in the conversation of a sub-agent is part of that of all its turns', () => {
+    const m = aChild({ budgets: { tokens: 1_000, calls: 20 } });
+    m.send('hello');
+    m.model(
+      modelCalls([
+        call('a', {}, { mode: 'detach' }),
+        call('b', {}, { mode: 'detach', approval: GATE }),
+      ]),
+    );
+    expect(grants(m)).toEqual([{ tokens: 493, calls: 9 }]);
+    m.model(modelSays('later'));
+    m.resolve('b', APPROVE);
+    // 1,000 tokens, without those of two model calls and of "a".
+    expect(grants(m)[1]).toMatchObject({ tokens: 1_000 - 26 - 493 });
+    expect(grants(m)).toHaveLength(2);
+  });
+
+  it('of a later turn of a sub-agent is without what is reserved for those of earlier turns', () => {
+    const granted = (coreRevision: number): unknown => {
+      const m = aChild({ coreRevision, budgets: { tokens: 1_000 } });
+      m.send('hello');
+      m.model(modelCalls([call('a', {}, { mode: 'detach' })]));
+      m.model(modelSays('later')).send('again');
+      m.model(modelCalls([call('c')]));
+      return grants(m)[1];
+    };
+    expect(granted(2)).toEqual({ tokens: Math.floor((1_000 - 39 - 493) / 2) });
+    expect(granted(1)).toEqual({ tokens: Math.floor((1_000 - 39) / 2) });
+  });
+
+  it('whose call is approved after its turn was not bounded before revision 2', () => {
+    const m = calling([call('a', {}, { mode: 'detach', approval: GATE })], {
+      coreRevision: 1,
+      budgets: { tokens: 1_000 },
+    });
+    m.model(modelSays('later'));
+    m.resolve('a', APPROVE);
+    expect(grants(m)).toEqual([{}]);
   });
 
   it('of nothing is no start: the call fails', () => {

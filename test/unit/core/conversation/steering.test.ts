@@ -5,6 +5,7 @@ import type { Message } from '../../../../src/protocol/conversation/messages.js'
 import { textOf } from '../../../../src/protocol/conversation/messages.js';
 import {
   actor,
+  MINUTE_MS,
   modelCalls,
   modelSays,
   plannedCall,
@@ -131,6 +132,24 @@ describe('a message that steers', () => {
     m.model({ ...modelSays(''), aborted: true });
     expect(m.last('turn_started').turnId).toBe(turn(2));
   });
+
+  it.each([
+    [2, turn(2)],
+    [1, turn(1)],
+  ])(
+    'to a turn whose time is up is for turn, by revision %i: %s',
+    promise('G112'),
+    (coreRevision, turnId) => {
+      const m = aMachine({ settings: { coreRevision, budgets: { timeMs: MINUTE_MS } } });
+      m.send('one');
+      m.clock.advance(MINUTE_MS);
+      m.turnTimePassed(turn(1));
+      expect(m.send('two', { onBusy: 'steer' })).toMatchObject({ turnId });
+      m.modelAborted({ turnId: turn(1), step: 1 });
+      expect(m.last('turn_ended').turnId).toBe(turn(1));
+      expect(m.last('turn_started').turnId).toBe(turnId);
+    },
+  );
 
   it('counts once, by its request id, and survives a roll-over while it waits', () => {
     const m = aMachineWith(modelCalls([plannedCall('s')]));

@@ -3,8 +3,10 @@
  * dropped.
  */
 import { describe, expect, it } from 'vitest';
+import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../../../../src/core/context/carry-over.js';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
-import { MAX_LATE_CALLS } from '../../../../src/protocol/limits/limits.js';
+import { MAX_LATE_BYTES, MAX_LATE_CALLS } from '../../../../src/protocol/limits/limits.js';
+import { toolPrepared } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   MINUTE_MS,
@@ -64,6 +66,53 @@ describe('one expired call beyond the limit for late answers', () => {
     expect(m.resolve('old', result(1)).verdict).toBe('expired');
     expect(m.resolve('late-0', result(1)).verdict).toBe('accepted_late');
     expectNoLoss(m);
+  });
+});
+
+describe('expired calls with large schemas and payloads', () => {
+  const payload = { text: 'x'.repeat(60_000) };
+  const large = (id: string): PlannedCall =>
+    plannedCall(id, {
+      ...{ executor: 'client', lateResult: 'inbox', preflight: true },
+      timeouts: { ...SHORT, claimMs: 1 },
+    });
+  /** Calls that expire one after the other, each in a turn of its own. */
+  const expired = (count: number, coreRevision: number): MachineUnderTest => {
+    const m = aMachineWith(modelCalls([large('c-0')]), {
+      settings: { coreRevision, maxSteps: 50 },
+    });
+    for (let index = 0; index < count; index += 1) {
+      toolPrepared(m.machine, `c-${index}`, { ok: true, payload, argsDigest: 'sha256:x' });
+      m.advance(MINUTE_MS);
+      m.model(index + 1 < count ? modelCalls([large(`c-${index + 1}`)]) : modelSays('no page'));
+    }
+    return m;
+  };
+
+  it(
+    'never keep a run from its end: the newest are kept that a roll-over carries',
+    promise('G77'),
+    () => {
+      const m = expired(30, 2);
+      expect(carriedBytes(m.state)).toBeLessThan(MAX_CARRIED_STATE_BYTES / 4);
+      expect(m.resolve('c-28', result(1)).verdict).toBe('accepted_late');
+      expect(m.resolve('c-0', result(1)).verdict).toBe('expired');
+      expectNoLoss(m);
+      expectInvariants(m);
+    },
+  );
+
+  it('were kept by their number alone before revision 2', () => {
+    expect(carriedBytes(expired(30, 1).state)).toBeGreaterThan(MAX_CARRIED_STATE_BYTES);
+  });
+
+  it('is kept where it alone is larger than the bound', promise('G77'), () => {
+    const schema = { type: 'string', description: 'x'.repeat(MAX_LATE_BYTES) };
+    const m = aMachineWith(
+      modelCalls([external('huge', { timeouts: SHORT, answerSchema: schema })]),
+    );
+    m.advance(MINUTE_MS);
+    expect(m.resolve('huge', result('worth it')).verdict).toBe('accepted_late');
   });
 });
 

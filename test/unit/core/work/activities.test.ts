@@ -5,6 +5,7 @@ import { isTimer } from '../../../../src/core/decide/effects.js';
 import { activityIdOf, effectKey, WORK } from '../../../../src/core/work/effects.js';
 import type { WorkRow, WorkType } from '../../../../src/core/work/row.js';
 import { MAX_READ_BOUNDS_BYTES } from '../../../../src/protocol/limits/limits.js';
+import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
 import { toolFinished, toolLost, toolReconciled } from '../../../support/builders/call-ends.js';
 import {
   APPROVE,
@@ -57,7 +58,7 @@ describe('a model call', () => {
         ...OF_STEP,
         transcript: 'next',
         output: { type: 'object' },
-        reads: { coreRevision: 1 },
+        reads: { coreRevision: CORE_REVISION },
       },
     });
   });
@@ -72,7 +73,7 @@ describe('a model call', () => {
     };
     const spent = { byTool: { 'server.tool': 1 }, byCall: {} };
     expect(reads({ budgets: { calls: 9, callsOf: { 'server.tool': 3 }, tokens: 5_000 } })).toEqual({
-      ...{ coreRevision: 1, calls: 9, callsOf: { 'server.tool': 3 }, spent },
+      ...{ coreRevision: CORE_REVISION, calls: 9, callsOf: { 'server.tool': 3 }, spent },
     });
     const repeated = reads({
       repeatLimit: 3,
