@@ -259,8 +259,6 @@ function miss(reason: string): ApplicationFailure {
   });
 }
 
-/** Shares requests that several callers make at the same time. */
-
 /**
  * Makes a request once for all callers that make it at the same time: they get the same answer, or the same failure. A
  * later caller makes a new request, so nothing is cached here. The question has to be JSON.

@@ -20,7 +20,7 @@ import { isToBeChecked } from '../calls/definitions.js';
 import { backgroundCalls, detachResult, isOpenLate } from '../calls/detached.js';
 import { needsPreflight } from '../calls/preflight.js';
 import { ruleFor } from '../calls/remembered-decisions.js';
-import { answeredResult } from '../calls/results.js';
+import { answeredResult, errorResult } from '../calls/results.js';
 import { limitOf, turnDeadline } from '../calls/turn-limits.js';
 import { isDone, orphans } from '../children/children.js';
 import { needsOffload } from '../context/request-window.js';
@@ -173,10 +173,9 @@ function decideWait(call: SuspendedCall): readonly Effect[] {
 
 /** The result for an error of the plan. The actor of a policy's denial is the system. */
 export function plannedErrorResult(error: ToolResultError): ToolResult {
-  const result = { envelope: { ok: false, error }, provenance: 'trusted' } as const;
   return error.code === 'denied'
-    ? { ...result, status: 'denied', actor: SYSTEM_ACTOR }
-    : { ...result, status: 'errored' };
+    ? errorResult('denied', error, SYSTEM_ACTOR)
+    : errorResult('errored', error);
 }
 
 function decideExecution(call: CallState): readonly Effect[] {
@@ -217,14 +216,10 @@ export function decideOffer(call: CallState): readonly Effect[] {
         {
           type: 'record_result',
           toolCallId,
-          result: {
-            status: 'errored',
-            envelope: {
-              ok: false,
-              error: { code: 'not_available', message: TEXTS.noLongerAvailable(call.plan.name) },
-            },
-            provenance: 'trusted',
-          },
+          result: errorResult('errored', {
+            code: 'not_available',
+            message: TEXTS.noLongerAvailable(call.plan.name),
+          }),
         },
       ];
   }

@@ -32,7 +32,7 @@ function formChangedEvents(
     {
       type: 'suspension_changed',
       ...{ turnId, toolCallId, form },
-      argsDigest: `ask:${ordinal}:${fingerprint(content)}`,
+      argsDigest: `${DIGEST}${ordinal}:${fingerprint(content)}`,
       ...(isRelaxed(form) ? { recheck: true as const } : {}),
       ...(byCode === true ? { byCode } : {}),
     },

@@ -11,11 +11,11 @@ import type { Claimed, LeaseLost } from '../../protocol/log/events.js';
 import { fingerprint } from '../../protocol/values/json.js';
 import { subAgentReason } from '../calls/audience.js';
 import { CLAIMABLE, endOfWait, isHeldByOther } from '../calls/claim.js';
-import { stampedMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { rememberedClaim } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
+import { stampedMs } from '../state/time.js';
 import { type AtCall, type CallRequest, type CallRules, judgeCall, requestIdOf } from './calls.js';
 import type { Judged } from './judged.js';
 

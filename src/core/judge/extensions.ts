@@ -6,12 +6,11 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { REUSED } from '../../protocol/values/ids.js';
 import { claimDeadlineAfter } from '../calls/claim.js';
 import { cappedEnd, latestEndMs } from '../calls/clocks.js';
-import { instantMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import type { RememberedExtension } from '../memory/memory.js';
 import { rememberedExtension } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
-import { isoOf } from '../state/time.js';
+import { instantMs, isoOf } from '../state/time.js';
 import { type AtCall, type CallRequest, type CallRules, judgeCall, requestIdOf } from './calls.js';
 import type { Judged } from './judged.js';
 

@@ -11,11 +11,11 @@ import { askPart, isOfEarlierAsk } from '../calls/ask.js';
 import { endOfWait, isHeldByOther } from '../calls/claim.js';
 import { isOpenLate, takesLate } from '../calls/detached.js';
 import { preparedEditProblems } from '../calls/preflight.js';
-import { stampedMs } from '../input/instants.js';
 import type { PlainRecord } from '../input/plain-input.js';
 import { repeatVerdict } from '../memory/duplicates.js';
 import type { CallState } from '../state/calls.js';
 import type { ConversationState } from '../state/state.js';
+import { stampedMs } from '../state/time.js';
 import {
   type AtCall,
   byAt,

@@ -79,8 +79,7 @@ export class EventLogOfRun {
 
   /**
    * Notifies the projector of the new end of the log and of the new events. Costs no history; the projector's sweep
-   * repairs lost hints. `isWaiting`: from now on only people can continue the turn, and a client may be waiting for
-   * that.
+   * repairs lost hints. `isWaiting`: only people can continue the turn, and a client may wait for that.
    * During a replay this instance cannot know whether the tasks were committed, and the worker that decided them may
    * have been lost before it stored their events. So the projector is asked to check, and gets them for it.
    */

@@ -2,14 +2,12 @@
  * Keeps a workflow task that received input from looking like a heartbeat in the history.
  *
  * The SDK takes a task for a heartbeat when neither it nor the task before it left a command, and the next was
- * scheduled right after it. Such a history results when an update was waiting and the worker that should have taken it
- * was lost. A worker that replays then decides anew what the task had decided, together with all that came later and in
- * another order; and once that next task has accepted an update, no worker can replay the run any more (decision 12).
- * The same holds for inputs that changed nothing, such as a refused signal: beside it an update gives its commands in
- * another order than alone.
+ * scheduled right after it: an update was waiting, and the worker that should have taken it was lost. A worker that
+ * replays then decides anew, in another order, and once the next task has accepted an update, no worker can replay the
+ * run any more (decision 12). The same holds for inputs that changed nothing, such as a refused signal.
  *
- * So such a task gets a command that does nothing. The length of the history shows whether it needs one: no other trace
- * exists of an earlier task in which no code of the engine ran, because its update was refused.
+ * So such a task gets a command that does nothing. The length of the history alone shows an earlier task in which no
+ * code of the engine ran, because its update was refused.
  */
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
 import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';

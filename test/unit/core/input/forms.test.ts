@@ -17,7 +17,7 @@ import {
   recordOf,
   wholeNumberWithin,
 } from '../../../../src/core/input/form.js';
-import { instantMs, stampedMs } from '../../../../src/core/input/instants.js';
+import { instantMs, stampedMs } from '../../../../src/core/state/time.js';
 
 const TABLE = { red: 1 };
 const PAIR = recordOf({ a: aText, b: optional(aNumber) });
