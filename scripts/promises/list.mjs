@@ -24,9 +24,12 @@ const RANGES = [
   ['N', 30],
   ['T', 20],
   ['K', 24],
+  // Sections, or their paragraphs, on what is around the four sources. Only parts are here: the words of each say which.
+  ['2.A.', 8],
+  ['2.H.', 4],
+  ['2.C.', 11],
+  ['2.X.', 12],
 ];
-/** Sections on the surroundings of two sources, of which only parts are here; the words of each say which. */
-const OTHERS = ['2.A.2', '2.A.5', '2.A.7', '2.H.1', '2.H.2', '2.H.3', '2.H.4'];
 
 /** Shorter reasons explain nothing. */
 const MIN_REASON_CHARS = 20;
@@ -114,7 +117,7 @@ function readTopic(folder, name) {
   return { file, ...JSON.parse(readFileSync(folder + name, 'utf8')) };
 }
 
-const REQUIRED = [...RANGES.flatMap(([prefix, count]) => idsOf(prefix, count)), ...OTHERS];
+const REQUIRED = RANGES.flatMap(([prefix, count]) => idsOf(prefix, count));
 
 function promiseFaults(promise, kind) {
   const { id, tests, by = [] } = promise;
@@ -130,8 +133,8 @@ function promiseFaults(promise, kind) {
   if (marks.length > 1) messages.push(`has more than one mark: ${marks.join(', ')}`);
   if (tests === undefined && by.length === 0 && marks.length === 0)
     messages.push(`has neither a number of "tests" nor a mark: ${MARKS.join(', ')}`);
-  if (by.length > 0 && (tests !== undefined || !/^[NTK]\d+$/.test(id)))
-    messages.push('"by" is for rules without tests of their own');
+  if (by.length > 0 && (tests !== undefined || !/^([NTK]|2\.[ACX]\.)\d+$/.test(id)))
+    messages.push('"by" is for rules and paragraphs without tests of their own');
   if (tests !== undefined && !(Number.isInteger(tests) && tests > 0))
     messages.push('"tests" is a whole number above 0');
   if (tests !== undefined && marks.some((mark) => mark !== 'later'))

@@ -21,8 +21,8 @@ it; the words are ours, and short.
 - **C** is agentic-core, a loop of prompts and plugins with typed tools and approvals.
 - **X** is Aptix, a backend whose tools say whether the server finishes them or a client does.
 - **S** are scenarios that these promises imply together; **N** are rules that they imply, **T** those of Temporal,
-  **K** conflicts between them and how each is settled, **2.A** and **2.H** sections on what is around two sources. A
-  rule may be shown by the tests of the promises that it names.
+  **K** conflicts between them and how each is settled, **2.A**, **2.H**, **2.C** and **2.X** what is around the
+  sources. A rule or a paragraph may be shown by the tests of the promises that it names.
 
 Every number stands here exactly once, with its tests, or with the mark _later_ or _not applicable_ and a reason;
 \`npm run docs:check\` fails otherwise. _Later_ after tests means that the rest of the promise is still to come.`,

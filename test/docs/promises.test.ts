@@ -38,7 +38,7 @@ describe('the lists of promises', () => {
 
   it.each([
     ...['S1', 'S50', 'A1', 'A57', 'H1', 'H57', 'C1', 'C42', 'X1', 'X50', '2.A.2', 'N8', 'T13'],
-    ...['G1', 'G200', 'N30', 'T20', 'K24'],
+    ...['G1', 'G200', 'N30', 'T20', 'K24', '2.A.8', '2.H.4', '2.C.11', '2.X.12'],
   ])('lack %s when its entry is missing', (id) => {
     const messages = messagesWith({ [id]: [] }).filter((text) => !text.includes('no test shows'));
     expect(messages).toEqual([`${id} is missing; mark it instead`]);
@@ -53,7 +53,7 @@ describe('the lists of promises', () => {
       'K6: no test shows G9999',
     ]);
     expect(faults([])).toEqual([expect.stringContaining('K6: has neither')]);
-    const both = '"by" is for rules without tests of their own';
+    const both = '"by" is for rules and paragraphs without tests of their own';
     expect(faults(['S32'], { tests: 1 })).toEqual([`K6: ${both}`]);
     expect(messagesWith({ A2: [{ id: 'A2', words: 'x', by: ['S32'] }] })).toEqual([`A2: ${both}`]);
   });
