@@ -108,7 +108,7 @@ export const OF_PROMISES = [
   {
     promise: 'G314',
     file: 'src/core/children/budgets.ts',
-    line: 'for (const count of COUNTS) sum[count] += granted[count] ?? 0;',
+    line: 'for (const count of COUNTS) sum[count] += child.granted[count] ?? 0;',
     test: BOUNDS,
   },
   {
