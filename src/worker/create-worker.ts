@@ -201,12 +201,10 @@ async function assemble<Services>(
     },
     { over: (creator) => withQueryGuard(creator, history.isSettled), sdkGuards },
   );
-  let begun: Promise<unknown> | undefined;
   const close = async (): Promise<void> => {
     await servers.close();
-    await Promise.all([...watches, ...waits].map((each) => each.stop()));
-    await begun;
-    await sweep.stop();
+    // Together: during an outage each waits for the deadline of a request.
+    await Promise.all([startupCheck, sweep, ...watches, ...waits].map((each) => each.stop()));
     await projector.drain();
     await closeAll(parts);
   };
@@ -215,7 +213,7 @@ async function assemble<Services>(
     healthUrl: health.url,
     run: async () => {
       health.runs(readinessOfWorker(worker, parts));
-      begun = startupCheck.run();
+      void startupCheck.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // With a stuck workflow nothing can be closed in order: shutdown would wait for steps that may never end.
       await Promise.race([worker.run().finally(close), stuck]);
@@ -325,7 +323,7 @@ function readsHistory({ connection, namespace, logger }: Parts, identity: string
 function keeping<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, logger }: Parts,
-): () => Promise<void> {
+): (isStopping: () => boolean) => Promise<void> {
   const housekeeping = createHousekeeping({
     client,
     opened,
@@ -333,8 +331,8 @@ function keeping<Services>(
     taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
     closedAfterMs: retentionMs(options.retention),
   });
-  return async () => {
-    await housekeeping.pass();
+  return async (isStopping) => {
+    await housekeeping.pass(isStopping);
   };
 }
 

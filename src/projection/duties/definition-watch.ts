@@ -85,7 +85,7 @@ export class DefinitionWatch {
     this.#passes.start();
   }
 
-  /** Ends after the running pass, and withdraws the worker. Never throws. */
+  /** Ends after the requests that are under way, and withdraws the worker. Never throws. */
   async stop(): Promise<void> {
     await this.#passes.stop();
     await this.#deps.log.withdrawWorker(this.#id).catch(() => undefined);
@@ -99,6 +99,7 @@ export class DefinitionWatch {
     const workers = await log.liveWorkers();
     let changed = 0;
     for (const agent of agents) {
+      if (this.#passes.isStopping) break;
       const others = workers.map((worker) => worker.agents[agent.name]);
       const isAgreed = others.every((digest) => digest === undefined || digest === agent.digest);
       if (!isAgreed) this.#done.delete(agent.name);
@@ -114,7 +115,7 @@ export class DefinitionWatch {
     try {
       let [changed, left] = [0, 0];
       for (const pendingKind of KINDS)
-        for (let cursor: string | undefined, more = true; more; ) {
+        for (let cursor: string | undefined, more = !this.#passes.isStopping; more; ) {
           const asked = { agent: agent.name, pendingKind, limit: PAGE_SIZE };
           const page = await log.list(cursor === undefined ? asked : { ...asked, cursor });
           const found = page.conversations.flatMap((one) =>
@@ -129,7 +130,7 @@ export class DefinitionWatch {
           cursor = page.nextCursor;
           more = cursor !== undefined && !this.#passes.isStopping;
         }
-      if (left === 0) this.#done.add(agent.name);
+      if (left === 0 && !this.#passes.isStopping) this.#done.add(agent.name);
       return changed;
     } finally {
       await log.releaseLease(lock).catch(() => undefined);
@@ -146,7 +147,7 @@ export class DefinitionWatch {
     const isOwn = (made ?? agent.name) === agent.name && definition !== undefined;
     const offer = isOwn ? agent.offerOf(name) : undefined;
     if (offer === undefined || offer.definition === definition) return 'same';
-    if (claim !== undefined) return 'left';
+    if (claim !== undefined || this.#passes.isStopping) return 'left';
     const key = { tenant, conversationId };
     try {
       const outcome = await this.#deps.notify(key, { toolCallId, offer });

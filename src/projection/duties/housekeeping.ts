@@ -66,21 +66,30 @@ export class Housekeeping {
     this.#deps = deps;
   }
 
-  /** Safe to repeat, and in several processes at once. @throws {StoreUnavailable} */
-  async pass(): Promise<HousekeepingReport> {
+  /**
+   * Safe to repeat, and in several processes at once. Begins no further deletion once `isStopping()`: the next leader
+   * does. @throws {StoreUnavailable}
+   */
+  async pass(isStopping: () => boolean = () => false): Promise<HousekeepingReport> {
     const { log, closedAfterMs, now = Date.now, resumeAfterMs } = this.#deps;
     const limit = DELETIONS_PER_PASS;
     const forMs = resumeAfterMs ?? RESUME_DELETION_AFTER_MS;
     const unfinished = await log.unfinishedDeletions({ limit, forMs });
     const due = this.#due(unfinished, now() - forMs);
-    const resumed = await this.#all(due, ({ runIds }) => ({ resumes: runIds }));
+    const resumed = await this.#all(due, {
+      requestOf: ({ runIds }) => ({ resumes: runIds }),
+      isStopping,
+    });
     const closed =
       closedAfterMs === undefined
         ? []
         : await log.closedBefore({ closedBeforeMs: now() - closedAfterMs, limit });
-    const expired = await this.#all(closed, ({ generation, runId, lastSeq }) => ({
-      onlyClosedAt: { generation, runId, lastSeq },
-    }));
+    const expired = await this.#all(closed, {
+      requestOf: ({ generation, runId, lastSeq }) => ({
+        onlyClosedAt: { generation, runId, lastSeq },
+      }),
+      isStopping,
+    });
     await log.forgetDeletions({ limit: limit * 10, forMs: TOMBSTONE_MS });
     return {
       resumed: resumed.done,
@@ -103,10 +112,17 @@ export class Housekeeping {
 
   async #all<Key extends ConversationKey>(
     keys: readonly Key[],
-    requestOf: (key: Key) => Parameters<Delete>[1],
+    {
+      requestOf,
+      isStopping,
+    }: {
+      readonly requestOf: (key: Key) => Parameters<Delete>[1];
+      readonly isStopping: () => boolean;
+    },
   ): Promise<{ readonly done: number; readonly failed: number }> {
     let [done, failed] = [0, 0];
     const work = async (one: Key): Promise<void> => {
+      if (isStopping()) return;
       const { tenant, conversationId } = one;
       try {
         if ((await this.#deps.delete({ tenant, conversationId }, requestOf(one))) !== undefined)

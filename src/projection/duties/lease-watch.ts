@@ -61,7 +61,7 @@ export class LeaseWatch {
     this.#passes.start();
   }
 
-  /** Ends after the running pass, and releases the lock. Never throws. */
+  /** Ends after the requests that are under way, and releases the lock. Never throws. */
   async stop(): Promise<void> {
     await this.#passes.stop();
     await this.#deps.log.releaseLease({ name: LOCK, holder: this.#holder }).catch(() => undefined);
@@ -86,11 +86,13 @@ export class LeaseWatch {
       );
       signalled += outcomes.filter(Boolean).length;
       after = page.at(-1);
-      if (after === undefined || page.length < PAGE_SIZE) return signalled;
+      const isLast = after === undefined || page.length < PAGE_SIZE;
+      if (isLast || this.#passes.isStopping) return signalled;
     }
   }
 
   async #notify(lease: CallLease): Promise<boolean> {
+    if (this.#passes.isStopping) return false;
     const { log, notify } = this.#deps;
     try {
       if ((await notify(lease)) === 'notified') return true;

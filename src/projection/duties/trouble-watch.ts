@@ -4,9 +4,10 @@
  * check finds a mark that could not be written.
  */
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
-import type { Troubles } from '../../store/ports/troubles.js';
+import type { Troubled, Troubles } from '../../store/ports/troubles.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { SILENT } from '../source/outages.js';
 
@@ -27,6 +28,14 @@ const LOGGED = { max: 10_000, ttl: 3_600_000 } as const;
 
 /** Marks that one recheck covers: as many as one pass of the sweep describes. */
 const RECHECKED = 300;
+const RECHECKED_AT_ONCE = 8;
+
+export interface Recheck {
+  /** Rejects if the server does not answer. */
+  readonly describe: (key: ConversationKey) => Promise<Trouble | undefined>;
+  /** True once no further check is to begin. @defaultValue never */
+  readonly isStopping?: () => boolean;
+}
 
 export class TroubleWatch {
   readonly #deps: Required<TroubleWatchDeps>;
@@ -52,22 +61,22 @@ export class TroubleWatch {
     logger.warn(textOf(key, trouble), { conversation, trouble });
   }
 
-  /** Checks every marked conversation again, and counts. `describe` rejects if the server does not answer. */
-  async recheck(describe: (key: ConversationKey) => Promise<Trouble | undefined>): Promise<void> {
+  /** Checks every marked conversation again, and counts. A recheck that was stopped does not count. */
+  async recheck({ describe, isStopping = () => false }: Recheck): Promise<void> {
     const { log, count } = this.#deps;
     const counts = { failing: 0, slow: 0 };
-    for (const { tenant, conversationId, trouble: before } of await log.troubles({
-      limit: RECHECKED,
-    })) {
+    const check = async ({ tenant, conversationId, trouble: before }: Troubled): Promise<void> => {
+      if (isStopping()) return;
       const key = { tenant, conversationId };
       const now = await describe(key).catch(() => before);
-      if (now === undefined) await this.#cleared(key);
-      else {
-        counts[now.kind] += 1;
-        await this.found(key, now);
-      }
-    }
-    count(counts);
+      if (now === undefined) return await this.#cleared(key);
+      counts[now.kind] += 1;
+      await this.found(key, now);
+    };
+    const marked = await log.troubles({ limit: RECHECKED });
+    const limited = pLimit(RECHECKED_AT_ONCE);
+    await Promise.all(marked.map((mark) => limited(() => check(mark))));
+    if (!isStopping()) count(counts);
   }
 
   async #cleared(key: ConversationKey): Promise<void> {

@@ -7,7 +7,7 @@
  * check that begins after that.
  * L3  A run that has moved may have been in the memory of the lost worker: the server is to offer its query to all
  * workers at once. One that a living worker has is replayed once more.
- * L4  A conversation that does not answer is queried again for about a minute (`Projector.look`).
+ * L4  A conversation that does not answer is queried again for about a minute (`Projector.check`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,6 +48,8 @@ export class StartupCheck {
   readonly #deps: Required<StartupCheckDeps>;
   readonly #outages: Outages;
   readonly #limited = pLimit(CHECKS_AT_ONCE);
+  readonly #stopping = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
 
   constructor(deps: StartupCheckDeps) {
     this.#deps = {
@@ -61,9 +63,21 @@ export class StartupCheck {
 
   /**
    * Resolves to the number of conversations that had moved, once the catch-up of each has begun; undefined if another
-   * worker's check covers it. Never throws: the sweep follows.
+   * worker's check covers it, or when it was stopped before. Never throws: the sweep follows.
    */
   async run(): Promise<number | undefined> {
+    const run = this.#run();
+    this.#running = Promise.all([this.#running, run]).then(() => undefined);
+    return await run;
+  }
+
+  /** Resolves after the requests that are under way; a later run ends at once. Never throws. Safe to repeat. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<number | undefined> {
     try {
       return (await this.#acquires()) ? await this.#check() : undefined;
     } catch (error) {
@@ -75,10 +89,12 @@ export class StartupCheck {
   /** False once the lease must have changed hands since this worker started: so another check has begun since then. */
   async #acquires(): Promise<boolean> {
     const { log, intervalMs, source } = this.#deps;
+    const { signal } = this.#stopping;
     const lease = { name: leaseName(LEASE, source), holder: randomUUID(), ttlMs: intervalMs };
-    for (let tried = 0; tried <= TRIES_IN_INTERVAL; tried += 1) {
+    for (let tried = 0; tried <= TRIES_IN_INTERVAL && !signal.aborted; tried += 1) {
       if (await log.acquireLease(lease)) return true;
-      await sleep((intervalMs / TRIES_IN_INTERVAL) * 1.1);
+      const pauseMs = (intervalMs / TRIES_IN_INTERVAL) * 1.1;
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
     return false;
   }
@@ -125,7 +141,8 @@ export class StartupCheck {
     const { log, source, maxConversations } = this.#deps;
     if (source.running === undefined) return [];
     const keys: ConversationKey[] = [];
-    for await (const key of source.running()) if (keys.push(key) >= maxConversations) break;
+    for await (const key of source.running())
+      if (keys.push(key) >= maxConversations || this.#stopping.signal.aborted) break;
     const unknown = await log.notOpen(keys);
     return await Promise.all(unknown.map((key) => this.#compare(key, undefined)));
   }
@@ -138,8 +155,10 @@ export class StartupCheck {
     const key = { tenant, conversationId };
     const { source, projector } = this.#deps;
     try {
-      const found = await this.#limited(async () => await source.describe(key));
-      if (found === undefined) return false;
+      const found = await this.#limited(async () =>
+        this.#stopping.signal.aborted ? undefined : await source.describe(key),
+      );
+      if (found === undefined || this.#stopping.signal.aborted) return false;
       const { runId, historyLength, status } = found;
       if (runId === head?.runId && historyLength === head.historyLength) return false;
       // Where events are being read already, this worker has the run, or a check is under way.

@@ -48,8 +48,8 @@ export interface SweepDeps {
   readonly checksPerPass?: number;
   /** Keeps marks of conversations whose tasks never complete. Absent: there are none. */
   readonly troubles?: TroubleWatch | undefined;
-  /** Further duties of a leader after each pass. */
-  readonly afterPass?: () => Promise<void>;
+  /** Further duties of a leader after each pass; they begin nothing more once `isStopping()`. */
+  readonly afterPass?: (isStopping: () => boolean) => Promise<void>;
   /** Names the process as the leader; no other may have the same. @defaultValue a random one */
   readonly holder?: string;
 }
@@ -113,7 +113,7 @@ export class Sweep {
     this.#beats.start();
   }
 
-  /** Ends after the running pass, and releases the lease. Never throws. */
+  /** Ends after the requests that are under way, and releases the lease. Never throws. */
   async stop(): Promise<void> {
     await this.#beats.stop();
     await this.#passing;
@@ -139,15 +139,16 @@ export class Sweep {
       const findings = heads
         .slice(from, from + CHECKS_PER_RENEWAL)
         .map((head) => this.#limited(async () => await this.#check(head)));
-      for (const finding of await Promise.all(findings)) counts[finding] += 1;
+      for (const finding of await Promise.all(findings))
+        if (finding !== undefined) counts[finding] += 1;
     }
     const { still, asked, gone, endedSilently, failed } = counts;
     const checked = still + asked + gone + endedSilently + failed;
-    const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0;
+    const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0 && !this.#beats.isStopping;
     const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
     await this.#recheckTroubles();
     this.#passes += 1;
-    if (!this.#beats.isStopping) await this.#deps.afterPass();
+    if (!this.#beats.isStopping) await this.#deps.afterPass(() => this.#beats.isStopping);
     const report = { checked, asked, found, gone, endedSilently, failed };
     this.#note = noteOf(report, performance.now() - begunAt);
     return report;
@@ -219,7 +220,9 @@ export class Sweep {
     ];
   }
 
-  async #check(head: OpenHead): Promise<Finding> {
+  /** Undefined when the sweep stops before the check has begun. */
+  async #check(head: OpenHead): Promise<Finding | undefined> {
+    if (this.#beats.isStopping) return undefined;
     const { log, source, projector } = this.#deps;
     try {
       const found = await source.describe(head);
@@ -257,9 +260,11 @@ export class Sweep {
    */
   async #recheckTroubles(): Promise<void> {
     const { troubles, source } = this.#deps;
-    if (troubles === undefined || this.#beats.isStopping) return;
+    const isStopping = (): boolean => this.#beats.isStopping;
+    if (troubles === undefined || isStopping()) return;
     try {
       for await (const key of source.reported?.() ?? []) {
+        if (isStopping()) return;
         const found = await source.describe(key);
         if (found !== undefined) await this.#noteTrouble(key, found);
       }
@@ -267,7 +272,10 @@ export class Sweep {
       // The server does not know the search attribute, or cannot be reached now: the descriptions above find them, only
       // later.
     }
-    await troubles.recheck(async (key) => (await source.describe(key))?.trouble);
+    await troubles.recheck({
+      describe: async (key) => (await source.describe(key))?.trouble,
+      isStopping,
+    });
   }
 
   /** Logs once. The stored log holds the decisions of the conversation; only an end from outside is added. */
@@ -315,6 +323,7 @@ export class Sweep {
   }
 
   async #searchClosed(): Promise<number> {
+    if (this.#beats.isStopping) return 0;
     try {
       const keys = await this.#closed.next();
       const found = keys.map((key) => this.#limited(async () => await this.#bringIn(key)));

@@ -45,6 +45,30 @@ export async function aProjection() {
   };
 }
 
+/**
+ * A server that answers nothing: each request fails at its deadline, which `pass` lets come. Later requests fail at
+ * once.
+ */
+export function aSilentServer() {
+  const waiting: (() => void)[] = [];
+  let [requests, isPast] = [0, false];
+  return {
+    count: () => requests,
+    request: () => {
+      requests += 1;
+      return new Promise<never>((_resolve, reject) => {
+        const fail = () => reject(new Error('no answer in time'));
+        if (isPast) fail();
+        else waiting.push(fail);
+      });
+    },
+    pass: () => {
+      isPast = true;
+      for (const fail of waiting) fail();
+    },
+  };
+}
+
 /** A reader over such a store; `store` appends as a projector in another process would. */
 export async function aReader(
   options: { readonly withLive?: boolean; readonly withSource?: boolean } = {},

@@ -16,6 +16,8 @@ import { openSqliteEventLog } from '../../../support/event-logs.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
 import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, suspends } from '../../../support/samples/log-events.js';
+import { until } from '../../../support/until.js';
+import { aSilentServer } from '../setup.js';
 
 let log: EventLog | undefined;
 afterEach(async () => {
@@ -89,6 +91,17 @@ test('waits while another worker has other definitions, and begins when that wor
   await open.withdrawWorker('old');
   expect(await watch.pass()).toBe(1);
   expect(updated).toHaveLength(2);
+});
+
+test('stops with the offers that are under way', async () => {
+  const server = aSilentServer();
+  const watch = watchOn(await stored(...Array.from({ length: 20 }, () => ({}))), server.request);
+  watch.start();
+  await until('offers are under way', () => server.count() === 8);
+  const stopped = watch.stop();
+  server.pass();
+  await stopped;
+  expect(server.count()).toBe(8);
 });
 
 test('does not wait for workers that serve other agents', async () => {

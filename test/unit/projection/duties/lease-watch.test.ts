@@ -10,6 +10,8 @@ import {
 } from '../../../../src/projection/duties/lease-watch.js';
 import type { CallLease } from '../../../../src/store/ports/leases.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
+import { until } from '../../../support/until.js';
+import { aSilentServer } from '../setup.js';
 
 const lease = (toolCallId: string): CallLease => ({
   tenant: 'default',
@@ -26,6 +28,7 @@ function watchOf(leases: readonly CallLease[], notify: NotifyLeaseLost, leads = 
   const rows = new Set(leases);
   const watch = new LeaseWatch({
     notify,
+    intervalMs: 1,
     log: {
       acquireLease: () => Promise.resolve(leads),
       releaseLease: () => Promise.resolve(),
@@ -64,6 +67,19 @@ test('keeps the row of a conversation that does not answer, and continues with t
   );
   expect(await watch.pass()).toBe(0);
   expect([...rows]).toEqual([silent]);
+});
+
+test('stops with the reports that are under way, and leaves the others to the next leader', async () => {
+  const leases = Array.from({ length: 20 }, (_, nth) => lease(`call${nth}`));
+  const server = aSilentServer();
+  const { watch, rows } = watchOf(leases, server.request);
+  watch.start();
+  await until('reports are under way', () => server.count() === 8);
+  const stopped = watch.stop();
+  server.pass();
+  await stopped;
+  expect(server.count()).toBe(8);
+  expect(rows.size).toBe(20);
 });
 
 test('does nothing while another process leads', async () => {

@@ -5,10 +5,12 @@ import type { Trouble } from '../../../../src/protocol/values/trouble.js';
 import { FAILING } from '../../../support/conformance/troubles.js';
 import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
-import { aProjection } from '../setup.js';
+import { until } from '../../../support/until.js';
+import { aProjection, aSilentServer } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1')]);
-async function aWatch() {
+
+async function aWatch(intervalMs = 30_000) {
   const { log, source, projector, logger } = await aProjection();
   const lines: string[] = [];
   const note = (message: string) => void lines.push(message);
@@ -18,7 +20,7 @@ async function aWatch() {
     logger: { info: note, warn: note },
     count: (found) => void counts.push(found),
   });
-  const sweep = new Sweep({ log, source, projector, logger, troubles: watch });
+  const sweep = new Sweep({ log, source, projector, logger, troubles: watch, intervalMs });
   source.set({ runId: 'run-a', events: LOG });
   return { log, source, watch, sweep, lines, counts };
 }
@@ -95,7 +97,7 @@ describe('marks of trouble', () => {
     await watch.found(KEY, { ...FAILING, attempts: 3 });
     expect(await log.trouble(KEY)).toBeUndefined();
     await watch.found(KEY, FAILING);
-    await watch.recheck(() => Promise.reject(new Error('away')));
+    await watch.recheck({ describe: () => Promise.reject(new Error('away')) });
     expect(await log.trouble(KEY)).toEqual(FAILING);
   });
 
@@ -104,8 +106,25 @@ describe('marks of trouble', () => {
   }, async () => {
     const { log, watch, lines } = await aWatch();
     await watch.found(KEY, FAILING);
-    await watch.recheck(() => Promise.resolve({ ...FAILING, attempts: 1 }));
+    await watch.recheck({ describe: () => Promise.resolve({ ...FAILING, attempts: 1 }) });
     expect(await log.trouble(KEY)).toEqual(FAILING);
     expect(lines).toHaveLength(1);
+  });
+
+  it('are checked eight at a time, and no more of them once the sweep stops', async () => {
+    const { log, source, sweep, counts } = await aWatch(60);
+    source.runs.clear();
+    for (let nth = 0; nth < 20; nth += 1)
+      await log.markTrouble({ ...KEY, conversationId: `c${nth}` }, FAILING);
+    const server = aSilentServer();
+    source.describe = server.request;
+    sweep.start();
+    await until('checks are under way', () => server.count() === 8);
+    const stopped = sweep.stop();
+    server.pass();
+    await stopped;
+    expect(server.count()).toBe(8);
+    // A part of them is no number of conversations.
+    expect(counts).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { StartupCheck } from '../../../../src/projection/projector/startup-check
 import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
-import { aProjection } from '../setup.js';
+import { aProjection, aSilentServer } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
@@ -128,6 +128,31 @@ describe('a worker that starts', () => {
     expect(own.length).toBeGreaterThanOrEqual(2);
     expect(own.length).toBeLessThanOrEqual(3);
     expect(source.describes).toBe(own.length);
+  });
+
+  it('ends with the requests that are under way when it is stopped', async () => {
+    const { log, source, look } = await aStart();
+    for (let nth = 0; nth < 40; nth += 1) {
+      const key = { ...KEY, conversationId: `c${nth}` };
+      await log.append({ ...key, runId: 'r', historyLength: 3, events: stamped([started(key)]) });
+    }
+    const server = aSilentServer();
+    source.describe = server.request;
+    const checked = look.run();
+    await until('requests are under way', () => server.count() === 16);
+    const stopped = look.stop();
+    server.pass();
+    await stopped;
+    expect(server.count()).toBe(16);
+    expect(await checked).toBe(0);
+  });
+
+  it('does not wait for the check of another worker when it is stopped', async () => {
+    const { log, look } = await aStart({ intervalMs: 3_600_000 });
+    await log.acquireLease({ name: 'startup-check', holder: 'another', ttlMs: 3_600_000 });
+    const checked = look.run();
+    await look.stop();
+    expect(await checked).toBeUndefined();
   });
 
   it('starts even while the store is away', async () => {

@@ -4,7 +4,7 @@ import { Sweep } from '../../../../src/projection/projector/sweep.js';
 import { promise } from '../../../support/promise.js';
 import { closes, KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
-import { aProjection } from '../setup.js';
+import { aProjection, aSilentServer } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
@@ -212,6 +212,38 @@ describe('the sweep', () => {
     const before = source.describes;
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(source.describes).toBe(before);
+  });
+
+  it('stops with the requests that are under way, however many conversations it has not compared', async () => {
+    const { log, source, create } = await aSweep();
+    for (let nth = 0; nth < 100; nth += 1) {
+      const key = { ...KEY, conversationId: `c${nth + 100}` };
+      await log.append({ ...key, runId: 'r', historyLength: 3, events: stamped([started(key)]) });
+    }
+    const server = aSilentServer();
+    source.describe = server.request;
+    const sweep = create(60);
+    sweep.start();
+    await until('requests are under way', () => server.count() === 8);
+    const stopped = sweep.stop();
+    server.pass();
+    await stopped;
+    expect(server.count()).toBe(8);
+  });
+
+  it('has the duties after its passes end early when it stops', async () => {
+    const { log, source, projector } = await aSweep();
+    const seen: string[] = [];
+    const afterPass = async (isStopping: () => boolean) => {
+      seen.push('begun');
+      await until('the sweep stops', isStopping);
+      seen.push('ended');
+    };
+    const sweep = new Sweep({ log, source, projector, afterPass, intervalMs: 60 });
+    sweep.start();
+    await until('the duties have begun', () => seen.length === 1);
+    await sweep.stop();
+    expect(seen).toEqual(['begun', 'ended']);
   });
 
   it('begins as soon as it leads, long before an interval is over: a killed leader had events that no store has', {
