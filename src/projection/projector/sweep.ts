@@ -240,7 +240,8 @@ export class Sweep {
       if (projector.follows(key)) return 'still';
       const progress = await projector.catchUp(key, { runId, historyLength });
       // Otherwise the head keeps the run that may still have the missing events.
-      if (progress.outcome === 'caught_up') await log.touch(key, { runId, historyLength });
+      if (progress.outcome === 'caught_up')
+        await log.touch(key, { runId, historyLength, wasRunId: head.runId });
       return 'asked';
     } catch (error) {
       this.#outages.failed(error, conversationKey(head));

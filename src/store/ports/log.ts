@@ -79,6 +79,13 @@ export interface EventsRead {
   readonly more: boolean;
 }
 
+export interface SeenRun {
+  readonly runId: string;
+  readonly historyLength: number;
+  /** The run of the head before the read. A head of neither run stays: a later run has begun meanwhile. */
+  readonly wasRunId: string;
+}
+
 export interface WantedLease {
   readonly name: string;
   readonly holder: string;
@@ -116,8 +123,8 @@ export interface EventLog
    * the same, where it was deleted, or `among` does not have it. @defaultValue among all conversations
    */
   findTurn(turnId: TurnId, among?: NameableKeys): Promise<ConversationKey | undefined>;
-  /** Records that the run was read and had no new events. */
-  touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
+  /** Records that a run was read and had no new events. */
+  touch(key: ConversationKey, seen: SeenRun): Promise<void>;
   /** Workers publish the agents that they serve; clients check against them. */
   publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
   /** The published agents. `notServedSince` is set if there are workers, and none serves the agent. */

@@ -20,7 +20,7 @@ import type { Deletions } from '../ports/deletions.js';
 import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
-import type { AppendBatch, EventLog, ReadOptions, WantedLease } from '../ports/log.js';
+import type { AppendBatch, EventLog, ReadOptions, SeenRun, WantedLease } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
@@ -210,14 +210,11 @@ class PostgresEventLog implements EventLog {
     return await this.#deletions.forgetDeletions(options);
   }
 
-  async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {
+  async touch(key: ConversationKey, { runId, historyLength, wasRunId }: SeenRun) {
     await this.#database.run(
       `UPDATE ${this.#database.table('conversations')} SET run_id = $1, history_length = $2
-       WHERE tenant = $3 AND conversation_id = $4`,
-      seen.runId,
-      seen.historyLength,
-      key.tenant,
-      key.conversationId,
+       WHERE tenant = $3 AND conversation_id = $4 AND run_id IN ($1, $5)`,
+      ...[runId, historyLength, key.tenant, key.conversationId, wasRunId],
     );
   }
 

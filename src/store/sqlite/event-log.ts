@@ -20,7 +20,7 @@ import type { Deletions } from '../ports/deletions.js';
 import type { DocumentStore } from '../ports/documents/documents.js';
 import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { ConversationLists, ListOptions } from '../ports/lists.js';
-import type { AppendBatch, EventLog, ReadOptions, WantedLease } from '../ports/log.js';
+import type { AppendBatch, EventLog, ReadOptions, SeenRun, WantedLease } from '../ports/log.js';
 import type { OpenCallsRead } from '../ports/open-calls.js';
 import type { AnnouncedWorker } from '../ports/presence.js';
 import type { ApiKeyStore } from '../ports/service/api-keys.js';
@@ -252,14 +252,12 @@ class SqliteEventLog implements EventLog {
     return await this.#database.write(() => forgetDeletions(this.#database, options));
   }
 
-  async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {
+  async touch(key: ConversationKey, { runId, historyLength, wasRunId }: SeenRun) {
     await this.#database.write(() =>
       this.#database.run(
-        'UPDATE conversations SET run_id = ?, history_length = ? WHERE tenant = ? AND conversation_id = ?',
-        seen.runId,
-        seen.historyLength,
-        key.tenant,
-        key.conversationId,
+        `UPDATE conversations SET run_id = ?, history_length = ?
+         WHERE tenant = ? AND conversation_id = ? AND run_id IN (?, ?)`,
+        ...[runId, historyLength, key.tenant, key.conversationId, runId, wasRunId],
       ),
     );
   }

@@ -334,9 +334,12 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
 
       it('return the last recorded state of a run', async () => {
         await log.append(startOf(KEY));
-        await log.touch(KEY, { runId: 'run-b', historyLength: 77 });
+        await log.touch(KEY, { runId: 'run-b', historyLength: 76, wasRunId: 'run-a' });
+        await log.touch(KEY, { runId: 'run-b', historyLength: 77, wasRunId: 'run-a' });
+        // Read while a later run, `run-b`, began.
+        await log.touch(KEY, { runId: 'run-a', historyLength: 9, wasRunId: 'run-a' });
         expect(await log.head(KEY)).toMatchObject({ runId: 'run-b', historyLength: 77 });
-        await log.touch(keyed('unknown'), { runId: 'r', historyLength: 1 });
+        await log.touch(keyed('unknown'), { runId: 'r', historyLength: 1, wasRunId: 'r' });
         expect(await log.head(keyed('unknown'))).toBeUndefined();
       });
 

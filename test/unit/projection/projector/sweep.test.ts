@@ -55,6 +55,22 @@ describe('the sweep', () => {
     expect(await sweep.pass()).toMatchObject({ checked: 1, asked: 1 });
   });
 
+  it('does not turn the head of a log back, if a later run stores its events while the one before is read', async () => {
+    const { log, source, projector, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG });
+    await projector.flush(KEY, LOG.length);
+    source.addRun({ runId: 'run-b', events: [], carriedSeq: LOG.length });
+    const later = stamped(turn('t3'), { from: LOG.length + 1 });
+    const events = source.events.bind(source);
+    source.events = async (key, query) => {
+      const page = await events(key, query);
+      await log.append({ ...KEY, runId: 'run-c', historyLength: 9, events: later });
+      return page;
+    };
+    expect(await sweep.pass()).toMatchObject({ asked: 1 });
+    expect(await log.head(KEY)).toMatchObject({ runId: 'run-c', historyLength: 9 });
+  });
+
   it('finds a conversation that the store does not have', async () => {
     const { source, stored, sweep } = await aSweep();
     source.set({ runId: 'run-a', events: LOG });
