@@ -1,6 +1,7 @@
 /**
  * Further duties of the leader of the sweep: continues deletions that were begun and never finished, deletes
- * conversations that were closed long enough ago, and forgets old tombstones. A bounded number of each at a time.
+ * conversations that were closed long enough ago, and forgets old tombstones. A bounded number of each at a time, in
+ * turn: those that cannot be deleted hold up no others.
  */
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -19,7 +20,7 @@ import {
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
-import type { Deletions } from '../../store/ports/deletions.js';
+import type { Deletion, Deletions } from '../../store/ports/deletions.js';
 import type { ClosedHead, ConversationLists } from '../../store/ports/lists.js';
 import type { OpenLog } from '../source/open-log.js';
 import type { ProjectionLogger } from '../source/outages.js';
@@ -52,7 +53,7 @@ export interface HousekeepingDeps {
 export interface HousekeepingReport {
   readonly resumed: number;
   readonly expired: number;
-  /** Could not be deleted now; the next pass tries again. */
+  /** Could not be deleted now; a later pass tries again. */
   readonly failed: number;
 }
 
@@ -61,6 +62,9 @@ export class Housekeeping {
   readonly #limited = pLimit(DELETIONS_AT_ONCE);
   /** When deletions were continued here, by conversation: the server takes its time, and more requests make it slower. */
   readonly #resumedAt = new Map<string, number>();
+  /** The positions where the next pass continues; undefined = at the first. */
+  #unfinishedAfter: Deletion | undefined;
+  #closedAfter: ClosedHead | undefined;
 
   constructor(deps: HousekeepingDeps) {
     this.#deps = deps;
@@ -71,26 +75,20 @@ export class Housekeeping {
    * does. @throws {StoreUnavailable}
    */
   async pass(isStopping: () => boolean = () => false): Promise<HousekeepingReport> {
-    const { log, closedAfterMs, now = Date.now, resumeAfterMs } = this.#deps;
-    const limit = DELETIONS_PER_PASS;
+    const { log, now = Date.now, resumeAfterMs } = this.#deps;
     const forMs = resumeAfterMs ?? RESUME_DELETION_AFTER_MS;
-    const unfinished = await log.unfinishedDeletions({ limit, forMs });
-    const due = this.#due(unfinished, now() - forMs);
+    const due = this.#due(await this.#unfinished(forMs), now() - forMs);
     const resumed = await this.#all(due, {
       requestOf: ({ runIds }) => ({ resumes: runIds }),
       isStopping,
     });
-    const closed =
-      closedAfterMs === undefined
-        ? []
-        : await log.closedBefore({ closedBeforeMs: now() - closedAfterMs, limit });
-    const expired = await this.#all(closed, {
+    const expired = await this.#all(await this.#expired(), {
       requestOf: ({ generation, runId, lastSeq }) => ({
         onlyClosedAt: { generation, runId, lastSeq },
       }),
       isStopping,
     });
-    await log.forgetDeletions({ limit: limit * 10, forMs: TOMBSTONE_MS });
+    await log.forgetDeletions({ limit: DELETIONS_PER_PASS * 10, forMs: TOMBSTONE_MS });
     return {
       resumed: resumed.done,
       expired: expired.done,
@@ -98,10 +96,32 @@ export class Housekeeping {
     };
   }
 
+  async #unfinished(forMs: number): Promise<readonly Deletion[]> {
+    const after = this.#unfinishedAfter;
+    const limit = DELETIONS_PER_PASS;
+    const page = await this.#deps.log.unfinishedDeletions({ limit, forMs, after });
+    this.#unfinishedAfter = page.length < limit ? undefined : page.at(-1);
+    const isWhole = after === undefined && this.#unfinishedAfter === undefined;
+    if (!isWhole) return page;
+    const keys = new Set(page.map(conversationKey));
+    for (const known of this.#resumedAt.keys()) if (!keys.has(known)) this.#resumedAt.delete(known);
+    return page;
+  }
+
+  async #expired(): Promise<readonly ClosedHead[]> {
+    const { log, closedAfterMs, now = Date.now } = this.#deps;
+    if (closedAfterMs === undefined) return [];
+    const after = this.#closedAfter;
+    const limit = DELETIONS_PER_PASS;
+    const closedBeforeMs = now() - closedAfterMs;
+    const page = await log.closedBefore({ closedBeforeMs, limit, after });
+    this.#closedAfter = page.length < limit ? undefined : page.at(-1);
+    return page;
+  }
+
   /** Those that were not continued since, noted as continued now. */
   #due<Key extends ConversationKey>(unfinished: readonly Key[], sinceMs: number): readonly Key[] {
-    const keys = new Set(unfinished.map(conversationKey));
-    for (const known of this.#resumedAt.keys()) if (!keys.has(known)) this.#resumedAt.delete(known);
+    for (const [known, atMs] of this.#resumedAt) if (atMs <= sinceMs) this.#resumedAt.delete(known);
     const due = unfinished.filter(
       (key) => (this.#resumedAt.get(conversationKey(key)) ?? 0) <= sinceMs,
     );

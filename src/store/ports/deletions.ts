@@ -33,10 +33,11 @@ export interface Deletions {
   /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finishDeletion(key: ConversationKey): Promise<void>;
   deletion(key: ConversationKey): Promise<Deletion | undefined>;
-  /** Deletions requested at least `forMs` ago, longest ago first. */
+  /** Deletions requested at least `forMs` ago, longest ago first, after the given one. */
   unfinishedDeletions(options: {
     readonly limit: number;
     readonly forMs: number;
+    readonly after?: Deletion | undefined;
   }): Promise<readonly Deletion[]>;
   /** Conversations and unfinished deletions of a tenant, in key order after the given id. */
   keysOfTenant(options: {

@@ -122,10 +122,11 @@ export interface ConversationLists {
    * The keys that the store does not have at all, and of which it has no deletion; one statement, 1,000 keys at most.
    */
   unknown(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
-  /** Conversations that were closed before a time, longest ago first. */
+  /** Conversations that were closed before a time, longest ago first, after the given one. */
   closedBefore(options: {
     readonly closedBeforeMs: number;
     readonly limit: number;
+    readonly after?: ClosedHead | undefined;
   }): Promise<readonly ClosedHead[]>;
 }
 

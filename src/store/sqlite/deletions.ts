@@ -93,13 +93,17 @@ export function finishDeletion(database: SqliteDatabase, key: ConversationKey): 
 
 export function readUnfinished(
   database: SqliteDatabase,
-  { limit, forMs }: Parameters<Deletions['unfinishedDeletions']>[0],
+  { limit, forMs, after }: Parameters<Deletions['unfinishedDeletions']>[0],
 ): readonly Deletion[] {
   return database
     .all(
       `SELECT * FROM deletions WHERE finished_at_ms IS NULL AND requested_at_ms <= ?
-       ORDER BY requested_at_ms LIMIT ?`,
+         AND (requested_at_ms, tenant, conversation_id) > (?, ?, ?)
+       ORDER BY requested_at_ms, tenant, conversation_id LIMIT ?`,
       Date.now() - forMs,
+      after?.requestedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
       limit,
     )
     .map(deletionOf);

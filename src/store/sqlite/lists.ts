@@ -152,13 +152,17 @@ export function readUnknown(
 
 export function readClosedBefore(
   database: SqliteDatabase,
-  { closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0],
+  { closedBeforeMs, limit, after }: Parameters<ConversationLists['closedBefore']>[0],
 ): readonly ClosedHead[] {
   return database
     .all(
       `SELECT tenant, conversation_id, generation, last_seq, run_id, closed_at_ms FROM conversations
-       WHERE closed_at_ms < ? ORDER BY closed_at_ms LIMIT ?`,
+       WHERE closed_at_ms < ? AND (closed_at_ms, tenant, conversation_id) > (?, ?, ?)
+       ORDER BY closed_at_ms, tenant, conversation_id LIMIT ?`,
       closedBeforeMs,
+      after?.closedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
       limit,
     )
     .map(closedHeadOf);

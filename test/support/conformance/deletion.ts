@@ -106,6 +106,18 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await keys(0)).toEqual(['c1']);
     });
 
+    it('is listed in the order of requests, after a given one', async () => {
+      for (const conversationId of ['c', 'a', 'b'])
+        await log.beginDeletion({ tenant: 'default', conversationId, runIds: [] });
+      const all = await log.unfinishedDeletions({ limit: 9, forMs: 0 });
+      expect(all).toHaveLength(3);
+      const [first] = await log.unfinishedDeletions({ limit: 1, forMs: 0 });
+      expect(first).toEqual(all[0]);
+      const rest = await log.unfinishedDeletions({ limit: 9, forMs: 0, after: first });
+      expect(rest).toEqual(all.slice(1));
+      expect(await log.unfinishedDeletions({ limit: 9, forMs: 0, after: all[2] })).toEqual([]);
+    });
+
     it('does nothing where the log has moved since its head was read', async () => {
       const at = { generation: 1, runId: 'run-b', lastSeq: LOG.length };
       const stale = { ...at, lastSeq: LOG.length - 1 };

@@ -52,11 +52,19 @@ export class PostgresDeletions implements Deletions {
     return await this.#find(this.#database, key);
   }
 
-  async unfinishedDeletions({ limit, forMs }: Parameters<Deletions['unfinishedDeletions']>[0]) {
+  async unfinishedDeletions({
+    limit,
+    forMs,
+    after,
+  }: Parameters<Deletions['unfinishedDeletions']>[0]) {
     const rows = await this.#database.all(
       `SELECT * FROM ${this.#deletions} WHERE finished_at_ms IS NULL AND requested_at_ms <= ${NOW_MS} - $1::bigint
-       ORDER BY requested_at_ms LIMIT $2`,
+         AND (requested_at_ms, tenant, conversation_id) > ($2::bigint, $3, $4)
+       ORDER BY requested_at_ms, tenant, conversation_id LIMIT $5`,
       forMs,
+      after?.requestedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
       limit,
     );
     return rows.map(deletionOf);

@@ -205,11 +205,19 @@ export class PostgresLists implements ConversationLists, LogStatistics, OpenCall
     return rows.map(keyOf);
   }
 
-  async closedBefore({ closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0]) {
+  async closedBefore({
+    closedBeforeMs,
+    limit,
+    after,
+  }: Parameters<ConversationLists['closedBefore']>[0]) {
     const rows = await this.#database.all(
       `SELECT tenant, conversation_id, generation, last_seq, run_id, closed_at_ms FROM ${this.#conversations}
-       WHERE closed_at_ms < $1 ORDER BY closed_at_ms LIMIT $2`,
+       WHERE closed_at_ms < $1 AND (closed_at_ms, tenant, conversation_id) > ($2::bigint, $3, $4)
+       ORDER BY closed_at_ms, tenant, conversation_id LIMIT $5`,
       closedBeforeMs,
+      after?.closedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
       limit,
     );
     return rows.map(closedHeadOf);

@@ -269,6 +269,13 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         ]);
         expect(await ask(100, 1)).toEqual([['a', at(2)]]);
         expect(await ask(2)).toEqual([]);
+        await store('c', closed('c', 60_000));
+        const all = await log.closedBefore({ closedBeforeMs: at(100), limit: 9 });
+        for (const [nth, after] of all.entries())
+          expect(await log.closedBefore({ closedBeforeMs: at(100), limit: 9, after })).toEqual(
+            all.slice(nth + 1),
+          );
+        expect(all).toHaveLength(3);
       });
     });
   });
