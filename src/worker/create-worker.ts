@@ -77,11 +77,13 @@ export interface ColloquyWorker {
    */
   readonly worker: Worker;
   /**
-   * Resolves after `shutdown()` has drained everything; rejects when the worker fails.
+   * Resolves after `shutdown()` has drained everything, at once if that was called before; rejects when the worker
+   * fails.
    * @throws {WorkflowStuck} when workflow code does not yield. The process must then exit, because one of its threads
    * never will.
    */
   run(): Promise<void>;
+  /** Ends `run()`, a later one too. Safe to repeat. */
   shutdown(): void;
   /** Where `/healthz` and `/readyz` are served; undefined without the option `health`. */
   readonly healthUrl: string | undefined;
@@ -201,6 +203,7 @@ async function assemble<Services>(
     },
     { over: (creator) => withQueryGuard(creator, history.isSettled), sdkGuards },
   );
+  let isShutDown = false;
   const close = async (): Promise<void> => {
     await servers.close();
     // Together: during an outage each waits for the deadline of a request.
@@ -212,6 +215,7 @@ async function assemble<Services>(
     worker,
     healthUrl: health.url,
     run: async () => {
+      if (isShutDown) return await endUnstarted(worker).finally(close);
       health.runs(readinessOfWorker(worker, parts));
       void startupCheck.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
@@ -219,6 +223,7 @@ async function assemble<Services>(
       await Promise.race([worker.run().finally(close), stuck]);
     },
     shutdown: () => {
+      isShutDown = true;
       health.drains();
       void stopAfter(projector, worker);
     },
@@ -246,6 +251,13 @@ async function stopAfter(projector: Projector, worker: Worker): Promise<void> {
   await projector.drain().finally(() => {
     if (worker.getState() === 'RUNNING') worker.shutdown();
   });
+}
+
+/** A worker that never runs would keep its connection. */
+async function endUnstarted(worker: Worker): Promise<void> {
+  const ended = worker.run();
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  await ended;
 }
 
 async function closeAll(parts: Parts): Promise<void> {

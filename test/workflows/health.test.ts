@@ -18,6 +18,11 @@ interface Seen {
   readonly body: { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 }
 
+const tuning = () => ({
+  workflowBundle: { codePath: inject('workflowBundlePath') },
+  dataConverter: { payloadConverterPath: CONVERTER },
+});
+
 test('a worker is ready while it polls and can store, and says why it is not', {
   ...promise('G345'),
 }, async () => {
@@ -37,10 +42,7 @@ test('a worker is ready while it polls and can store, and says why it is not', {
     services,
     eventLog: { ...opened, log: store.log },
     health: { port: 0 },
-    tuning: {
-      workflowBundle: { codePath: inject('workflowBundlePath') },
-      dataConverter: { payloadConverterPath: CONVERTER },
-    },
+    tuning: tuning(),
   });
   const url = worker.healthUrl ?? '';
   const look = async (path = '/readyz'): Promise<Seen> => {
@@ -77,5 +79,24 @@ test('a worker is ready while it polls and can store, and says why it is not', {
   expect((await look('/healthz')).status).toBe(200);
   release();
   await running;
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('a worker that is shut down before it runs ends at once, and closes its health port', async () => {
+  const worker = await createColloquyWorker({
+    temporal: { address: inject('temporalAddress'), namespace: 'default', options: {} },
+    taskQueue: `test-${randomUUID()}`,
+    agents: [shop(script(says('hello')))],
+    services: ledger(),
+    eventLog: join(temporaryFolder(), 'log.db'),
+    health: { port: 0 },
+    tuning: tuning(),
+  });
+  const url = worker.healthUrl ?? '';
+  worker.shutdown();
+  // A drain without work is over by then.
+  await new Promise(setImmediate);
+  await worker.run();
+  expect(worker.worker.getState()).toBe('STOPPED');
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
