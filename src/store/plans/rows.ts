@@ -10,6 +10,12 @@ import type { LogHead } from '../ports/log-head.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Tables whose rows of a conversation are removed with it; its tombstone is in another. */
+export const CONVERSATION_TABLES: readonly string[] = [
+  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'space_members'],
+  'conversations',
+];
+
 export function textIn(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);

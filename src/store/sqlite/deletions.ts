@@ -2,15 +2,10 @@
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isAt } from '../plans/append.js';
-import { deletionOf, keyOf, textIn } from '../plans/rows.js';
+import { CONVERSATION_TABLES, deletionOf, keyOf, textIn } from '../plans/rows.js';
 import type { Deletion, Deletions } from '../ports/deletions.js';
 import type { SqliteDatabase } from './database/database.js';
 import { readHead } from './read.js';
-
-const TABLES = [
-  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'space_members'],
-  'conversations',
-] as const;
 
 export function readDeletion(database: SqliteDatabase, key: ConversationKey): Deletion | undefined {
   const row = database.get(
@@ -58,7 +53,7 @@ export function beginDeletion(
     JSON.stringify(runIds),
     Date.now(),
   );
-  for (const table of TABLES)
+  for (const table of CONVERSATION_TABLES)
     database.run(
       `DELETE FROM ${table} WHERE tenant = ? AND conversation_id = ?`,
       tenant,

@@ -2,16 +2,11 @@
 
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import { isAt } from '../../plans/append.js';
-import { deletionOf, keyOf, textIn } from '../../plans/rows.js';
+import { CONVERSATION_TABLES, deletionOf, keyOf, textIn } from '../../plans/rows.js';
 import type { Deletion, Deletions } from '../../ports/deletions.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
 import { NOW_MS } from '../database/database.js';
 import { lockedHead } from './append.js';
-
-const TABLES = [
-  ...['events', 'pending_calls', 'troubles', 'call_leases', 'webhook_deliveries', 'space_members'],
-  'conversations',
-] as const;
 
 export class PostgresDeletions implements Deletions {
   readonly #database: PostgresDatabase;
@@ -119,7 +114,7 @@ export class PostgresDeletions implements Deletions {
       conversationId,
       JSON.stringify([...runIds]),
     );
-    for (const table of TABLES)
+    for (const table of CONVERSATION_TABLES)
       await queries.run(
         `DELETE FROM ${this.#database.table(table)} WHERE tenant = $1 AND conversation_id = $2`,
         tenant,
