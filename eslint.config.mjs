@@ -25,7 +25,10 @@ export const IMPORTS = {
   tools: {
     own: ['protocol', 'json-schema', 'net', 'define', 'core'],
     packages: ['zod', 'node:'],
-    only: { http: ['undici'], mcp: ['@modelcontextprotocol/client', 'lru-cache'] },
+    only: {
+      http: ['undici', 'lru-cache'],
+      mcp: ['@modelcontextprotocol/client', 'lru-cache'],
+    },
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   webhooks: { own: ['protocol', 'net', 'store'], packages: ['undici', 'node:'] },

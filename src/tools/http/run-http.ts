@@ -2,16 +2,13 @@
  * Runs a tool that is an HTTP request: one request per run, and one result or one error that a model can read. Runs in
  * the worker.
  */
-import type { Dispatcher } from 'undici';
 import { type CallContext, toolError } from '../../define/tool/context.js';
 import type { HttpPlan } from '../../define/tool/http-plan.js';
 import { ToolRetry } from '../../define/tool/retry.js';
 import type { AnyTool } from '../../define/tool/types.js';
-import { type AddressPolicy, addressPolicyOf } from '../../net/guarded/addresses.js';
-import { createDispatcher } from '../../net/guarded/connections.js';
-import { placeOf } from '../../net/guarded/own-api.js';
 import type { Json } from '../../protocol/values/json.js';
 import { mapped, readAnswer } from './answer.js';
+import { type Connections, withConnections } from './connections.js';
 import { HttpProblem, problemOf } from './problem.js';
 import { type HttpRequest, requestOf } from './request.js';
 import { Secrets } from './secrets.js';
@@ -44,8 +41,9 @@ export async function runHttp(
   const secrets = new Secrets(ctx);
   try {
     const request = await requestOf(http, input, { ctx, secrets });
-    const connections = await connectionsOf(tool, secrets, apiUrls ?? NONE);
-    const answer = await answerTo(request, { tool, ctx, secrets, connections });
+    const answer = await withConnections(tool, { secrets, apiUrls }, (connections) =>
+      answerTo(request, { tool, ctx, secrets, connections }),
+    );
     return mapped(http, answer);
   } catch (error) {
     // An abort keeps its own reason; errors of the definition's code are handled like those of any tool.
@@ -83,49 +81,4 @@ function failed(tool: AnyTool, problem: HttpProblem, secrets: Secrets): Error {
   const { retryable, retryAfterMs } = problem;
   if (!retryable || tool.effects === 'once') return toolError(message);
   throw new ToolRetry({ message, ...(retryAfterMs === undefined ? {} : { after: retryAfterMs }) });
-}
-
-interface Connections {
-  readonly dispatcher: Dispatcher;
-  readonly policy: AddressPolicy;
-  readonly proxy: string | undefined;
-  readonly apiUrls: readonly string[];
-}
-
-const NONE: readonly string[] = [];
-
-/** One pool for each tool, kept as long as the tool. */
-const known = new WeakMap<HttpPlan, Connections>();
-
-async function connectionsOf(
-  tool: HttpTool,
-  secrets: Secrets,
-  apiUrls: readonly string[],
-): Promise<Connections> {
-  const { http, effects } = tool;
-  const proxy =
-    typeof http.proxy === 'object' ? await secrets.resolve(http.proxy, 'the proxy') : http.proxy;
-  const before = known.get(http);
-  if (before !== undefined && before.proxy === proxy && before.apiUrls === apiUrls) return before;
-  const ownApis = apiUrls.map((url) => placeOf(new URL(url)));
-  const policy = { ...addressPolicyOf(http.allowPrivate), ownApis };
-  const dispatcher = dispatcherOf(proxy, policy, effects !== 'once');
-  const made = { dispatcher, policy, proxy, apiUrls };
-  known.set(http, made);
-  // The proxy's password has changed: requests in progress on the old connection are finished.
-  before?.dispatcher.close().catch(() => undefined);
-  return made;
-}
-
-function dispatcherOf(
-  proxy: string | undefined,
-  policy: AddressPolicy,
-  reuse: boolean,
-): Dispatcher {
-  try {
-    return createDispatcher({ policy, proxy, reuse });
-  } catch {
-    // The error of a URL that cannot be parsed quotes it, including the password.
-    throw new HttpProblem('The request was not sent: the address of the proxy is not a URL');
-  }
 }

@@ -86,6 +86,8 @@ interface RunOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly services?: unknown;
+  /** @defaultValue 'default' */
+  readonly tenant?: string;
   /** Every logged line, as one text. */
   readonly log?: string[];
   readonly idempotencyKey?: string;
@@ -95,14 +97,14 @@ interface RunOptions {
 
 export async function runHttpTool(tool: AnyTool, options: RunOptions = {}): Promise<ToolRunEnd> {
   const { input = {}, timeoutMs, log = [], services, idempotencyKey = 'key-1' } = options;
-  const { signal = new AbortController().signal } = options;
+  const { signal = new AbortController().signal, tenant = CONTEXT.tenant } = options;
   return runToolCall({
     tool,
     input,
     signal,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     apiUrls: options.apiUrls,
-    ctx: { ...CONTEXT, idempotencyKey, services: services as never, logger: loggerTo(log) },
+    ctx: { ...CONTEXT, tenant, idempotencyKey, services: services as never, logger: loggerTo(log) },
   });
 }
 

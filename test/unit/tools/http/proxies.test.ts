@@ -16,6 +16,7 @@ import { chatEvents } from '../../../support/samples/wire-events.js';
 import { startChild } from '../../../support/servers/children.js';
 import { envelopeOf, errorOf, json, startPeer } from '../../../support/servers/http-peer.js';
 import { startProxy } from '../../../support/servers/proxy.js';
+import { until } from '../../../support/until.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 const TOKEN = 'hush-hush-token';
@@ -79,6 +80,69 @@ describe('a proxy', () => {
     for (const url of ['http://169.254.169.254/', 'http://[::1]/', 'http://10.0.0.1/'])
       expect(await errorOf(toolOf(url, over))).toContain('has no address that');
     expect(proxy.seen).toEqual([]);
+  });
+});
+
+describe('a proxy that a secret names for each tenant', () => {
+  /** The proxy of tenant `a` redirects, and answers that only once `moves` is called. */
+  async function aSlowProxy() {
+    let moves = (): void => undefined;
+    const isMoving = new Promise<void>((resolve) => {
+      moves = resolve;
+    });
+    const proxy = await startPeer((request, response) => {
+      if (request.target.endsWith('/moved')) json('of a')(request, response);
+      else void isMoving.then(() => response.writeHead(302, { location: '/moved' }).end());
+    });
+    return { proxy, moves };
+  }
+
+  function toolFor(proxyOf: (tenant: string) => string) {
+    const proxy = secret(({ tenant }) => proxyOf(tenant));
+    return toolOf('http://api.invalid/x', { proxy, allowPrivate: undefined });
+  }
+
+  it('serves a run to its end, though a run of another tenant begins before its redirect', async () => {
+    const { proxy, moves } = await aSlowProxy();
+    await using ofA = proxy;
+    await using ofB = await startPeer((request, response) => {
+      moves();
+      json('of b')(request, response);
+    });
+    const tool = toolFor((tenant) => (tenant === 'a' ? ofA : ofB).url);
+    const slow = envelopeOf(tool, { tenant: 'a' });
+    await until('the first request is under way', () => ofA.requests.length === 1);
+    expect(await envelopeOf(tool, { tenant: 'b' })).toEqual({ ok: true, result: 'of b' });
+    expect(await slow).toEqual({ ok: true, result: 'of a' });
+  });
+
+  it('serves a run to its end, though so many other tenants follow that its connections are not kept', async () => {
+    const { proxy, moves } = await aSlowProxy();
+    await using ofA = proxy;
+    await using others = await startPeer(json('of another'));
+    const tool = toolFor((tenant) =>
+      tenant === 'a' ? ofA.url : others.url.replace('//', `//${tenant}:hush-hush@`),
+    );
+    const slow = envelopeOf(tool, { tenant: 'a' });
+    await until('the first request is under way', () => ofA.requests.length === 1);
+    for (let nth = 0; nth < 40; nth += 1)
+      expect(await envelopeOf(tool, { tenant: `t${nth}` })).toMatchObject({ ok: true });
+    moves();
+    expect(await slow).toEqual({ ok: true, result: 'of a' });
+    // Then its connection is closed, long before it would have been idle for too long.
+    await until('its connection is closed', () => ofA.sockets.open === 0, { timeoutMs: 2_000 });
+  });
+
+  it('keeps its connection while tenants take turns', async () => {
+    await using ofA = await startPeer(json('a'));
+    await using ofB = await startPeer(json('b'));
+    const tool = toolFor((tenant) => (tenant === 'a' ? ofA : ofB).url);
+    for (const tenant of ['a', 'b', 'a', 'b']) {
+      expect(await envelopeOf(tool, { tenant })).toEqual({ ok: true, result: tenant });
+      // A connection is free a moment after its answer was read.
+      await new Promise(setImmediate);
+    }
+    expect([ofA.sockets.opened, ofB.sockets.opened]).toEqual([1, 1]);
   });
 });
 
