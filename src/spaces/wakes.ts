@@ -124,6 +124,12 @@ export class SpaceWaker {
     const endAt = this.#now() + TURN_MS;
     let position = wake.afterPosition;
     let count = 0;
+    if (texts.length === 0) {
+      // The space is being removed, its messages first: due at once, the agent would be claimed again without end.
+      const retryAtMs = this.#retryAt(wake.attempts);
+      await store.settleWake(wake, { position, nowMs: this.#now(), retryAtMs });
+      return 0;
+    }
     try {
       for (const text of texts) {
         if (this.#passes.isStopping || this.#now() > endAt) break;

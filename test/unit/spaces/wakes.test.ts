@@ -247,6 +247,33 @@ it('a store that fails while a text is settled ends the pass with its error, and
   expect(inboxes.get('c-1')).toEqual(['one']);
 });
 
+it('an agent whose texts are removed, and its space not yet, is claimed again after a while only', async () => {
+  const { store, send, inboxes, take, clock, waker } = await room(['c-1']);
+  await send('one');
+  let claims = 0;
+  const during = new SpaceWaker({
+    store: {
+      claimWakes: async (options) => {
+        claims += 1;
+        if (claims > 50) throw new Error('the agent is claimed without end');
+        return await store.claimWakes(options);
+      },
+      isMember: (...given) => store.isMember(...given),
+      settleWake: (...given) => store.settleWake(...given),
+      textsFor: () => Promise.resolve([]),
+    },
+    deliver: take,
+    now: () => clock.nowMs,
+    random: () => 0.5,
+    intervalMs: 5,
+  });
+  expect(await during.pass()).toBe(0);
+  expect(await waker().pass()).toBe(0);
+  clock.nowMs += 1_000;
+  expect(await waker().pass()).toBe(1);
+  expect(inboxes.get('c-1')).toEqual(['one']);
+});
+
 it('runs by itself until it is stopped, and can be started again', async () => {
   const { waker, send, inboxes } = await room(['c-1']);
   const running = waker();

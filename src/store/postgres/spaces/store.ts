@@ -103,6 +103,11 @@ export class PostgresSpaceStore implements SpaceStore {
   /** In parts, because a space may have any number of messages; the space itself goes with the last of them. */
   async remove(key: SpaceKey) {
     const { tenant, spaceId } = key;
+    await this.#database.write(async (queries) => {
+      // First, as every writer of the space takes its lock before those of members.
+      await this.#rows(queries).lockedSpace(key);
+      await this.#wakes.forget(queries, key);
+    });
     for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; )
       removed = await this.#database.run(
         `DELETE FROM ${this.#messages} WHERE tenant = $1 AND space_id = $2 AND position IN (

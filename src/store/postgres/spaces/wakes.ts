@@ -1,8 +1,8 @@
 /** Agents that are due to be woken for texts of their spaces, in Postgres. */
-import type { SpaceMessage } from '../../../protocol/spaces/spaces.js';
+import type { SpaceKey, SpaceMessage } from '../../../protocol/spaces/spaces.js';
 import { messageOf, wakeOf } from '../../plans/space-rows.js';
 import type { ClaimedWake, SpaceStore } from '../../ports/spaces/spaces.js';
-import type { PostgresDatabase } from '../database/database.js';
+import type { PostgresDatabase, Queries } from '../database/database.js';
 
 export class SpaceWakes {
   readonly #database: PostgresDatabase;
@@ -64,5 +64,14 @@ export class SpaceWakes {
       ...[tenant, spaceId, memberId, claim],
     );
     return settled > 0;
+  }
+
+  /** Before messages are removed, so that no agent is woken for them. */
+  async forget(queries: Pick<Queries, 'run'>, { tenant, spaceId }: SpaceKey): Promise<void> {
+    await queries.run(
+      `UPDATE ${this.#members} SET wake_at_ms = NULL, wake_claim = NULL WHERE tenant = $1 AND space_id = $2`,
+      tenant,
+      spaceId,
+    );
   }
 }

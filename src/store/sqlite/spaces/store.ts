@@ -25,7 +25,7 @@ import {
   putMessage,
   readMessages,
 } from './messages.js';
-import { claimWakes, settleWake, textsFor } from './wakes.js';
+import { claimWakes, forgetWakes, settleWake, textsFor } from './wakes.js';
 
 /** Messages that one transaction of a removal deletes: it blocks the process meanwhile. */
 const REMOVED_AT_ONCE = 2_000;
@@ -96,6 +96,7 @@ export class SqliteSpaceStore implements SpaceStore {
   /** In parts, because a space may have any number of messages; the space itself goes with the last of them. */
   async remove(key: SpaceKey) {
     const { tenant, spaceId } = key;
+    await this.#database.write(() => forgetWakes(this.#database, key));
     for (let isEmpty = false; !isEmpty; )
       isEmpty = await this.#database.write(() => {
         const removed = this.#database.run(

@@ -1,4 +1,5 @@
 /** Agents that are due to be woken for texts of their spaces, in sqlite. */
+import type { SpaceKey } from '../../../protocol/spaces/spaces.js';
 import { messageOf, wakeOf } from '../../plans/space-rows.js';
 import type { ClaimedWake, SpaceStore } from '../../ports/spaces/spaces.js';
 import type { SqliteDatabase } from '../database/database.js';
@@ -58,4 +59,13 @@ export function settleWake(
     ...[tenant, spaceId, memberId, claim],
   );
   return row !== undefined;
+}
+
+/** Before messages are removed, so that no agent is woken for them. To be called inside a write transaction. */
+export function forgetWakes(database: SqliteDatabase, { tenant, spaceId }: SpaceKey): void {
+  database.run(
+    'UPDATE space_members SET wake_at_ms = NULL, wake_claim = NULL WHERE tenant = ? AND space_id = ?',
+    tenant,
+    spaceId,
+  );
 }
