@@ -79,7 +79,13 @@ const RUNS: readonly Route[] = [
     ...{ method: 'get', path: '/api/runs/{runId}/stream', id: 'streamRun' },
     ...{ summary: 'The events of a run', right: 'read' },
     parameters: [LAST_EVENT_ID],
-    answers: { 200: 'Events of the conversation', 204: 'The end was read', 400: Fault, 404: Fault },
+    answers: {
+      200: 'Events of the conversation',
+      204: 'The end was read',
+      400: Fault,
+      404: Fault,
+      429: Fault,
+    },
   },
 ];
 
@@ -117,7 +123,7 @@ const OFFERS: readonly Route[] = [
       },
       LAST_EVENT_ID,
     ],
-    answers: { 200: 'Calls', 400: Fault },
+    answers: { 200: 'Calls', 400: Fault, 429: Fault },
   },
 ];
 

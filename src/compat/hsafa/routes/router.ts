@@ -6,20 +6,13 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Router } f
 import type { HsafaAgentDocuments } from '../documents/agent-documents.js';
 import type { HsafaServers } from '../documents/servers.js';
 import type { HsafaToolbox } from '../documents/toolbox.js';
-import {
-  type Answer,
-  answerToError,
-  type Caller,
-  callerOf,
-  type Identify,
-  isAnswer,
-  refusal,
-} from './callers.js';
+import { answerToError, callerOf, type Identify, isAnswer, refusal } from './callers.js';
 import { type HsafaDescription, hsafaDescription } from './description.js';
 import { type DocumentsOf, documentsAnswer } from './documents.js';
+import { OpenStreams } from './open-streams.js';
 import { type CallSpaces, type ResultsConversation, submitResult } from './results.js';
 import { type RunConversation, streamRun } from './runs.js';
-import { type CallOffers, type StreamOf, streamCalls } from './stream.js';
+import { type CallOffers, streamCalls } from './stream.js';
 import { type TriggerConversation, triggerAgent } from './trigger.js';
 
 /** A `ConversationClient`, or the parts of it that are used here. */
@@ -53,8 +46,6 @@ export interface HsafaRoutesOptions {
 
 /** More than a result may have; a longer body is not read. */
 const MAX_BODY = '1mb';
-/** Open streams of one router. */
-const MAX_STREAMS = 1_000;
 
 /**
  * | route | answers |
@@ -98,25 +89,15 @@ export function hsafaRoutes(options: HsafaRoutesOptions): Router {
     },
   );
   addTriggers(router, options);
-  const streams = new Set<AbortController>();
-  const streamed = (right: 'answer' | 'read', open: Streaming['open']): RequestHandler => {
-    return async (request, response) => {
-      const { signal } = options;
-      const caller = await callerOf(identify, request, right);
-      const answer = isAnswer(caller)
-        ? caller
-        : await stream({ request, response, caller, signal, streams, open });
-      if (answer !== undefined) response.status(answer.status).json(answer.body);
-    };
-  };
+  const streams = new OpenStreams(identify, options.signal);
   router.get(
     '/api/runs/:runId/stream',
-    streamed('read', (caller, of) => streamRun(client, caller, of)),
+    streams.answering('read', (caller, of) => streamRun(client, caller, of)),
   );
   if (offers !== undefined)
     router.get(
       '/api/tools/stream',
-      streamed('answer', (caller, of) => streamCalls(offers, caller, of)),
+      streams.answering('answer', (caller, of) => streamCalls(offers, caller, of)),
     );
   const { agents, toolbox, servers } = options;
   const description = hsafaDescription({
@@ -196,47 +177,6 @@ function addDocuments(
   router.get(path, handle);
   router.put(`${path}/:name`, express.json({ limit: MAX_BODY }), handle);
   router.delete(`${path}/:name`, handle);
-}
-
-interface Streaming extends Omit<StreamOf, 'signal'> {
-  readonly caller: Caller;
-  readonly signal: AbortSignal | undefined;
-  /** Those that are open. */
-  readonly streams: Set<AbortController>;
-  /** Resolves when the stream has ended; to an answer where none was opened. */
-  readonly open: (caller: Caller, of: StreamOf) => Promise<Answer | undefined>;
-}
-
-async function stream({
-  request,
-  response,
-  caller,
-  signal,
-  streams,
-  open,
-}: Streaming): Promise<Answer | undefined> {
-  if (streams.size >= MAX_STREAMS) return refusal(503, 'Too many streams are open');
-  const own = new AbortController();
-  streams.add(own);
-  const end = (): void => {
-    own.abort();
-  };
-  const { expiresAt } = caller;
-  const ends = [own.signal, ...(signal === undefined ? [] : [signal])];
-  const left = expiresAt === undefined ? undefined : expiresAt.getTime() - Date.now();
-  // Longer timers fire at once.
-  const timer = left === undefined ? undefined : setTimeout(end, Math.min(left, 2 ** 31 - 1));
-  response.once('close', end);
-  try {
-    return await open(caller, { request, response, signal: AbortSignal.any(ends) });
-  } catch (error) {
-    // The reader may report the end that was asked for.
-    if (own.signal.aborted) return undefined;
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    streams.delete(own);
-  }
 }
 
 /** Answers errors of the client and of the body; any other is left to the application. */
