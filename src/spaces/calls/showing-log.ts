@@ -6,6 +6,7 @@ import type { ProjectionLogger } from '../../projection/source/outages.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import { exactHash } from '../../store/plans/append.js';
 import {
   type AppendBatch,
   type AppendResult,
@@ -47,8 +48,14 @@ export function showingLog(deps: ShowingDeps): EventLog {
 
 interface Kept {
   readonly fold: CallsFold;
-  /** The generation of the log that was read; undefined while none was. */
-  readonly generation: number | undefined;
+  /** Hash of the last event that was taken: by it the log is known again, which another process may have rewritten. */
+  readonly hash: string;
+}
+
+/** A fold, and the generation of the log that it was read from; undefined while nothing was read. */
+interface Place {
+  readonly fold: CallsFold;
+  readonly generation?: number;
 }
 
 class ShownCalls {
@@ -70,14 +77,16 @@ class ShownCalls {
     const known = this.#kept.get(name);
     // Kept again once all is stored: a batch that is not must not count as taken.
     this.#kept.delete(name);
-    const kept = await this.#caughtUp(known, batch);
-    if (kept === undefined) return await log.append(batch);
+    const fold = await this.#caughtUp(known, batch);
+    if (fold === undefined) return await log.append(batch);
     for (const event of batch.events) {
-      const call = kept.fold.take(event);
+      const call = fold.take(event);
       if (call !== undefined) await this.#show(batch, call);
     }
     const result = await log.append(batch);
-    if (result.outcome === 'appended') put(this.#kept, MAX_KEPT, [name, kept]);
+    const last = batch.events.at(-1);
+    if (result.outcome === 'appended' && last !== undefined)
+      put(this.#kept, MAX_KEPT, [name, { fold, hash: exactHash(last) }]);
     return result;
   }
 
@@ -118,29 +127,37 @@ class ShownCalls {
    * Takes what is stored before the batch. Events of the batch that are stored have been shown. Undefined where events
    * between the two are missing: the store will refuse the batch.
    */
-  async #caughtUp(known: Kept | undefined, batch: AppendBatch): Promise<Kept | undefined> {
+  async #caughtUp(known: Kept | undefined, batch: AppendBatch): Promise<CallsFold | undefined> {
+    if (known !== undefined && goesOn(known, batch)) return known.fold;
     const before = (batch.events[0]?.seq ?? 0) - 1;
-    if (known?.fold.seq === before) return known;
-    const isBehind = known !== undefined && known.fold.seq < before;
-    let kept = isBehind ? known : this.#fresh();
-    for (let more = true; more && kept.fold.seq < before; ) {
-      const afterSeq = kept.fold.seq;
+    const isBehind = known !== undefined && known.fold.seq <= before;
+    let { fold, generation } =
+      (isBehind ? await this.#resumed(known, batch) : undefined) ?? this.#fresh();
+    for (let more = true; more && fold.seq < before; ) {
+      const afterSeq = fold.seq;
       const read = await this.#deps.log.read(batch, { afterSeq });
       if (read === undefined) break;
-      const isOther = kept.generation !== undefined && kept.generation !== read.generation;
-      if (isOther) {
-        kept = this.#fresh();
+      if (generation !== undefined && generation !== read.generation) {
+        ({ fold, generation } = this.#fresh());
         continue;
       }
-      kept = { ...kept, generation: read.generation };
-      for (const event of read.events) if (event.seq <= before) kept.fold.take(event);
-      more = read.more && kept.fold.seq > afterSeq;
+      generation = read.generation;
+      for (const event of read.events) if (event.seq <= before) fold.take(event);
+      more = read.more && fold.seq > afterSeq;
     }
-    return kept.fold.seq === before ? kept : undefined;
+    return fold.seq === before ? fold : undefined;
   }
 
-  #fresh(): Kept {
-    return { fold: new CallsFold(this.#isVisible), generation: undefined };
+  /** The kept fold, where the stored log still has its last event. */
+  async #resumed({ fold, hash }: Kept, key: ConversationKey): Promise<Place | undefined> {
+    const read = await this.#deps.log.read(key, { afterSeq: fold.seq - 1, limit: 1 });
+    const last = read?.events[0];
+    if (read === undefined || last === undefined || exactHash(last) !== hash) return undefined;
+    return { fold, generation: read.generation };
+  }
+
+  #fresh(): Place {
+    return { fold: new CallsFold(this.#isVisible) };
   }
 
   async #show(key: ConversationKey, { spaceId, agent, ...call }: ShowCall): Promise<void> {
@@ -205,6 +222,13 @@ function visibleIn(manifests: readonly AgentManifest[]): Visible {
     defined: new Set(manifests.map(({ name }) => name)),
     ofDocuments: ofDocuments.length === 0 ? undefined : new Map(ofDocuments),
   };
+}
+
+/** Whether the batch repeats the last event that was taken, as one does that begins with the newest stored event. */
+function goesOn({ fold, hash }: Kept, { events }: AppendBatch): boolean {
+  const [first] = events;
+  const own = first === undefined ? undefined : events[fold.seq - first.seq];
+  return own !== undefined && exactHash(own) === hash;
 }
 
 /** Puts a value as the newest; the oldest leaves where there are too many. */
