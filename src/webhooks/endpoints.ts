@@ -9,7 +9,12 @@ import type { FieldProblem } from '../protocol/values/field-problem.js';
 import { idProblem } from '../protocol/values/ids.js';
 import { canonicalJson, isRecord } from '../protocol/values/json.js';
 import { textProblems } from '../protocol/values/well-formed.js';
-import type { WebhookEndpoint, WebhookStatus, WebhookStore } from '../store/ports/webhooks.js';
+import type {
+  WebhookEndpoint,
+  WebhookStatus,
+  WebhookStore,
+  WebhookTarget,
+} from '../store/ports/webhooks.js';
 import { isSecret, newSecret, SECRET_RULE } from './signature.js';
 
 /** The URL of the endpoint whose events a function of the application takes. */
@@ -73,18 +78,23 @@ export async function createEndpoint(
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
   const id = `wh_${idHash(tenant, requestId ?? randomUUID())}`;
   const before = await store.endpoint(id);
-  if (before !== undefined) {
-    const { endpoint, secrets } = before;
-    if (canonicalJson(filled(endpoint)) !== canonicalJson(filled(fields)))
-      throw new RequestReused();
-    return { endpoint, secret: secrets.current };
-  }
+  if (before !== undefined) return createdAs(before, fields);
   if ((await store.endpoints({ tenant })).length >= MAX_ENDPOINTS)
     throw new TooManyEndpoints(tenant);
-  const secret = newSecret();
   const endpoint = { id, tenant, ...filled(fields), ...created() };
-  await store.putEndpoint(endpoint, { secret, previousUntilMs: 0 });
-  return { endpoint, secret };
+  const current = newSecret();
+  const given = { secret: current, previousUntilMs: 0, only: 'new' } as const;
+  // The same request may have been faster on its other way: then its endpoint stays.
+  const stored = await store.putEndpoint(endpoint, given);
+  return createdAs(stored ?? { endpoint, secrets: { current } }, fields);
+}
+
+function createdAs(
+  { endpoint, secrets }: WebhookTarget,
+  fields: EndpointFields,
+): { readonly endpoint: WebhookEndpoint; readonly secret: string } {
+  if (canonicalJson(filled(endpoint)) !== canonicalJson(filled(fields))) throw new RequestReused();
+  return { endpoint, secret: secrets.current };
 }
 
 /** The endpoint, if it belongs to the tenant. Without a tenant, any endpoint. */
@@ -103,24 +113,22 @@ export interface Rotated {
   readonly previousUntil: string;
 }
 
-/** Makes another secret. A repeat under the same request id resolves to the same one. */
+/**
+ * Makes another secret. A repeat under the same request id resolves to the same one. Undefined where the endpoint has
+ * been removed meanwhile.
+ */
 export async function rotateSecret(
   store: WebhookStore,
   endpoint: WebhookEndpoint,
   requestId?: string,
-): Promise<Rotated> {
-  const { secrets } = (await store.endpoint(endpoint.id)) ?? {};
-  const before = secrets?.previous?.[0];
-  const isRepeat = requestId !== undefined && secrets?.requestId === requestId;
-  if (isRepeat && before !== undefined) return rotated(secrets.current, before.untilMs);
-  const secret = newSecret();
+): Promise<Rotated | undefined> {
   const previousUntilMs = Date.now() + ROTATION_MS;
-  await store.putEndpoint(endpoint, { secret, previousUntilMs, requestId });
-  return rotated(secret, previousUntilMs);
-}
-
-function rotated(secret: string, previousUntilMs: number): Rotated {
-  return { secret, previousUntil: new Date(previousUntilMs).toISOString() };
+  const given = { secret: newSecret(), previousUntilMs, requestId, only: 'known' } as const;
+  const stored = await store.putEndpoint(endpoint, given);
+  if (stored === undefined) return undefined;
+  const { current, previous } = stored.secrets;
+  const { untilMs } = previous?.[0] ?? { untilMs: previousUntilMs };
+  return { secret: current, previousUntil: new Date(untilMs).toISOString() };
 }
 
 /** Sends an event of no conversation to one endpoint; resolves to its id, which a repeat has as well. */

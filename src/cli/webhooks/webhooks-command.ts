@@ -74,6 +74,7 @@ export async function runRemove(id: string, flags: WebhookFlags): Promise<never>
 export async function runRotate(id: string, flags: WebhookFlags): Promise<never> {
   return await withEndpoint(id, flags, async (store, webhook) => {
     const rotated = await rotateSecret(store, webhook);
+    if (rotated === undefined) throw unknownWebhook(id);
     const text = `${secretText(rotated.secret)}\nThe secret before signs as well until ${rotated.previousUntil}`;
     return { json: { webhook, ...rotated }, text };
   });
@@ -154,10 +155,13 @@ async function withEndpoint(
 ): Promise<never> {
   return await withStore(flags, async (store) => {
     const endpoint = await findEndpoint(store, id, flags.tenant);
-    if (endpoint === undefined)
-      throw new ConfigError(`No webhook ${JSON.stringify(id)}; "colloquy webhooks list" has them`);
+    if (endpoint === undefined) throw unknownWebhook(id);
     return await run(store, endpoint);
   });
+}
+
+function unknownWebhook(id: string): ConfigError {
+  return new ConfigError(`No webhook ${JSON.stringify(id)}; "colloquy webhooks list" has them`);
 }
 
 /** @throws {ConfigError} {StoreUnavailable} */

@@ -52,14 +52,29 @@ export function targetOf(row: Row): WebhookTarget {
 /** A rotation that is repeated because its answer was lost must not end the secret that the receiver has. */
 const MAX_PREVIOUS_SECRETS = 4;
 
-/** The secrets after `putEndpoint`; the current one stays where it is given again. */
-export function secretsAfter(
+/** The endpoint after `putEndpoint`: the same value where nothing is to be written, undefined where there is none. */
+export function targetAfter(
+  before: WebhookTarget | undefined,
+  endpoint: WebhookEndpoint,
+  given: GivenSecret,
+): WebhookTarget | undefined {
+  if (given.only === (before === undefined ? 'known' : 'new')) return before;
+  const { createdAt, status } = before?.endpoint ?? endpoint;
+  return {
+    endpoint: { ...endpoint, createdAt, status },
+    secrets: secretsAfter(before?.secrets, given),
+  };
+}
+
+/** The current secret stays where it is given again, or its request is repeated. */
+function secretsAfter(
   before: WebhookSecrets | undefined,
   { secret, previousUntilMs, requestId }: GivenSecret,
 ): WebhookSecrets {
   const current = { current: secret, ...(requestId === undefined ? {} : { requestId }) };
   if (before === undefined) return current;
-  if (before.current === secret) return before;
+  const isRepeat = requestId !== undefined && before.requestId === requestId;
+  if (isRepeat || before.current === secret) return before;
   const previous = [
     { secret: before.current, untilMs: previousUntilMs },
     ...(before.previous ?? []),

@@ -37,7 +37,10 @@ export interface WebhookSecrets {
 export interface GivenSecret {
   readonly secret: string;
   readonly previousUntilMs: number;
+  /** Where it brought the current secret, that one stays. */
   readonly requestId?: string | undefined;
+  /** `new`: an endpoint that is there stays as it is. `known`: where there is none, none is created. */
+  readonly only?: 'new' | 'known' | undefined;
 }
 
 export interface WebhookTarget {
@@ -97,9 +100,10 @@ export interface DeliveryCounts {
 export interface WebhookStore {
   /**
    * Creates an endpoint, or changes the one with its id; `status` and `createdAt` of an existing one stay. Another
-   * secret takes the place of the current one, which signs as well until `previousUntilMs`.
+   * secret takes the place of the current one, which signs as well until `previousUntilMs`. Resolves to what is stored
+   * then; undefined where there is no endpoint. Writers of one endpoint take turns.
    */
-  putEndpoint(endpoint: WebhookEndpoint, secret: GivenSecret): Promise<void>;
+  putEndpoint(endpoint: WebhookEndpoint, secret: GivenSecret): Promise<WebhookTarget | undefined>;
   /** Oldest first. With a tenant, those of this tenant alone, without those of every tenant. */
   endpoints(options: { readonly tenant?: string }): Promise<readonly WebhookEndpoint[]>;
   endpoint(id: string): Promise<WebhookTarget | undefined>;

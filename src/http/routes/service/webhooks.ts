@@ -69,7 +69,9 @@ function addChanges(router: Router, deps: AppDeps): void {
       parseBody(NoBodySchema, request);
       const webhook = await found(deps, request);
       const { requestId } = requestIdOf(request, undefined);
-      response.json({ webhook, ...(await rotateSecret(storeOf(deps), webhook, requestId)) });
+      const rotated = await rotateSecret(storeOf(deps), webhook, requestId);
+      if (rotated === undefined) throw unknownWebhook(webhook.id);
+      response.json({ webhook, ...rotated });
     },
   });
   addRoute(router, `${ONE}/test`, {
@@ -131,8 +133,12 @@ async function created(
 async function found(deps: AppDeps, request: Request): Promise<WebhookEndpoint> {
   const id = pathParameter(request, 'webhookId');
   const endpoint = await findEndpoint(storeOf(deps), id, tenantOf(request));
-  if (endpoint === undefined) throw new ConversationError('unknown_webhook', `No webhook "${id}"`);
+  if (endpoint === undefined) throw unknownWebhook(id);
   return endpoint;
+}
+
+function unknownWebhook(id: string): ConversationError {
+  return new ConversationError('unknown_webhook', `No webhook "${id}"`);
 }
 
 function storeOf({ webhooks }: AppDeps): WebhookStore {

@@ -9,14 +9,13 @@ import {
   definitionOf,
   deliveryPage,
   oldestFirst,
-  secretsAfter,
   settledColumns,
+  targetAfter,
   targetOf,
 } from '../../plans/webhook-rows.js';
 import type {
   ClaimedDelivery,
   DeliveryResult,
-  WebhookEndpoint,
   WebhookStatus,
   WebhookStore,
   WebhookTarget,
@@ -56,10 +55,12 @@ export class PostgresWebhookStore implements WebhookStore {
     this.#deliveries = database.table('webhook_deliveries');
   }
 
-  async putEndpoint(endpoint: WebhookEndpoint, secret: Parameters<WebhookStore['putEndpoint']>[1]) {
-    await this.#database.write(async (queries) => {
-      const before = await this.#target(queries, endpoint.id, 'FOR UPDATE');
-      const { createdAt, status } = before?.endpoint ?? endpoint;
+  async putEndpoint(...[given, secret]: Parameters<WebhookStore['putEndpoint']>) {
+    return await this.#database.write(async (queries) => {
+      const before = await this.#target(queries, given.id, 'FOR UPDATE');
+      const after = targetAfter(before, given, secret);
+      if (after === undefined || after === before) return before;
+      const { endpoint, secrets } = after;
       // A process that creates the same endpoint at the same time makes this one begin again (a conflict of keys).
       const verb =
         before === undefined
@@ -69,10 +70,11 @@ export class PostgresWebhookStore implements WebhookStore {
         verb,
         endpoint.id,
         endpoint.tenant ?? null,
-        definitionOf({ ...endpoint, createdAt }),
-        JSON.stringify(secretsAfter(before?.secrets, secret)),
-        status,
+        definitionOf(endpoint),
+        JSON.stringify(secrets),
+        endpoint.status,
       );
+      return after;
     });
   }
 

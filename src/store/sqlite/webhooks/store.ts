@@ -9,14 +9,13 @@ import {
   definitionOf,
   deliveryPage,
   oldestFirst,
-  secretsAfter,
   settledColumns,
+  targetAfter,
   targetOf,
 } from '../../plans/webhook-rows.js';
 import type {
   ClaimedDelivery,
   DeliveryResult,
-  WebhookEndpoint,
   WebhookStatus,
   WebhookStore,
   WebhookTarget,
@@ -46,10 +45,12 @@ export class SqliteWebhookStore implements WebhookStore {
     this.#database = database;
   }
 
-  async putEndpoint(endpoint: WebhookEndpoint, secret: Parameters<WebhookStore['putEndpoint']>[1]) {
-    await this.#database.write(() => {
-      const before = this.#target(endpoint.id);
-      const { createdAt } = before?.endpoint ?? endpoint;
+  async putEndpoint(...[given, secret]: Parameters<WebhookStore['putEndpoint']>) {
+    return await this.#database.write(() => {
+      const before = this.#target(given.id);
+      const after = targetAfter(before, given, secret);
+      if (after === undefined || after === before) return before;
+      const { endpoint, secrets } = after;
       this.#database.run(
         `INSERT INTO webhook_endpoints (id, tenant, status, definition, secrets) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET
@@ -57,9 +58,10 @@ export class SqliteWebhookStore implements WebhookStore {
         endpoint.id,
         endpoint.tenant ?? null,
         endpoint.status,
-        definitionOf({ ...endpoint, createdAt }),
-        JSON.stringify(secretsAfter(before?.secrets, secret)),
+        definitionOf(endpoint),
+        JSON.stringify(secrets),
       );
+      return after;
     });
   }
 
