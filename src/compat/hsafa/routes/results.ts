@@ -138,7 +138,8 @@ async function findCall(
   const open = pending.find(({ toolCallId }) => toolCallId === callId);
   if (open === undefined) {
     const made = await madeCall(conversation, callId, agent);
-    return typeof made === 'object' && waitsOutside(made.executor) ? made : undefined;
+    if (typeof made !== 'object') return undefined;
+    return made.isAnswer || waitsOutside(made.executor) ? made : undefined;
   }
   // An approval is no result of a tool.
   if (pendingToolCallOf(open, '') === undefined) return undefined;
@@ -182,15 +183,19 @@ async function madeCall(
   now: string,
 ): Promise<FoundCall | 'not_stored' | 'too_old'> {
   let agent = now;
+  let isAsked = false;
   let made: FoundCall | undefined;
   const end = await searchBack(conversation, (event) => {
     if (event.type === 'agent_changed') agent = event.previous;
+    // A question of a tool that a worker runs.
+    if (event.type === 'suspension' && event.suspension.toolCallId === callId)
+      isAsked ||= event.suspension.ask !== undefined;
     // In a sequential step the plan comes after the call itself, so it is found first.
     if (event.type !== 'tool_call' && event.type !== 'call_planned') return false;
     const { call, turnId, step } = event;
     if (call.toolCallId !== callId) return false;
     const { executor } = call;
-    made = { turnId, step, agent, executor, isAnswer: executor === 'human' };
+    made = { turnId, step, agent, executor, isAnswer: executor === 'human' || isAsked };
     return true;
   });
   return made ?? (end === 'bound' ? 'too_old' : 'not_stored');

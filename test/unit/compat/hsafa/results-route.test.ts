@@ -1,5 +1,6 @@
 /** The route for results of tools, over HTTP, on a conversation of the test kit. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
 import type { ConversationClient } from '../../../../src/client/index.js';
 import { ConversationError } from '../../../../src/client/index.js';
 import {
@@ -8,7 +9,15 @@ import {
   type ResultsClient,
   runIdOf,
 } from '../../../../src/compat/hsafa/index.js';
-import { calls, callsAll, says, script, testConversation } from '../../../../src/testing/index.js';
+import { defineAgent, defineTool } from '../../../../src/index.js';
+import {
+  calls,
+  callsAll,
+  says,
+  script,
+  type TestConversation,
+  testConversation,
+} from '../../../../src/testing/index.js';
 import { resultsClient, servedRoutes, submitted } from '../../../support/compat/hsafa-routes.js';
 import { promise } from '../../../support/promise.js';
 
@@ -29,7 +38,10 @@ async function waiting(...names: readonly string[]) {
     { name: 'a', instructions: 'Help.', model: 'm', tools: [WAITS, ASYNC, ECHO] },
     { model: () => model, spaces: false },
   );
-  const t = testConversation(agents[0]!);
+  return await begun(testConversation(agents[0]!));
+}
+
+async function begun(t: TestConversation<unknown>) {
   await t.send('go');
   const { turnId } = t.eventsOf('turn_started')[0] ?? { turnId: '' };
   return {
@@ -83,6 +95,23 @@ describe('POST /api/runs/{runId}/tool-results', () => {
     expect(await submitted(base, runId, { callId: 'call_1', result: 1 })).toEqual(OK);
     expect(t.eventsOf('inbox_event')).toHaveLength(1);
     expect(await submitted(base, runId, { callId: 'call_1', result: 2 })).toEqual(RESOLVED);
+  });
+
+  it('takes the answer to a question of a tool in mid-run, and the same request again', async () => {
+    const Size = z.object({ size: z.number() });
+    const order = defineTool({
+      ...{ name: 'order', description: 'Orders.', input: z.object({}) },
+      run: async (_input, ctx) => (await ctx.answerTo(Size)) ?? ctx.ask({ form: Size }),
+    });
+    const model = script(calls('order', {}), says('So.'));
+    const agent = defineAgent({ name: 'a', instructions: 'Help.', model, tools: [order] });
+    const { t, runId, client } = await begun(testConversation(agent));
+    const base = await servedRoutes({ client });
+    const body = { callId: 'call_1', result: { size: 40 } };
+    expect(await submitted(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
+    expect(t.text).toBe('So.');
+    expect(await submitted(base, runId, body, { 'idempotency-key': 'k' })).toEqual(OK);
+    expect(await submitted(base, runId, body)).toEqual(RESOLVED);
   });
 
   it('answers calls of one step each by its id', async () => {
