@@ -97,8 +97,8 @@ export interface AgentTransport {
   execute(request: AgentExecuteRequest): Promise<InvokeResult<AgentExecuteResponse>>;
 }
 
-/** More than a turn may have. */
-const MAX_STEPS = 1_000;
+/** Steps without calls, one after the other, behind which the turn is taken to have no more. */
+const MAX_MISSES = 20;
 
 export function agentTransport(
   client: TransportClient,
@@ -197,19 +197,25 @@ async function stepOf(
   results: readonly BatchResult[],
 ): Promise<string | undefined> {
   const { turn } = await conversation.snapshot();
-  const steps = turn?.turnId === turnId ? turn.step : MAX_STEPS;
   const ids = new Set(results.map(({ toolCallId }) => toolCallId));
-  const has = async (stepId: string): Promise<boolean> =>
-    (await conversation.step(stepId)).toolCalls.some(({ toolCallId }) => ids.has(toolCallId));
-  if (turn?.turnId === turnId && (await has(turn.stepId))) return turn.stepId;
-  for (let step = 1; step <= steps; step += 1) {
-    const stepId = stepIdFor(turnId, step);
+  /** Undefined for a step that has made no calls, as one of text alone, and for none. */
+  const has = async (stepId: string): Promise<boolean | undefined> => {
     try {
-      if (await has(stepId)) return stepId;
+      const { toolCalls } = await conversation.step(stepId);
+      return toolCalls.some(({ toolCallId }) => ids.has(toolCallId));
     } catch (error) {
       if (errorOf(error).errorCode === 'unknown_step') return undefined;
       throw error;
     }
+  };
+  const isPresent = turn?.turnId === turnId;
+  if (isPresent && (await has(turn.stepId)) === true) return turn.stepId;
+  let misses = 0;
+  for (let step = 1; isPresent ? step <= turn.step : misses < MAX_MISSES; step += 1) {
+    const stepId = stepIdFor(turnId, step);
+    const found = await has(stepId);
+    if (found === true) return stepId;
+    misses = found === undefined ? misses + 1 : 0;
   }
   return undefined;
 }

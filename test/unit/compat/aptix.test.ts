@@ -1,6 +1,7 @@
 /** AGN-005 by its headings, with the names of that document: tools, and the checks of the transport. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ConversationError } from '../../../src/client/index.js';
 import {
   type AgentExecuteRequest,
   type AgentToolCall,
@@ -9,6 +10,7 @@ import {
   agentTransport,
   failed,
   succeeded,
+  type TransportClient,
 } from '../../../src/compat/aptix/index.js';
 import { defineAgent } from '../../../src/index.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
@@ -162,6 +164,47 @@ describe('6. Agent Reasoner Integration: AgentExecuteRequest', () => {
       });
     },
   );
+
+  /** A turn `t` with calls in some of its steps; `present` is the one that it is in, none where the turn has ended. */
+  function answered(withCalls: readonly string[], present?: number) {
+    const taken: string[] = [];
+    const turn = { turnId: 't', stepId: `t.${present ?? 0}`, step: present };
+    const result = { status: 'completed', turnId: 't', text: 'Done.', usage: {} };
+    const client: TransportClient = {
+      conversation: () => ({
+        send: none,
+        snapshot: () => Promise.resolve((present === undefined ? {} : { turn }) as never),
+        step: (stepId) =>
+          withCalls.includes(stepId)
+            ? Promise.resolve({ toolCalls: [{ toolCallId: 'call_1' }] } as never)
+            : Promise.reject(new ConversationError('unknown_step', 'No calls')),
+        resolveBatch: (stepId) => {
+          taken.push(stepId);
+          return Promise.resolve({ verdict: 'duplicate' } as never);
+        },
+      }),
+      turn: () => ({ result: () => Promise.resolve(result as never) }),
+    };
+    return { taken, again: agentTransport(client, { agent: 'reasoner' }) };
+  }
+
+  it.each<[string, readonly string[], number | undefined]>([
+    ['before a step of text, in which the turn is', ['t.1'], 2],
+    ['behind a step of text, while the turn goes on', ['t.2'], 3],
+    ['behind a step of text, when the turn has ended', ['t.2'], undefined],
+  ])('results that are repeated have their step %s', async (_, steps, present) => {
+    const { taken, again } = answered(steps, present);
+    const request = { sessionId: 's-1', requestId: 'r', turnId: 't', toolResultsJson: results };
+    expect(await again.execute(request)).toMatchObject({ successful: true });
+    expect(taken).toEqual(steps);
+  });
+
+  it('results for a turn without calls are stale', async () => {
+    const { taken, again } = answered([]);
+    const request = { sessionId: 's-1', turnId: 't', toolResultsJson: results };
+    expect(await again.execute(request)).toMatchObject({ errors: [{ errorCode: 'stale' }] });
+    expect(taken).toEqual([]);
+  });
 
   it('that cannot be sent is a failure, not an exception', promise('X32'), async () => {
     expect(await transport.execute({ sessionId: 's-1', instruction: 'Hi' })).toEqual({
