@@ -21,7 +21,8 @@ export function refuseRunning({ callerOf, isRefusable }: Running): RequestHandle
   return (request, response, next) => {
     const key = request.get('idempotency-key');
     if (key !== undefined && isRefusable(request)) {
-      const name = JSON.stringify([callerOf(request), request.path, key]);
+      const { tenant } = request.query;
+      const name = JSON.stringify([callerOf(request), request.path, tenant, key]);
       if (running.has(name))
         throw new ConversationError(
           'request_running',

@@ -1,7 +1,9 @@
 /** Repeats: keys of requests on every route that changes something, and answers that a caller has already. */
 import { expect, it } from 'vitest';
+import { forDevelopment } from '../../../src/http/identity/identity.js';
 import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
 import { refusal } from '../../support/fakes/fake-temporal.js';
+import { TESTING } from '../../support/networks/test-identity.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 import { until } from '../../support/until.js';
@@ -61,6 +63,30 @@ it('a repeat is refused while the first request under its key is answered', asyn
   for (const one of [first, other]) expect((await one).problem.code).toBe('busy');
   // The first one is over, so its repeat is judged like it.
   expect((await send('k-1')).problem.code).toBe('busy');
+});
+
+it('requests under one key for two tenants are two requests', async () => {
+  const { opened, open } = gate();
+  let sent = 0;
+  const app = await startHttpApp(
+    {
+      updateWithStart: async () => {
+        sent += 1;
+        await opened;
+        throw refusal('busy', {});
+      },
+    },
+    { identify: forDevelopment(() => ({ ...TESTING, tenants: ['default', 'acme'] })) },
+  );
+  app.reader.add('c-1', sampleLog('c-1'));
+  const send = (tenant: string) => {
+    const place = `/v1/conversations/c-1/messages?tenant=${tenant}`;
+    return app.post(place, { text: 'Hi' }, { 'idempotency-key': 'k-1' });
+  };
+  const both = [send('default'), send('acme')];
+  await until('both', () => sent === 2);
+  open();
+  for (const one of both) expect(await (await one).json()).toMatchObject({ code: 'busy' });
 });
 
 it('an answer that is sent twice at once gets its verdict twice', async () => {
