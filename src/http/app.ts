@@ -150,7 +150,12 @@ function openStreams(
 
 /** The UI can be configured to send its own cookies and token along. */
 function forUi(origins: readonly string[]): Parameters<typeof allowOrigins>[0] {
-  return { origins, credentials: true, methods: 'POST', headers: 'content-type, x-namespace' };
+  return {
+    origins,
+    credentials: true,
+    methods: () => 'POST',
+    headers: 'content-type, x-namespace',
+  };
 }
 
 const WITHOUT_LIMITS: CallerLimits = { requests: 'off', streams: 'off' };

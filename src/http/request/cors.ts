@@ -11,7 +11,8 @@ export interface CorsOptions {
 }
 
 interface CorsRule extends CorsOptions {
-  readonly methods: string;
+  /** Methods of the routes at a path. */
+  readonly methods: (path: string) => string;
   /** Headers that a page may send, where its browser names none. */
   readonly headers: string;
 }
@@ -30,9 +31,14 @@ export function allowCors({ origins, credentials }: CorsOptions): RequestHandler
   return allowOrigins({
     origins,
     ...(credentials === undefined ? {} : { credentials }),
-    methods: 'GET, POST, DELETE',
+    methods: (path) => (isOfApi(path) ? 'GET, POST, DELETE' : 'GET, POST, PUT, PATCH, DELETE'),
     headers: 'content-type, idempotency-key, if-none-match, last-event-id, authorization',
   });
+}
+
+/** Other paths may be those of routes of the application. */
+function isOfApi(path: string): boolean {
+  return /^\/v1(?:\/|$)/i.test(path);
 }
 
 /** Must stand before the middleware that refuses pages of other sites. */
@@ -46,7 +52,7 @@ export function allowOrigins({ origins, credentials, methods, headers }: CorsRul
     }
     response.setHeader('Access-Control-Allow-Origin', origin);
     if (credentials === true) response.setHeader('Access-Control-Allow-Credentials', 'true');
-    response.setHeader('Access-Control-Allow-Methods', methods);
+    response.setHeader('Access-Control-Allow-Methods', methods(request.path));
     response.setHeader('Access-Control-Expose-Headers', EXPOSED);
     response.setHeader(
       'Access-Control-Allow-Headers',

@@ -1,4 +1,5 @@
 /** Pages of other origins that the application lets use the API. */
+import { Router } from 'express';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../src/http/app.js';
 import { promise } from '../../support/promise.js';
@@ -45,6 +46,18 @@ describe('a page of an origin in the list', promise('G342'), () => {
     expect(response.headers.get('access-control-allow-methods')).toBe('GET, POST, DELETE');
     expect(response.headers.get('access-control-allow-headers')).toBe(headers);
   });
+
+  it.each(['PUT', 'PATCH', 'DELETE'])(
+    'may send %s to routes of the application',
+    async (method) => {
+      const routes = () => Router().all('/own', (_request, response) => void response.json({}));
+      const app = await startHttpApp({}, { cors: { origins: [SHOP] }, routes });
+      const asked = from(SHOP, { 'access-control-request-method': method });
+      const response = await fetch(`${app.server.url}/own`, { method: 'OPTIONS', ...asked });
+      const allowed = response.headers.get('access-control-allow-methods') ?? '';
+      expect(allowed.split(', ')).toContain(method);
+    },
+  );
 });
 
 describe('a page of another origin', promise('G342'), () => {
