@@ -23,6 +23,7 @@ export const DELIVER_URL = 'deliver:';
 export const MAX_ENDPOINTS = 20;
 export const MAX_URL_CHARS = 2_000;
 export const MAX_AGENTS = 100;
+export const MAX_DESCRIPTION_CHARS = 200;
 /** How long the secret before signs as well. */
 export const ROTATION_MS = 24 * 3_600_000;
 

@@ -1,11 +1,14 @@
 /** The commands of `colloquy webhooks`. They use the event log alone; workers send what they change. */
 import type { WebhookEventType } from '../../protocol/log/webhook-events.js';
-import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
+import { DEFAULT_TENANT, idProblem } from '../../protocol/values/ids.js';
+import { textProblems } from '../../protocol/values/well-formed.js';
 import { visible } from '../../protocol/workflow/shown-text.js';
 import type { DeliveryStatus, WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.js';
 import {
   createEndpoint,
   findEndpoint,
+  MAX_AGENTS,
+  MAX_DESCRIPTION_CHARS,
   rotateSecret,
   sendTest,
   urlProblem,
@@ -51,8 +54,8 @@ export async function runList(flags: WebhookFlags): Promise<never> {
 }
 
 export async function runAdd(url: string, flags: AddFlags): Promise<never> {
-  const problem = urlProblem(url);
-  if (problem !== undefined) throw new ConfigError(`<url> ${problem}`);
+  const [problem] = addProblems(url, flags);
+  if (problem !== undefined) throw new ConfigError(problem);
   return await withStore(flags, async (store) => {
     const { tenant = DEFAULT_TENANT, event, agent, description } = flags;
     const fields = { url, events: event, agents: agent, description };
@@ -62,6 +65,24 @@ export async function runAdd(url: string, flags: AddFlags): Promise<never> {
       text: `${endpointText(endpoint)}\n${secretText(secret)}`,
     };
   });
+}
+
+/** By the rules of the API. */
+function addProblems(url: string, flags: AddFlags): readonly string[] {
+  const { tenant = DEFAULT_TENANT, agent = [], description = '' } = flags;
+  const ofUrl = urlProblem(url);
+  const [malformed] = textProblems(description);
+  const problems = [
+    ofUrl === undefined ? undefined : `<url> ${ofUrl}`,
+    idProblem('--tenant', tenant),
+    ...agent.map((name) => idProblem('--agent', name)),
+    agent.length > MAX_AGENTS ? `--agent may be given at most ${MAX_AGENTS} times` : undefined,
+    malformed === undefined ? undefined : `--description ${malformed.message}`,
+    description.length > MAX_DESCRIPTION_CHARS
+      ? `--description must be at most ${MAX_DESCRIPTION_CHARS} characters`
+      : undefined,
+  ];
+  return problems.filter((problem) => problem !== undefined);
 }
 
 export async function runRemove(id: string, flags: WebhookFlags): Promise<never> {

@@ -2,12 +2,16 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../protocol/log/webhook-events.js';
 import { DELIVERY_STATUSES } from '../../store/ports/webhooks.js';
-import { MAX_AGENTS, MAX_URL_CHARS, urlProblem } from '../../webhooks/endpoints.js';
+import {
+  MAX_AGENTS,
+  MAX_DESCRIPTION_CHARS,
+  MAX_URL_CHARS,
+  urlProblem,
+} from '../../webhooks/endpoints.js';
 import { IdSchema } from './bodies.js';
 import { TENANT, wholeNumber } from './queries.js';
 
 const EventSchema = z.enum(Object.keys(WEBHOOK_EVENTS) as [WebhookEventType]);
-const MAX_DESCRIPTION_CHARS = 200;
 
 export const CreateWebhookSchema = z.strictObject({
   url: z
