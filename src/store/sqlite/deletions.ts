@@ -53,6 +53,13 @@ export function beginDeletion(
     JSON.stringify(runIds),
     Date.now(),
   );
+  // Readers of its spaces learn by this that the members have changed.
+  database.run(
+    `UPDATE spaces SET members_version = members_version + 1 WHERE (tenant, space_id) IN (
+       SELECT tenant, space_id FROM space_members WHERE tenant = ? AND conversation_id = ?)`,
+    tenant,
+    conversationId,
+  );
   for (const table of CONVERSATION_TABLES)
     database.run(
       `DELETE FROM ${table} WHERE tenant = ? AND conversation_id = ?`,

@@ -1,6 +1,6 @@
 /** Streams of spaces, over a store in memory: what readers get while messages are stored, members leave and the store is away. */
 import { expect, it, onTestFinished } from 'vitest';
-import type { SpaceFrame } from '../../../src/protocol/spaces/spaces.js';
+import { agentMemberId, type SpaceFrame } from '../../../src/protocol/spaces/spaces.js';
 import { type SpaceCaller, Spaces, type SpacesDeps } from '../../../src/spaces/service.js';
 import { createLocalLiveChannel } from '../../../src/store/live/local.js';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
@@ -60,7 +60,7 @@ async function room(more: Partial<SpacesDeps> = {}) {
     })();
     return { frames, over, end };
   };
-  return { spaces, inner, store, reads, state, id, send, follow, live };
+  return { spaces, inner, log, store, reads, state, id, send, follow, live };
 }
 
 const changesOf = (frames: readonly SpaceFrame[]): readonly number[] =>
@@ -185,6 +185,21 @@ it('ends for a member that leaves, at once, and not for others', promise('G365')
   await spaces.remove(ANN, id);
   await ann.over;
   expect(ann.frames.at(-1)).toEqual({ type: 'deleted' });
+});
+
+it('brings that an agent is gone whose conversation was deleted', async () => {
+  const { spaces, id, log, follow } = await room({ pollMs: 20 });
+  const bot = {
+    kind: 'agent',
+    id: agentMemberId({ conversationId: 'c-1', agent: 'bot' }),
+  } as const;
+  await spaces.join(ANN, id, bot);
+  const { frames } = await follow();
+  await until('it is ready', () => frames.length === 1);
+  await log.beginDeletion({ tenant: 'default', conversationId: 'c-1', runIds: [] });
+  await until('the members have changed', () => frames.length === 2);
+  expect(frames[1]).toEqual({ type: 'members' });
+  expect(await spaces.members(ANN, id)).toHaveLength(2);
 });
 
 it('is begun again by a reader that has seen more than a restored store has', async () => {

@@ -11,10 +11,12 @@ import { lockedHead } from './append.js';
 export class PostgresDeletions implements Deletions {
   readonly #database: PostgresDatabase;
   readonly #deletions: string;
+  readonly #spaces: string;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
     this.#deletions = database.table('deletions');
+    this.#spaces = database.table('spaces');
   }
 
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
@@ -113,6 +115,17 @@ export class PostgresDeletions implements Deletions {
       tenant,
       conversationId,
       JSON.stringify([...runIds]),
+    );
+    // Readers of its spaces learn by this that the members have changed. In order, as other deletions take these locks.
+    await queries.run(
+      `WITH own AS MATERIALIZED (
+         SELECT tenant, space_id FROM ${this.#spaces} WHERE tenant = $1 AND space_id IN (
+           SELECT space_id FROM ${this.#database.table('space_members')} WHERE tenant = $1 AND conversation_id = $2)
+         ORDER BY space_id FOR UPDATE)
+       UPDATE ${this.#spaces} AS spaces SET members_version = members_version + 1
+       FROM own WHERE spaces.tenant = own.tenant AND spaces.space_id = own.space_id`,
+      tenant,
+      conversationId,
     );
     for (const table of CONVERSATION_TABLES)
       await queries.run(

@@ -246,6 +246,21 @@ export function describeSpaces(name: string, make: () => Promise<SpaceStores>): 
       expect(await spaces().space(KEY)).toMatchObject({ lastPosition: 2 });
     });
 
+    it('has another version of its members once the conversation of one is deleted', async () => {
+      const other = { ...KEY, spaceId: 'other' };
+      for (const key of [KEY, other]) await created(key);
+      await spaces().join({ ...KEY, member: BOT, nowMs: 1 });
+      const versions = async (): Promise<readonly (number | undefined)[]> => {
+        const heads = await spaces().heads([KEY, other]);
+        const of = (id: string) => heads.find(({ spaceId }) => spaceId === id)?.membersVersion;
+        return [of(KEY.spaceId), of('other')];
+      };
+      expect(await versions()).toEqual([2, 1]);
+      await stores.log.beginDeletion({ tenant: 'default', conversationId: 'c-1', runIds: [] });
+      expect(await versions()).toEqual([3, 1]);
+      expect(await spaces().members(KEY)).toHaveLength(1);
+    });
+
     it('removes a space, and the spaces of a tenant, with all rows', async () => {
       await created();
       await stored({ id: 'm1' });
