@@ -41,6 +41,7 @@ export type {
   MessageView,
   NestedPendingView,
   PendingView,
+  RefusedAnswer,
   UserMessageView,
 } from './view/types.js';
 

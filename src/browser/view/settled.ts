@@ -36,13 +36,15 @@ export class Settler {
 
   settled(transcript: Transcript, snapshot: ConversationSnapshot | undefined): Settled {
     this.#kept = new Map();
-    const { requesters } = transcript;
-    const pending = this.#same('pending', [snapshot?.pending, requesters], () =>
-      (snapshot?.pending ?? []).map((call) => {
+    const { requesters, refusedAnswers } = transcript;
+    const pending = this.#same('pending', [snapshot?.pending, requesters, refusedAnswers], () =>
+      (snapshot?.pending ?? []).map((call): PendingView => {
         const ids = requesters.get(call.turnId) ?? [];
-        return this.#same(`pending ${call.toolCallId}`, [call, ids.join()], () =>
-          pendingView(call, { me: this.#me, requesters: ids }),
-        );
+        const refused = refusedAnswers.get(call.toolCallId);
+        return this.#same(`pending ${call.toolCallId}`, [call, ids.join(), refused], () => {
+          const view = pendingView(call, { me: this.#me, requesters: ids });
+          return { ...view, ...defined({ refused }) };
+        });
       }),
     );
     const waiting = new Map(pending.map((call) => [call.toolCallId, call]));

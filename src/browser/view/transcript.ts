@@ -1,11 +1,12 @@
 /** The messages and calls of a conversation as a fold over events of its log. Pure. */
 import type { Executor } from '../../protocol/calls/executors.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { Verdict } from '../../protocol/calls/resolutions.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { assistantMessageId } from '../../protocol/log/live-events.js';
 import type { Json } from '../../protocol/values/json.js';
-import type { Decided } from './types.js';
+import type { Decided, RefusedAnswer } from './types.js';
 
 type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>;
 
@@ -51,6 +52,8 @@ export interface Transcript {
   /** Request ids of accepted messages, and codes of those refused later. */
   readonly accepted: ReadonlySet<string>;
   readonly refused: ReadonlyMap<string, string>;
+  /** Answers that were refused after their request, by call. */
+  readonly refusedAnswers: ReadonlyMap<string, readonly RefusedAnswer[]>;
   readonly lastTurn?: EventOf<'turn_ended'>;
 }
 
@@ -61,6 +64,7 @@ export const EMPTY: Transcript = {
   requesters: new Map(),
   accepted: new Set(),
   refused: new Map(),
+  refusedAnswers: new Map(),
 };
 
 /** The transcript after these events, which follow those before. Copies what it changes, once for all events. */
@@ -81,6 +85,7 @@ interface Unfinished extends Transcript {
   readonly requesters: Map<string, readonly string[]>;
   readonly accepted: Set<string>;
   readonly refused: Map<string, string>;
+  readonly refusedAnswers: Map<string, readonly RefusedAnswer[]>;
   lastTurn?: EventOf<'turn_ended'>;
 }
 
@@ -95,6 +100,7 @@ class Draft {
       requesters: new Map(before.requesters),
       accepted: new Set(before.accepted),
       refused: new Map(before.refused),
+      refusedAnswers: new Map(before.refusedAnswers),
     };
   }
 
@@ -109,6 +115,9 @@ class Draft {
         break;
       case 'message_refused':
         if (event.request === undefined) this.#of.refused.set(event.requestId, event.code);
+        break;
+      case 'resolution_refused':
+        this.#answerRefused(event);
         break;
       case 'turn_started':
         this.#place((message) => message.turnId === event.turnId);
@@ -144,6 +153,12 @@ class Draft {
   #addRequester(turnId: string, id: string): void {
     const known = this.#of.requesters.get(turnId) ?? [];
     if (!known.includes(id)) this.#of.requesters.set(turnId, [...known, id]);
+  }
+
+  #answerRefused({ toolCallId, requestId, detail }: EventOf<'resolution_refused'>): void {
+    const known = this.#of.refusedAnswers.get(toolCallId) ?? [];
+    const refused = { requestId, verdict: refusalOf(detail) };
+    this.#of.refusedAnswers.set(toolCallId, [...known, refused]);
   }
 
   #place(isDue: (event: EventOf<'user_message'>) => boolean): void {
@@ -234,6 +249,18 @@ class Draft {
     const changed = { ...entry, ...change(entry) };
     if (known === undefined) this.#of.entries.push(changed);
     else this.#of.entries[place] = changed;
+  }
+}
+
+/** The verdict in an event, which has its first characters only: one with many problems may be cut. */
+function refusalOf(detail: string): Verdict {
+  try {
+    return JSON.parse(detail) as Verdict;
+  } catch {
+    return {
+      verdict: 'invalid',
+      problems: [{ path: '', message: 'the answer breaks many rules' }],
+    };
   }
 }
 

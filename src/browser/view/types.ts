@@ -1,6 +1,6 @@
 /** The view of a conversation: plain values that never change; a changed part is a new value. */
 import type { Executor } from '../../protocol/calls/executors.js';
-import type { ResolutionType } from '../../protocol/calls/resolutions.js';
+import type { ResolutionType, Verdict } from '../../protocol/calls/resolutions.js';
 import type { Provenance, ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { Rule } from '../../protocol/calls/rules.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
@@ -157,6 +157,13 @@ export interface PendingView extends PendingCall {
   readonly state: Extract<CallState, 'running' | 'waiting_for_you' | 'waiting_for_others'>;
   /** The fields of the answer; absent for approvals. */
   readonly form?: Form;
+  /** Answers that were `queued`, and refused since: oldest first, as far as the log has them. */
+  readonly refused?: readonly RefusedAnswer[];
+}
+
+export interface RefusedAnswer {
+  readonly requestId: string;
+  readonly verdict: Verdict;
 }
 
 /** A waiting call of a sub-agent: it is answered in its own conversation, `client.conversation(call.conversationId)`. */

@@ -15,12 +15,15 @@ import { type PartWords, wordsOf } from '../words/words.js';
 export interface AnswerProps {
   readonly call: PendingView;
   readonly conversation: Pick<BrowserConversation, 'resolve'>;
-  /** Called with each verdict. */
+  /** Called with the verdict of each request. */
   readonly onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
 
 export interface UsedAnswer {
-  /** An answer is on its way, or counts: another one is not sent. */
+  /**
+   * An answer is on its way, or counts: another one is not sent. A `queued` one may be sent again, since a worker may
+   * refuse it later.
+   */
   readonly isBusy: boolean;
   readonly verdict: Verdict | undefined;
   readonly sentence: Sentence | undefined;
@@ -38,28 +41,29 @@ interface Sent {
   readonly problem?: Problem;
 }
 
-const DONE: readonly Verdict['verdict'][] = ['accepted', 'accepted_late', 'duplicate', 'queued'];
+const DONE: readonly Verdict['verdict'][] = ['accepted', 'accepted_late', 'duplicate'];
 
 /**
  * For parts of your own: sends answers for the arguments that are shown, one at a time. Failures become sentences; the
- * same answer after a request without a verdict is the same request, so it counts once.
+ * same answer after a request without a verdict, or one that is `queued`, is the same request, so it counts once.
  */
 export function useAnswer(
   { call, conversation, onVerdict }: AnswerProps,
   words: PartWords = wordsOf(undefined),
 ): UsedAnswer {
-  const { toolCallId, argsDigest, ask, reverted } = call;
+  const { toolCallId, kind, openedAt, argsDigest, ask, reverted } = call;
   // A call that was taken back, or asks anew, waits for another answer.
-  const of = [toolCallId, argsDigest, ask, reverted?.requestId].join(' ');
+  const of = [toolCallId, kind, openedAt, argsDigest, ask, reverted?.requestId].join(' ');
   const [last, setLast] = useState<Sent>();
-  const sent = last?.of === of ? last : undefined;
+  const sent = last?.of === of ? judged(last, call) : undefined;
   const { verdict, problem } = sent ?? {};
   const isOnItsWay = sent !== undefined && verdict === undefined && problem === undefined;
   const isBusy = isOnItsWay || (verdict !== undefined && DONE.includes(verdict.verdict));
   const send = async (resolution: Resolution): Promise<void> => {
     if (isBusy) return;
     // The answer of a lost request may count already: its repeat is the same request.
-    const isRepeat = problem !== undefined && isSame(sent?.resolution, resolution);
+    const isOpen = problem !== undefined || verdict?.verdict === 'queued';
+    const isRepeat = isOpen && isSame(sent?.resolution, resolution);
     const requestId = (isRepeat ? sent?.requestId : undefined) ?? newId();
     const one = { of, resolution, requestId };
     setLast({ ...one, at: Date.now() });
@@ -86,6 +90,13 @@ function problemOf(error: unknown): Problem {
 
 function isSame(one: Resolution | undefined, other: Resolution): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** With the verdict of the worker that judged a queued answer, where that refused it. */
+function judged(sent: Sent, { refused = [] }: PendingView): Sent {
+  if (sent.verdict?.verdict !== 'queued') return sent;
+  const later = refused.find(({ requestId }) => requestId === sent.requestId);
+  return later === undefined ? sent : { ...sent, verdict: later.verdict };
 }
 
 function sentenceOf({ resolution, at, verdict, problem }: Sent, words: PartWords): Sentence {

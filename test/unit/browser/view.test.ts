@@ -289,6 +289,25 @@ describe('a call', () => {
     expect(page.call?.pending).toBe(page.model.view.pending[0]);
   });
 
+  it('has the answers that were refused after their requests', () => {
+    const page = new Page().log(started(), ...asks('t1'), ...gated, waits());
+    expect(page.model.view.pending[0]).not.toHaveProperty('refused');
+    const verdict = { verdict: 'forbidden', reason: 'not yours' } as const;
+    const refused = { type: 'resolution_refused', toolCallId: 'a', actor: USER } as const;
+    const detail = JSON.stringify(verdict);
+    page.log(
+      { ...refused, verdict: 'forbidden', requestId: 'r1', detail },
+      { ...refused, verdict: 'invalid', requestId: 'r2', detail: '{"verdict":"invalid","prob' },
+    );
+    const { pending } = page.model.view;
+    expect(pending[0]?.refused).toMatchObject([
+      { requestId: 'r1', verdict },
+      { requestId: 'r2', verdict: { verdict: 'invalid', problems: [{ path: '' }] } },
+    ]);
+    page.log(...asks('t2'));
+    expect(page.model.view.pending).toBe(pending);
+  });
+
   it('that asks for an answer has the form of it', () => {
     const answerSchema = {
       type: 'object',
