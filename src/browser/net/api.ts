@@ -56,19 +56,22 @@ export class Api {
   }
 
   /**
-   * One request, with a second try after a 401 that a new token may mend.
+   * One request, with a second try after a 401 that a new token may mend. The body is a stream, for which the caller has
+   * a time limit of its own.
    * @throws {ApiError} without an answer, or with a status that is not 2xx
    */
   async request(path: string, sending: Sending = {}): Promise<Response> {
-    const response = await this.#answer(path, sending);
-    if (response.ok) return response;
-    throw refusal(response, await jsonOf(response));
+    return good(await this.#answer(path, sending, { isStream: true })).response;
   }
 
-  /** @throws {ApiError} */
+  /** The body as text. @throws {ApiError} as `request`, and when the answer breaks off */
+  async text(path: string, sending: Sending = {}): Promise<string> {
+    return good(await this.#answer(path, sending)).text;
+  }
+
+  /** @throws {ApiError} as `text` */
   async read<Value>(path: string, sending: Sending = {}): Promise<Value> {
-    const response = await this.request(path, sending);
-    return (await bodyOf(response)) as Value;
+    return valueOf(good(await this.#answer(path, sending))) as Value;
   }
 
   /**
@@ -99,20 +102,20 @@ export class Api {
   }
 
   async #changeOnce<Value>(path: string, sending: Sending): Promise<Value> {
-    const response = await this.#answer(path, sending);
-    const answer = await bodyOf(response);
-    const isVerdict = isRecord(answer) && typeof answer['verdict'] === 'string';
-    if (response.ok || isVerdict) return answer as Value;
-    throw refusal(response, answer);
+    const answer = await this.#answer(path, sending);
+    const value = valueOf(answer);
+    const isVerdict = isRecord(value) && typeof value['verdict'] === 'string';
+    if (answer.response.ok || isVerdict) return value as Value;
+    throw refusal(answer.response, value);
   }
 
-  async #answer(path: string, sending: Sending): Promise<Response> {
+  async #answer(path: string, sending: Sending, { isStream = false } = {}): Promise<Answer> {
     const used = this.#currentToken();
-    const response = await this.#send(path, sending, await used);
-    if (response.status !== 401 || this.#options.getToken === undefined) return response;
+    const answer = await this.#send(path, { ...sending, isStream, token: await used });
+    if (answer.response.status !== 401 || this.#options.getToken === undefined) return answer;
     // Several requests may be refused at once; the first of them asks for the new token.
     if (this.#token === used) this.#token = undefined;
-    return this.#send(path, sending, await this.#currentToken());
+    return this.#send(path, { ...sending, isStream, token: await this.#currentToken() });
   }
 
   #currentToken(): Promise<string | undefined> {
@@ -133,12 +136,12 @@ export class Api {
     return given;
   }
 
-  async #send(path: string, sending: Sending, token: string | undefined): Promise<Response> {
+  async #send(path: string, sending: Try): Promise<Answer> {
     const { fetch: fetched = globalThis.fetch, credentials, headers } = this.#options;
-    const { method = 'GET', body, file, signal, keepalive } = sending;
+    const { method = 'GET', body, file, signal, keepalive, token, isStream } = sending;
     const limit = limited(signal, this.timing.silenceMs);
     try {
-      return await fetched(this.#address(path, sending.query), {
+      const response = await fetched(this.#address(path, sending.query), {
         method,
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -152,6 +155,8 @@ export class Api {
         signal: limit.signal,
         cache: 'no-store',
       });
+      const text = isStream && response.ok ? '' : await textOf(response, limit.heard);
+      return { response, text };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       throw unreachable(error);
@@ -168,20 +173,36 @@ export class Api {
   }
 }
 
-/** Aborts with the given signal, and after the time, until it is done: the body of an answer has its own limit. */
+interface Try extends Sending {
+  readonly token: string | undefined;
+  /** The body of a good answer is left to the caller. */
+  readonly isStream: boolean;
+}
+
+interface Answer {
+  readonly response: Response;
+  /** The body; '' of a stream. */
+  readonly text: string;
+}
+
+/** Aborts with the given signal, and when nothing was heard for the time, until it is done. */
 function limited(
   given: AbortSignal | undefined,
   ms: number,
-): { readonly signal: AbortSignal; readonly done: () => void } {
+): { readonly signal: AbortSignal; readonly heard: () => void; readonly done: () => void } {
   const own = new AbortController();
   const abort = (): void => {
-    own.abort(given?.reason ?? new Error(`no answer within ${ms} ms`));
+    own.abort(given?.reason ?? new Error(`nothing came for ${ms} ms`));
   };
-  const timer = setTimeout(abort, ms);
+  let timer = setTimeout(abort, ms);
   if (given?.aborted === true) abort();
   given?.addEventListener('abort', abort);
   return {
     signal: own.signal,
+    heard: () => {
+      clearTimeout(timer);
+      timer = setTimeout(abort, ms);
+    },
     done: () => {
       clearTimeout(timer);
       given?.removeEventListener('abort', abort);
@@ -189,14 +210,27 @@ function limited(
   };
 }
 
-/** @throws {ApiError} when the answer breaks off */
-async function bodyOf(response: Response): Promise<unknown> {
-  let text: string;
-  try {
-    text = await response.text();
-  } catch (error) {
-    throw unreachable(error);
+/** The body. `heard` is called with each piece, so that a long one may take its time. */
+async function textOf({ body }: Response, heard: () => void): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    heard();
+    const read = await reader?.read();
+    if (read === undefined || read.done) return text + decoder.decode();
+    text += decoder.decode(read.value, { stream: true });
   }
+}
+
+/** @throws {ApiError} with a status that is not 2xx */
+function good(answer: Answer): Answer {
+  if (answer.response.ok) return answer;
+  throw refusal(answer.response, valueOf(answer));
+}
+
+/** @throws {ApiError} for a good answer that is not JSON */
+function valueOf({ response, text }: Answer): unknown {
   try {
     return text === '' ? undefined : (JSON.parse(text) as unknown);
   } catch {
@@ -204,8 +238,4 @@ async function bodyOf(response: Response): Promise<unknown> {
     if (!response.ok) return undefined;
     throw unreachable('the answer is not JSON');
   }
-}
-
-async function jsonOf(response: Response): Promise<unknown> {
-  return bodyOf(response).catch(() => undefined);
 }

@@ -5,7 +5,9 @@ export interface Timing {
   /** Least and longest pause before the next try; `Retry-After` adds to it. @defaultValue 500 and 30,000 */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
-  /** A stream without a byte for so long is lost: the API sends one every 15 s. @defaultValue 40,000 */
+  /**
+   * A stream without a byte for so long is lost: the API sends one every 15 s. So is an answer. @defaultValue 40,000
+   */
   readonly silenceMs: number;
   /** A request that changes something is given up after so long without an answer. @defaultValue 60,000 */
   readonly giveUpMs: number;

@@ -88,7 +88,7 @@ export async function cancelWhatIf(
 /** The conversation as a test. @throws {ApiError} naming the event that a test cannot play again */
 export async function testOf({ api }: WithApi, conversationId: string): Promise<string> {
   const path = pathOf(conversationId, '/export');
-  return await (await api.request(path, { query: { format: 'test' } })).text();
+  return await api.text(path, { query: { format: 'test' } });
 }
 
 /** Deletes the conversation with all its data, for good. Safe to repeat. @throws {ApiError} */

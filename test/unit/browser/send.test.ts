@@ -1,5 +1,5 @@
 /** Messages, answers and other requests of a page: shown at once, repeated safely, answered with the API's verdict. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BrowserConversation } from '../../../src/browser/conversation.js';
 import {
   ApiError,
@@ -7,7 +7,7 @@ import {
   createBrowserClient,
 } from '../../../src/browser/index.js';
 import { ScriptedApi } from '../../support/pages/scripted-api.js';
-import { json, problem } from '../../support/pages/scripted-fetch.js';
+import { type FetchCall, json, problem } from '../../support/pages/scripted-fetch.js';
 import { promise } from '../../support/promise.js';
 import { asks, started, suspends } from '../../support/samples/log-events.js';
 import { until } from '../../support/until.js';
@@ -260,5 +260,80 @@ describe('an answer of a page', () => {
     expect(await conversation.pluginStates()).toEqual({ seq: 9, states: {} });
     api.instead = () => new Response('<html>a proxy</html>', { status: 404 });
     await expect(conversation.close()).rejects.toMatchObject({ problem: { code: 'http_404' } });
+  });
+});
+
+/** An answer whose body comes in pieces, with a pause before each and before the end. As with `fetch`, an abort ends it. */
+function slowly({ signal }: FetchCall, pieces: readonly string[], pauseMs: number): Response {
+  const left = [...pieces];
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      signal?.addEventListener('abort', () => controller.error(signal.reason));
+    },
+    pull: async (controller) => {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (signal?.aborted === true) return;
+      const piece = left.shift();
+      if (piece === undefined) controller.close();
+      else controller.enqueue(new TextEncoder().encode(piece));
+    },
+  });
+  return new Response(body);
+}
+
+describe('the body of an answer', promise('G426'), () => {
+  const SILENCE_MS = 40_000;
+  const DAY_MS = 86_400_000;
+  const timing = { ...QUICK, silenceMs: SILENCE_MS, giveUpMs: 1 };
+  const api = new ScriptedApi();
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    api.instead = (call) => slowly(call, ['{'], DAY_MS);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('that does not come is no answer, to a read as to a change', async () => {
+    const conversation = page(api, { timing });
+    const failures: unknown[] = [];
+    const failed = (error: unknown): void => void failures.push(error);
+    void conversation.pluginStates().catch(failed);
+    void conversation.resolve('c', { type: 'approve' }).catch(failed);
+    await vi.advanceTimersByTimeAsync(SILENCE_MS - 1);
+    expect(failures).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(failures).toMatchObject([
+      { problem: { status: 0, code: 'unreachable' } },
+      { problem: { status: 0, code: 'unreachable' } },
+    ]);
+  });
+
+  it('may take longer than that, piece by piece', async () => {
+    api.instead = (call) => slowly(call, ['{"seq":', '9,"sta', 'tes":{}}'], SILENCE_MS - 1);
+    const read = page(api, { timing }).pluginStates();
+    await vi.advanceTimersByTimeAsync(4 * SILENCE_MS);
+    expect(await read).toEqual({ seq: 9, states: {} });
+  });
+
+  it('is waited for no longer than its reader is there', async () => {
+    const conversation = page(api, { timing });
+    const opening = conversation.open();
+    await vi.advanceTimersByTimeAsync(0);
+    const signal = api.calls.at(-1)?.signal;
+    expect(signal?.aborted).toBe(false);
+    conversation.leave();
+    expect(signal?.aborted).toBe(true);
+    expect((await opening).connection).toEqual({ state: 'off' });
+  });
+
+  it('of a stream has no such limit', async () => {
+    const client = createBrowserClient({ baseUrl: '', fetch: api.fetch, timing });
+    const { body } = await client.api.request('/v1/worklist/stream');
+    await vi.advanceTimersByTimeAsync(DAY_MS);
+    const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
+    const read = await reader?.read();
+    expect(new TextDecoder().decode(read?.value)).toBe('{');
   });
 });

@@ -1,0 +1,10 @@
+// The lines that keep promises about requests and keys of web pages.
+export const OF_PAGES = [
+  {
+    promise: 'G426',
+    file: 'src/browser/net/api.ts',
+    line: "const text = isStream && response.ok ? '' : await textOf(response, limit.heard);",
+    to: "limit.done(); const text = isStream && response.ok ? '' : await response.text();",
+    test: 'test/unit/browser/send.test.ts',
+  },
+];
