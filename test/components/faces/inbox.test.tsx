@@ -93,6 +93,31 @@ describe('the rows of the inbox', () => {
   });
 });
 
+/** The answers that the page has sent while it was left or hidden. */
+const keptOf = ({ calls }: ScriptedWorklist) =>
+  calls
+    .filter(({ method, keepalive }) => method === 'POST' && keepalive)
+    .map(({ body }) => body['items']);
+
+/** Hides the page, as a phone does when it is locked. */
+function hidePage(): void {
+  Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' });
+  document.dispatchEvent(new Event('visibilitychange'));
+  Reflect.deleteProperty(document, 'visibilityState');
+}
+
+describe('an approval by its key', () => {
+  it('is held, and sent when the page is hidden', promise('G375'), async () => {
+    const source = await openInbox(waitingItem('a', { argsDigest: 'd-1' }), waitingItem('b'));
+    await press('j', 'a');
+    await expect.element(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+    expect(keptOf(source)).toEqual([]);
+    hidePage();
+    const answer = { conversationId: 'c-a', resolution: { type: 'approve' }, argsDigest: 'd-1' };
+    await expect.poll(() => keptOf(source)).toMatchObject([[answer]]);
+  });
+});
+
 describe('the deadline of a call', () => {
   it('is said in words, and drawn as the part of the time that is left', async () => {
     vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: 0 });

@@ -12,6 +12,8 @@ export interface FetchCall {
   /** A body that is sent as it is. */
   readonly file: Blob | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The request outlives its page. */
+  readonly keepalive: boolean;
 }
 
 export type Answerer = (call: FetchCall) => Response | Promise<Response>;
@@ -36,6 +38,7 @@ export function scriptedFetch(answer: Answerer): {
       body: file === undefined ? parsed(body) : {},
       file,
       signal: init.signal ?? undefined,
+      keepalive: init.keepalive === true,
     };
     calls.push(call);
     return answer(call);

@@ -157,6 +157,24 @@ describe('a page that is left', promise('G375'), () => {
   });
 });
 
+describe('a page that is hidden', promise('G375'), () => {
+  it('sends what is held so that it outlives the page, and repeats nothing', async () => {
+    const { outbox, sent, states, hold, sendNow } = anOutbox();
+    hold(answer('a'));
+    hold(answer('b'), answer('c'));
+    sendNow('a');
+    outbox.hide();
+    expect(sent.map(({ answer: { ref }, isLeaving }) => [ref, isLeaving])).toEqual([
+      ['a', false],
+      ['b', true],
+      ['c', true],
+    ]);
+    vi.advanceTimersByTime(HOLD_MS * 2);
+    outbox.hide();
+    expect([sent.length, states()]).toEqual([3, ['a sending', 'b sending', 'c sending']]);
+  });
+});
+
 describe('answers of one decision', () => {
   it(
     'are held together, taken back together, and sent 100 at a time',
@@ -195,20 +213,25 @@ describe('answers of one decision', () => {
   });
 });
 
-it('more than a browser sends for a page that is gone is at risk', () => {
-  const { outbox, sent, hold } = anOutbox();
-  const reason = 'x'.repeat(1_000);
-  const many = Array.from({ length: 150 }, (_, index) => ({
-    ...answer(`r${index}`),
-    resolution: { type: 'deny', reason } as const,
-  }));
-  hold(...many.slice(0, 5));
-  expect(outbox.isAtRisk).toBe(false);
-  hold(...many);
-  expect(outbox.isAtRisk).toBe(true);
-  outbox.leave();
-  expect(new Set(sent.map(({ isLeaving }) => isLeaving))).toEqual(new Set([false]));
-});
+it.each([
+  { reason: 'x'.repeat(1_000), bytes: 1_000 },
+  { reason: 'あ'.repeat(150), bytes: 450 },
+])(
+  'more than a browser sends for a page that is gone is at risk: $bytes bytes for each',
+  ({ reason }) => {
+    const { outbox, sent, hold } = anOutbox();
+    const many = Array.from({ length: 150 }, (_, index) => ({
+      ...answer(`r${index}`),
+      resolution: { type: 'deny', reason } as const,
+    }));
+    hold(...many.slice(0, 5));
+    expect(outbox.isAtRisk).toBe(false);
+    hold(...many);
+    expect(outbox.isAtRisk).toBe(true);
+    outbox.leave();
+    expect(new Set(sent.map(({ isLeaving }) => isLeaving))).toEqual(new Set([false]));
+  },
+);
 
 it('finished answers can be dismissed, and the oldest go by themselves', async () => {
   const { outbox, sent, states, hold } = anOutbox();

@@ -1,4 +1,4 @@
-/** The answers on their way, which are sent when the page is left. */
+/** The answers on their way, which are sent when the page is left or hidden. */
 import { ApiError, type Problem } from 'colloquy/browser';
 import { resolveMany } from 'colloquy/browser/worklist';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
@@ -13,13 +13,19 @@ export function useOutbox(session: Session): {
   const outbox = useMemo(() => outboxOf(session), [session]);
   useEffect(() => {
     const leave = (): void => outbox.leave();
+    // The last event that a page on a phone is sure to get.
+    const hide = (): void => {
+      if (document.visibilityState === 'hidden') outbox.hide();
+    };
     const ask = (event: BeforeUnloadEvent): void => {
       if (outbox.isAtRisk) event.preventDefault();
     };
     addEventListener('pagehide', leave);
+    document.addEventListener('visibilitychange', hide);
     addEventListener('beforeunload', ask);
     return () => {
       removeEventListener('pagehide', leave);
+      document.removeEventListener('visibilitychange', hide);
       removeEventListener('beforeunload', ask);
       // Signing out leaves the page as well.
       outbox.leave();

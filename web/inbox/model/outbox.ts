@@ -54,7 +54,7 @@ export const URGENT_MS = 30_000;
 /** The most answers of one request. */
 export const MAX_SENT = 100;
 /** Browsers let requests of 64 KiB in all outlive their page. */
-const MAX_KEPT_CHARS = 60_000;
+const MAX_KEPT_BYTES = 60_000;
 /** Finished answers that are kept for display. */
 const MAX_FINISHED = 1_000;
 
@@ -137,21 +137,20 @@ export class Outbox {
     );
   }
 
+  /** For a page that is hidden, which a phone may end without another event: sends what is held. */
+  hide(): void {
+    this.#sendKept(['held']);
+  }
+
   /** For a page that is being left: sends what is held, and repeats what has no verdict yet. */
   leave(): void {
-    for (const group of this.#timers.keys()) this.#stopTimer(group);
-    let left = MAX_KEPT_CHARS;
-    const open = this.#answers.filter(({ state }) => state === 'held' || state === 'sending');
-    for (const part of parts(open)) {
-      left -= charsOf(part);
-      void this.#sendPart(part, left >= 0);
-    }
+    this.#sendKept(['held', 'sending']);
   }
 
   /** Whether leaving the page may lose an answer: one that may be under way, or more than outlives a page. */
   get isAtRisk(): boolean {
     const held = this.#answers.filter(({ state }) => state === 'held');
-    return this.#answers.some(({ state }) => state === 'sending') || charsOf(held) > MAX_KEPT_CHARS;
+    return this.#answers.some(({ state }) => state === 'sending') || bytesOf(held) > MAX_KEPT_BYTES;
   }
 
   /** Takes finished answers of the group from the display. */
@@ -159,6 +158,15 @@ export class Outbox {
     const isShown = (answer: OutgoingAnswer): boolean =>
       answer.group !== group || answer.state === 'held' || answer.state === 'sending';
     if (!this.#answers.every(isShown)) this.#set(this.#answers.filter(isShown));
+  }
+
+  #sendKept(states: readonly OutgoingAnswer['state'][]): void {
+    for (const group of this.#timers.keys()) this.#stopTimer(group);
+    let left = MAX_KEPT_BYTES;
+    for (const part of parts(this.#answers.filter(({ state }) => states.includes(state)))) {
+      left -= bytesOf(part);
+      void this.#sendPart(part, left >= 0);
+    }
   }
 
   #send(answers: readonly OutgoingAnswer[]): void {
@@ -220,6 +228,6 @@ function parts(answers: readonly OutgoingAnswer[]): readonly (readonly OutgoingA
   );
 }
 
-function charsOf(answers: readonly OutgoingAnswer[]): number {
-  return answers.length === 0 ? 0 : JSON.stringify(answers).length;
+function bytesOf(answers: readonly OutgoingAnswer[]): number {
+  return new TextEncoder().encode(answers.length === 0 ? '' : JSON.stringify(answers)).length;
 }
