@@ -1,6 +1,7 @@
 /** The form of an answer, made from the schema that the API gives. Enter sends nothing; Ctrl+Enter does. */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { checkForm, type Entered, type Form as FormShape, type Json } from '../../browser/index.js';
+import { canShow, entryOf } from '../words/edit.js';
 import { type OwnWords, type PartWords, wordsOf } from '../words/words.js';
 import { FormField } from './field.js';
 import { isSendKey } from './keys.js';
@@ -128,10 +129,14 @@ function JsonField(
   );
 }
 
+/** As the inputs show them: a value that is not shown is not sent. */
 function defaultsOf(form: FormShape): Entered | string {
   if (form.type === 'json') return '';
   return Object.fromEntries(
-    form.fields.flatMap(({ name, default: given }) => (given === undefined ? [] : [[name, given]])),
+    form.fields.flatMap((field) => {
+      const { name, default: given } = field;
+      return given !== undefined && canShow(field, given) ? [[name, entryOf(field, given)]] : [];
+    }),
   );
 }
 

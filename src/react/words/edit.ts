@@ -74,8 +74,8 @@ function simplified(property: JsonSchema): JsonSchema {
   };
 }
 
-/** A text with several lines, for instance, is lost in an input of one line. */
-function canShow({ type }: Field, value: Json | undefined): boolean {
+/** Whether the input of the field can show the value. */
+export function canShow({ type }: Field, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type === 'checkbox') return typeof value === 'boolean';
   if (type === 'multi-select') return Array.isArray(value);
@@ -92,7 +92,8 @@ export function enteredOf(fields: readonly EditField[], input: Json): Entered {
   );
 }
 
-function entryOf(field: Field | undefined, value: Json): unknown {
+/** The value as the input of the field has it. */
+export function entryOf(field: Field | undefined, value: Json): unknown {
   if (field === undefined) return JSON.stringify(value, null, 2);
   if (field.type === 'datetime-local') return localTime(textOf(value));
   if (field.type === 'multi-select') return (value as readonly Json[]).map(textOf);

@@ -125,6 +125,44 @@ export function formTests(version: ReactVersion): void {
       ]);
     });
 
+    it('shows its defaults, and sends what it shows', promise('G410'), async () => {
+      const form = formOf({
+        type: 'object',
+        required: ['moment'],
+        properties: {
+          moment: { type: 'string', format: 'date-time', default: '2030-01-31T10:00:00Z' },
+          day: { type: 'string', format: 'date', default: '2030-01-31' },
+          price: { type: 'number', default: 2.5 },
+          gift: { type: 'boolean', default: true },
+          size: { type: 'integer', enum: [1, 2], default: 2 },
+          extras: {
+            ...{ type: 'array', items: { type: 'string', enum: ['bulb', 'plug'] } },
+            default: ['plug'],
+          },
+          // No input shows these.
+          note: { type: 'string', default: null },
+          more: { type: 'array', items: { type: 'string', enum: ['bulb'] }, default: 'bulb' },
+        },
+      });
+      const answers = showForm({ form });
+      const moment = new Date('2030-01-31T10:00:00Z');
+      const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
+      await expect.element(field('moment')).toHaveValue(local.toISOString().slice(0, 16));
+      await expect.element(field('day')).toHaveValue('2030-01-31');
+      await expect.element(field('price')).toHaveValue('2.5');
+      await expect.element(field('gift')).toBeChecked();
+      await expect.element(field('size')).toHaveValue('2');
+      await expect.element(field('extras')).toHaveValue(['plug']);
+      await expect.element(field('note')).toHaveValue('');
+      await page.getByRole('button', { name: 'Answer' }).click();
+      expect(answers).toEqual([
+        {
+          ...{ moment: moment.toISOString(), day: '2030-01-31', price: 2.5, gift: true },
+          ...{ size: 2, extras: ['plug'] },
+        },
+      ]);
+    });
+
     it(
       'names each error at its field, goes to the first, and sends nothing',
       promise('G410'),
