@@ -45,7 +45,7 @@ export type RunEnd =
 
 const LEFT: RunEnd = { state: 'left' };
 /** Milliseconds until a call is looked at again that could not be claimed or answered. */
-const AGAIN_MS = 5_000;
+export const AGAIN_MS = 5_000;
 
 /** Never throws. */
 export async function runCall(port: CallPort, run: Run): Promise<RunEnd> {

@@ -5,7 +5,7 @@
  */
 import type { PendingView } from '../view/types.js';
 import type { ToolRegistry } from './registry.js';
-import { type CallPort, runCall } from './run-call.js';
+import { AGAIN_MS, type CallPort, runCall } from './run-call.js';
 import type { ClientTool, ToolSettings } from './types.js';
 
 const LEASE_MS = 30_000;
@@ -118,13 +118,16 @@ export class ToolRunner {
     });
   }
 
-  /** The view shows the claim soon, and its loss. Where it does not, the call is looked at once the lease is over. */
+  /**
+   * The view shows the claim soon, and its loss. Where it does not, the call is looked at once the lease is over, and
+   * after a pause: a lease that was renewed, or is judged by another clock, ends later than it says.
+   */
   #hold(call: PendingView, until: number): void {
     const again = (): void => {
       const shown = this.#shown(call);
       if (shown !== undefined && shown.claim === undefined) this.#offer(shown, undefined);
     };
-    const timer = setTimeout(again, Math.max(0, until - Date.now()));
+    const timer = setTimeout(again, Math.max(AGAIN_MS, until - Date.now()));
     this.#put(call, { state: 'held', seen: false, timer });
     const shown = this.#shown(call);
     if (shown !== undefined) this.#lookAt(shown);
