@@ -7,4 +7,11 @@ export const OF_PAGES = [
     to: "limit.done(); const text = isStream && response.ok ? '' : await response.text();",
     test: 'test/unit/browser/send.test.ts',
   },
+  {
+    promise: 'G427',
+    file: 'web/inbox/hooks/use-inbox.ts',
+    line: 'else click(`#${DECISION_ID} .good`);',
+    to: "else answerOpen(parts, { resolution: { type: 'approve' } });",
+    test: 'test/components/faces/inbox.test.tsx',
+  },
 ];

@@ -5,11 +5,13 @@ import { page } from 'vitest/browser';
 import { Inbox } from '../../../web/inbox/inbox.js';
 import { Deadline } from '../../../web/inbox/list/deadline.js';
 import styles from '../../../web/style.css?url';
+import { problem } from '../../support/pages/scripted-fetch.js';
 import { focus, press } from '../support/keys.js';
 import { withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
 import { sessionOver } from '../support/session.js';
 import { show, showPart } from '../support/show.js';
+import { apiWith, REFUND } from '../support/talk.js';
 import { ScriptedWorklist, waitingItem } from '../support/worklist.js';
 
 beforeAll(async () => await withStyles(styles));
@@ -23,9 +25,20 @@ const seen = () =>
     .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
     .map(({ textContent }) => /c-\w+/.exec(textContent)?.[0]);
 
-async function openInbox(...calls: readonly ReturnType<typeof waitingItem>[]) {
+/** No conversation can be read. */
+const noConversation = async () => problem(404, 'not_found');
+
+type Calls = readonly ReturnType<typeof waitingItem>[];
+
+const openInbox = async (...calls: Calls) => await openOver(noConversation, ...calls);
+
+/** `conversations`: answers requests to conversations. */
+async function openOver(conversations: typeof fetch, ...calls: Calls) {
   const source = new ScriptedWorklist();
-  const session = sessionOver(source.fetch);
+  const isOfOne = (address: unknown) => String(address).includes('/v1/conversations/');
+  const session = sessionOver(
+    async (address, init) => await (isOfOne(address) ? conversations : source.fetch)(address, init),
+  );
   const nothing = () => undefined;
   show(<Inbox session={session} onSignOut={nothing} onTenant={nothing} />);
   await expect.poll(() => source.open.length).toBe(1);
@@ -115,6 +128,19 @@ describe('an approval by its key', () => {
     hidePage();
     const answer = { conversationId: 'c-a', resolution: { type: 'approve' }, argsDigest: 'd-1' };
     await expect.poll(() => keptOf(source)).toMatchObject([[answer]]);
+  });
+
+  it('is for the arguments that are shown, also where the list has others by now', {
+    ...promise('G427'),
+  }, async () => {
+    const item = waitingItem('a', { toolCallId: 'call-1', argsDigest: 'd-2' });
+    const source = await openOver(apiWith(REFUND).fetch, item);
+    await press('j');
+    await expect.element(page.getByText('p_1')).toBeVisible();
+    await press('a');
+    await expect.element(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+    hidePage();
+    await expect.poll(() => keptOf(source)).toMatchObject([[{ argsDigest: 'd-1' }]]);
   });
 });
 

@@ -115,9 +115,9 @@ function actsOf(parts: Parts): Acts {
       if (selected.size > 0) look({ dialog: 'approve' });
       else if (row !== undefined && drafts.draftOf(row.item.ref).edit !== undefined)
         focusIn(`#${EDIT_ID} .colloquy-approve`);
-      else approveOpen(parts);
+      else click(`#${DECISION_ID} .good`);
     }),
-    edit: ifMayAnswer(() => document.querySelector<HTMLElement>(`#${DECISION_ID} .edit`)?.click()),
+    edit: ifMayAnswer(() => click(`#${DECISION_ID} .edit`)),
     deny: ifMayAnswer(() => {
       if (selected.size > 0) look({ dialog: 'deny' });
       else look({ isDenying: row !== undefined && isDecidable(row) });
@@ -129,13 +129,6 @@ function actsOf(parts: Parts): Acts {
     palette: () => look({ dialog: 'palette' }),
     undo: () => undoLast(outbox),
   };
-}
-
-function approveOpen(parts: Parts): void {
-  const { row, drafts } = parts;
-  if (row === undefined || !isDecidable(row)) return;
-  const resolution = decisionOf({ type: 'approve' }, drafts.draftOf(row.item.ref));
-  answerOpen(parts, { resolution });
 }
 
 interface GivenAnswer {
@@ -214,6 +207,11 @@ function useSendOnceOver(props: {
 
 function isView(command: Command): command is ViewName {
   return Object.values(GO).some((one) => one.command === command);
+}
+
+/** The button knows which arguments are shown; where it is off or absent, the key does nothing. */
+function click(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.click();
 }
 
 function focusIn(selector: string): void {
