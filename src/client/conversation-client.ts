@@ -259,28 +259,8 @@ export class ConversationClient {
     options: Pick<ConversationOptions, 'tenant'> = {},
   ): Promise<DeleteOutcome> {
     const key = this.#key(conversationId, options.tenant);
-    await this.#deleteBelow(key);
-    await deleteConversation(this.#deleteParts(), key);
-    this.#known.forget(key);
-    // Those that it has started meanwhile.
-    await this.#deleteBelow(key);
+    await deleteConversation(this.#deleteParts(), key, { withSubAgents: true });
     return { deleted: true, conversationId };
-  }
-
-  /** Deletes the conversations of sub-agents at any depth. */
-  async #deleteBelow({ tenant, conversationId: root }: ConversationKey): Promise<void> {
-    const below: ConversationKey[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const from = cursor === undefined ? {} : { cursor };
-      const page = await this.list({ tenant, root, limit: 1_000, ...from });
-      below.push(...page.conversations);
-      cursor = page.nextCursor;
-      if (cursor === undefined) break;
-    }
-    for (const key of below) {
-      await deleteConversation(this.#deleteParts(), key);
-      this.#known.forget(key);
-    }
   }
 
   /**
@@ -348,6 +328,9 @@ export class ConversationClient {
       schedules: new TriggerSchedules(temporal),
       whatIfs: this.#whatIfs,
       ...{ deletions, actor },
+      forget: (key) => {
+        this.#known.forget(key);
+      },
     };
   }
 

@@ -1,12 +1,14 @@
 /**
  * Deletes conversations, for good. In this order, so that a repeat finishes the deletion of a killed process:
  *
- * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
+ * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused. Where those of
+ * its sub-agents are deleted too, the tombstone says so, and each of them gets its own.
  * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
  * D3  The triggers are removed, and Temporal is asked to remove the histories of all runs, theirs and those of what-ifs
  * included. It does so in the background, within a minute, and forgets some requests for runs that have only just ended;
  * and a run of a trigger, or a what-if, that has only just begun is not listed yet. So workers repeat this once a minute,
  * and mark the tombstone, which hides the histories, as finished when the server has nothing left to remove.
+ * D4  The same for its sub-agents, those included that it started until its run had ended.
  *
  * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
  * meanwhile under the same id is another one.
@@ -30,6 +32,8 @@ export interface DeleteParts {
   readonly whatIfs: Pick<WhatIfRuns, 'removeAll'>;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
+  /** Gets each conversation that was deleted. */
+  readonly forget?: (key: ConversationKey) => void;
 }
 
 /** A run that closes flushes its log, and ends its open calls; one that takes longer than this is terminated. */
@@ -37,6 +41,8 @@ const CLOSE_PATIENCE_MS = 10_000;
 const PAUSE_MS = 50;
 
 export interface DeleteRequest {
+  /** Deletes those of its sub-agents, at any depth, as well. */
+  readonly withSubAgents?: true;
   /** Deletes only while this is the stored state, and no run is current: for deletions by age. */
   readonly onlyClosedAt?: StoredAt;
   /** Runs of a deletion that was begun and not finished: only these are deleted, and those that they rolled over to. */
@@ -69,6 +75,8 @@ async function deleteParts(
   const { tenant, conversationId } = key;
   const meant = await begun(parts, key, request);
   if (meant === undefined) return undefined;
+  const below = await belowOf(parts, key, meant);
+  for (const child of below) await begun(parts, child, {});
   await endCurrent(parts, key, meant);
   // Includes runs that the current run rolled over to while it was asked to close.
   const runIds = meant.add(meant.of(await executions.all(key)));
@@ -78,8 +86,25 @@ async function deleteParts(
   const isOwn = request.resumes === undefined || (await deletions.isDeleted(key));
   let hadAny = isOwn && (await removeRuns(parts, key));
   for (const runId of runIds) hadAny = (await executions.remove(key, runId)) || hadAny;
+  for (const child of [...below, ...(await belowOf(parts, key, meant))]) {
+    await deleteParts(parts, child, {});
+    hadAny = true;
+  }
+  parts.forget?.(key);
   if (request.resumes !== undefined && !hadAny) await deletions.finish(key);
   return { deleted: true, conversationId };
+}
+
+/** The sub-agents to delete; none once another conversation has begun under the id, because they may be its own. */
+async function belowOf(
+  { deletions, executions }: DeleteParts,
+  key: ConversationKey,
+  meant: Meant,
+): Promise<readonly ConversationKey[]> {
+  const below = await deletions.below(key);
+  if (below.length === 0 || !(await deletions.isDeleted(key))) return [];
+  const newest = await executions.newest(key);
+  return newest === undefined || meant.of([newest]).length > 0 ? below : [];
 }
 
 /** Removes triggers and what-ifs of a conversation, or of a tenant. False when the server had none. */
@@ -95,7 +120,7 @@ async function removeRuns(
 async function begun(
   { deletions, executions }: DeleteParts,
   key: ConversationKey,
-  { onlyClosedAt, resumes }: DeleteRequest,
+  { onlyClosedAt, resumes, withSubAgents }: DeleteRequest,
 ): Promise<Meant | undefined> {
   const { tenant, conversationId } = key;
   const runs = await executions.all(key);
@@ -112,6 +137,7 @@ async function begun(
     conversationId,
     runIds: runs.map(({ runId }) => runId),
     ...(onlyClosedAt === undefined ? {} : { unlessMoved: onlyClosedAt }),
+    ...(withSubAgents === undefined ? {} : { withSubAgents }),
   });
   return runIds === undefined ? undefined : new Meant(runs, runIds);
 }

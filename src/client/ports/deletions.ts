@@ -20,14 +20,18 @@ export interface DeletionsPort {
   isDeletedRun(key: ConversationKey, runId: string): Promise<boolean>;
   /**
    * Removes all stored data and leaves a tombstone for the runs: these, and those that the store knew. Returns all of
-   * them; undefined, and nothing is removed, when `unlessMoved` is given and an event was stored since. Safe to repeat.
+   * them; undefined, and nothing is removed, when `unlessMoved` is given and an event was stored since. `withSubAgents`:
+   * `below` lists those of its sub-agents from now on. Safe to repeat.
    */
   begin(
     request: ConversationKey & {
       readonly runIds: readonly string[];
       readonly unlessMoved?: StoredAt;
+      readonly withSubAgents?: true;
     },
   ): Promise<readonly string[] | undefined>;
+  /** Stored conversations of sub-agents, at any depth, that are to be deleted with this one. */
+  below(key: ConversationKey): Promise<readonly ConversationKey[]>;
   /** Adds runs to the tombstone, once they have ended, and removes what they stored meanwhile. Safe to repeat. */
   extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /** Records that Temporal has no data of the conversation any more. Safe to repeat. */

@@ -1,5 +1,6 @@
 /** The client's deletions port over the event log, and the blobs, webhooks, spaces and documents beside it. */
 import type { DeletionsPort } from '../../client/ports/deletions.js';
+import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
 import type { DocumentStore } from '../../store/ports/documents/documents.js';
@@ -51,6 +52,7 @@ export function createDeletions(deps: {
       await blobs?.delete(request);
       return begun.runIds;
     },
+    below: (key) => storedBelow(log, key),
     extend: async (request) => {
       await log.extendDeletion(request);
       // Deleted again, because the tools of its runs could store more until the runs had ended. Not if another
@@ -101,5 +103,24 @@ async function* keysOfBlobs(
     if (next === undefined) return;
     after = { tenant, conversationId: next.conversationId };
     yield after;
+  }
+}
+
+/** Sub-agents of a deleted conversation that are to be deleted with it, at any depth. */
+async function storedBelow(
+  log: Pick<EventLog, 'deletion' | 'list'>,
+  { tenant, conversationId: above }: ConversationKey,
+): Promise<readonly ConversationKey[]> {
+  const root = (await log.deletion({ tenant, conversationId: above }))?.root;
+  const below: ConversationKey[] = [];
+  if (root === undefined) return below;
+  for (let cursor: string | undefined; ; ) {
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await log.list({ tenant, root, limit: MAX_LIST_PAGE, ...from });
+    for (const { conversationId, parent } of page.conversations)
+      if (parent?.path.some((step) => step.conversationId === above) === true)
+        below.push({ tenant, conversationId });
+    cursor = page.nextCursor;
+    if (cursor === undefined) return below;
   }
 }

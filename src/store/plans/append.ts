@@ -11,7 +11,9 @@ import { titleOf } from '../../core/view/title.js';
 import { foldView } from '../../core/view/view.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationId } from '../../protocol/values/ids.js';
 import { canonicalJson } from '../../protocol/values/json.js';
+import type { Deletion, Deletions } from '../ports/deletions.js';
 import type { AppendBatch } from '../ports/log.js';
 import type { HeadPosition, LogHead } from '../ports/log-head.js';
 
@@ -80,6 +82,19 @@ export function isAt(head: LogHead | undefined, position: HeadPosition): boolean
     head.runId === position.runId &&
     head.lastSeq === position.lastSeq
   );
+}
+
+/** The `root` of a tombstone. `head`, `earlier`: the log that is deleted, and the tombstone that the id has. */
+export function deletedRoot(
+  request: Parameters<Deletions['beginDeletion']>[0],
+  head: LogHead | undefined,
+  earlier: Deletion | undefined,
+): ConversationId | undefined {
+  const { conversationId, withSubAgents } = request;
+  if (withSubAgents !== true)
+    return earlier?.finishedAtMs === undefined ? earlier?.root : undefined;
+  if (head !== undefined) return head.snapshot.parent?.root ?? conversationId;
+  return earlier?.root ?? conversationId;
 }
 
 /**

@@ -3,11 +3,13 @@
  * ids of its runs. Late events of one of these runs are refused (`deleted`), so the conversation cannot come back;
  * another run under the same id is a new conversation, and is stored as such.
  */
-import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ConversationId, ConversationKey } from '../../protocol/values/ids.js';
 import type { HeadPosition } from './log-head.js';
 
 export interface Deletion extends ConversationKey {
   readonly runIds: readonly string[];
+  /** Lists have its sub-agents under this root. Present where these are to be deleted with it. */
+  readonly root?: ConversationId;
   /** Milliseconds by the clock of the store. */
   readonly requestedAtMs: number;
   /** Absent while Temporal may still have data of the conversation. */
@@ -18,12 +20,14 @@ export interface Deletions {
   /**
    * Removes every row of a conversation and leaves the tombstone, in one transaction. The ids of runs that the store
    * knew are added to the given ones. Safe to repeat: the tombstone keeps the runs of all repeats. Undefined, and
-   * nothing is removed, when `onlyAt` is given and is not the stored head.
+   * nothing is removed, when `onlyAt` is given and is not the stored head. `withSubAgents`: the tombstone says that those
+   * of its sub-agents are to follow, also after repeats that do not, until it is finished.
    */
   beginDeletion(
     request: ConversationKey & {
       readonly runIds: readonly string[];
       readonly onlyAt?: HeadPosition;
+      readonly withSubAgents?: true;
     },
   ): Promise<Deletion | undefined>;
   /**

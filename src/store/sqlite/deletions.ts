@@ -1,7 +1,7 @@
 /** Tombstones in the sqlite event log. Synchronous; callers wrap them. */
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { isAt } from '../plans/append.js';
+import { deletedRoot, isAt } from '../plans/append.js';
 import { CONVERSATION_TABLES, deletionOf, keyOf, textIn } from '../plans/rows.js';
 import type { Deletion, Deletions } from '../ports/deletions.js';
 import type { SqliteDatabase } from './database/database.js';
@@ -31,7 +31,8 @@ export function beginDeletion(
   request: Parameters<Deletions['beginDeletion']>[0],
 ): Deletion | undefined {
   const { tenant, conversationId, onlyAt } = request;
-  if (onlyAt !== undefined && !isAt(readHead(database, request), onlyAt)) return undefined;
+  const head = readHead(database, request);
+  if (onlyAt !== undefined && !isAt(head, onlyAt)) return undefined;
   const stored = database
     .all(
       `SELECT run_id FROM conversations WHERE tenant = ? AND conversation_id = ?
@@ -42,15 +43,17 @@ export function beginDeletion(
       conversationId,
     )
     .map((row) => textIn(row, 'run_id'));
-  const earlier = readDeletion(database, request)?.runIds ?? [];
-  const runIds = [...new Set([...earlier, ...stored, ...request.runIds])];
+  const earlier = readDeletion(database, request);
+  const runIds = [...new Set([...(earlier?.runIds ?? []), ...stored, ...request.runIds])];
   database.run(
-    `INSERT INTO deletions (tenant, conversation_id, run_ids, requested_at_ms) VALUES (?, ?, ?, ?)
+    `INSERT INTO deletions (tenant, conversation_id, run_ids, root, requested_at_ms) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (tenant, conversation_id) DO UPDATE SET
-       run_ids = excluded.run_ids, requested_at_ms = excluded.requested_at_ms, finished_at_ms = NULL`,
+       run_ids = excluded.run_ids, root = excluded.root, requested_at_ms = excluded.requested_at_ms,
+       finished_at_ms = NULL`,
     tenant,
     conversationId,
     JSON.stringify(runIds),
+    deletedRoot(request, head, earlier) ?? null,
     Date.now(),
   );
   // Readers of its spaces learn by this that the members have changed.

@@ -73,6 +73,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
         isDeleted: () => Promise.resolve(false),
         isDeletedRun: () => Promise.resolve(false),
         begin: () => none,
+        below: () => Promise.resolve([]),
         extend: () => none,
         finish: () => none,
         removeOfTenant: () => none,

@@ -1,5 +1,7 @@
 /** The contract of deletion in every adapter of the event log port. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EventBody } from '../../../src/protocol/log/events.js';
+import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
 import { asks, closes, KEY, stamped, started, suspends, turn } from '../samples/log-events.js';
 
@@ -86,6 +88,28 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect((await log.read(KEY))?.events).toEqual(NEW);
       await log.extendDeletion({ tenant: 'default', conversationId: 'never', runIds: ['r'] });
       expect(await log.deletion({ tenant: 'default', conversationId: 'never' })).toBeUndefined();
+    });
+
+    it('names the root of its sub-agents where they go with it, until it is finished', async () => {
+      const rootOf = async (key: ConversationKey) => (await log.deletion(key))?.root;
+      const withSubAgents = true;
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      expect(await rootOf(KEY)).toBeUndefined();
+      await log.beginDeletion({ ...KEY, runIds: [], withSubAgents });
+      expect(await rootOf(KEY)).toBe(KEY.conversationId);
+      const sub = { ...KEY, conversationId: 'sub' };
+      const step = { ...KEY, toolCallId: 'call-1', name: 'ask' };
+      const parent = { root: KEY.conversationId, path: [step] } as const;
+      const events = stamped([{ ...started(sub), parent } as EventBody]);
+      await log.append({ ...sub, runId: 'r', events });
+      await log.beginDeletion({ ...sub, runIds: [], withSubAgents });
+      // Its rows are gone by now.
+      await log.beginDeletion({ ...sub, runIds: [], withSubAgents });
+      await log.beginDeletion({ ...sub, runIds: [] });
+      expect(await rootOf(sub)).toBe(KEY.conversationId);
+      await log.finishDeletion(sub);
+      await log.beginDeletion({ ...sub, runIds: [] });
+      expect(await rootOf(sub)).toBeUndefined();
     });
 
     it('stays unfinished until it is finished, and begins again when it is requested again', async () => {

@@ -110,6 +110,7 @@ const DELETIONS: DeletionsPort = {
   isDeleted: () => Promise.resolve(false),
   isDeletedRun: () => Promise.resolve(false),
   begin: () => Promise.reject(new ConversationError('store_unavailable', 'The store is read-only')),
+  below: () => Promise.resolve([]),
   extend: () => Promise.resolve(),
   finish: () => Promise.resolve(),
   removeOfTenant: () => Promise.resolve(),

@@ -9,12 +9,20 @@ import { Housekeeping } from '../../../../src/projection/duties/housekeeping.js'
 import { promise } from '../../../support/promise.js';
 
 const KEY = { tenant: 'default', conversationId: 'c-1' };
+const CHILD = { tenant: 'default', conversationId: 'sub-1' };
 const RUN = { runId: 'run-1', firstRunId: 'run-1', isRunning: false };
 
 /** A server that has a run, triggers and what-ifs, and forgets as many requests to remove the run as the test says. */
-function server({ forgets = 0, isDeleted = true, lateTriggers = 0, lateWhatIfs = 0 }) {
+function server({
+  forgets = 0,
+  isDeleted = true,
+  lateTriggers = 0,
+  lateWhatIfs = 0,
+  lateSubAgents = 0,
+}) {
   const asked: string[] = [];
-  let [runs, triggers, whatIfs] = [forgets + 1, lateTriggers, lateWhatIfs];
+  let [runs, triggers] = [forgets + 1, lateTriggers];
+  let [whatIfs, subAgents] = [lateWhatIfs, lateSubAgents];
   const parts = {
     gateway: { toConversationError: (error: unknown) => error },
     executions: {
@@ -43,6 +51,11 @@ function server({ forgets = 0, isDeleted = true, lateTriggers = 0, lateWhatIfs =
       isKnown: () => Promise.resolve(true),
       isDeleted: () => Promise.resolve(isDeleted),
       begin: () => Promise.resolve([RUN.runId]),
+      below: ({ conversationId }: typeof KEY) => {
+        if (conversationId !== KEY.conversationId) return Promise.resolve([]);
+        subAgents -= 1;
+        return Promise.resolve(subAgents >= 0 ? [CHILD] : []);
+      },
       extend: () => Promise.resolve(),
       finish: () => {
         asked.push('finish');
@@ -77,6 +90,15 @@ describe('a deletion', promise('G253'), () => {
 
   it('is not finished while a what-if is left, because one that began late may not be listed yet', async () => {
     const { asked, parts } = server({ forgets: -1, lateWhatIfs: 2 });
+    await deleteConversation(parts, KEY);
+    await deleteConversation(parts, KEY, { resumes });
+    expect(asked).not.toContain('finish');
+    await deleteConversation(parts, KEY, { resumes });
+    expect(asked).toContain('finish');
+  });
+
+  it('is not finished while a sub-agent is left, because one that began late may not be stored yet', async () => {
+    const { asked, parts } = server({ forgets: -1, lateSubAgents: 3 });
     await deleteConversation(parts, KEY);
     await deleteConversation(parts, KEY, { resumes });
     expect(asked).not.toContain('finish');
