@@ -273,7 +273,9 @@ export class ConversationClient {
   ): Promise<{ readonly deleted: number }> {
     const problem = idProblem('tenant', tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
-    return await deleteTenant(this.#deleteParts(), tenant, options);
+    const outcome = await deleteTenant(this.#deleteParts(), tenant, options);
+    this.#known.forgetTenant(tenant);
+    return outcome;
   }
 
   /** The agents that accept conversations of a tenant now. */

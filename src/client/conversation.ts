@@ -285,8 +285,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
     const { reader, known, key } = this.#parts;
-    const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0, 1);
-    const snapshot = await this.#mapped(() => reader.snapshot(key, { atLeastSeq }));
+    const snapshot = await this.#mapped(() => known.snapshot(reader, key, options.atLeastSeq));
     if (snapshot === undefined) throw await this.#unread();
     return snapshot;
   }

@@ -120,7 +120,7 @@ async function pendingCall(
   ref: CallRef,
 ): Promise<PendingCall | Extract<ProgressVerdict, { verdict: 'unknown' | 'stale' }>> {
   try {
-    const snapshot = await reader.snapshot(ref, { atLeastSeq: Math.max(known.of(ref), 1) });
+    const snapshot = await known.snapshot(reader, ref);
     if (snapshot === undefined) return { verdict: 'unknown', what: 'conversation' };
     const entry = snapshot.pending.find(({ toolCallId }) => toolCallId === ref.toolCallId);
     return entry ?? { verdict: 'stale', why: 'not_waiting' };

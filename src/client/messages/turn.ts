@@ -128,7 +128,7 @@ async function resultWithin(
     const isAnswer = result !== undefined && result.status !== 'timeout';
     if (isAnswer || signal?.aborted === true) return result;
     // A workflow without a worker does not answer, and the reader's answer counts as well.
-    const shown = await reader.snapshot(key, { atLeastSeq }).catch(() => undefined);
+    const shown = await known.snapshot(reader, key, atLeastSeq).catch(() => undefined);
     const isRecorded = (shown?.seq ?? 0) >= atLeastSeq;
     const leftMs = Math.max(Math.ceil(giveUpAt - performance.now()), 0);
     return await ask(leftMs, isRecorded ? atLeastSeq : 0);

@@ -132,11 +132,11 @@ export interface WorklistBy extends WorklistFilter {
 export interface ConversationReader {
   /**
    * `atLeastSeq`: a seq that the caller knows to be recorded; the workflow is queried (1 s deadline) when the store
-   * lags behind it.
+   * lags behind it. `answered` gets the seq of the workflow's newest event where it was queried and has one.
    */
   snapshot(
     key: ConversationKey,
-    options?: { atLeastSeq?: number },
+    options?: { atLeastSeq?: number; answered?: (seq: number) => void },
   ): Promise<ConversationSnapshot | undefined>;
   /**
    * With `before` newest first, else oldest first. A cursor of an older generation: from the end, or the start, of the

@@ -72,6 +72,8 @@ export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
   return new StoreReader(deps);
 }
 
+type SnapshotOptions = NonNullable<Parameters<ConversationReader['snapshot']>[1]>;
+
 class StoreReader implements ConversationReader {
   readonly #log: EventLog;
   readonly #live: LiveChannel | undefined;
@@ -97,7 +99,7 @@ class StoreReader implements ConversationReader {
 
   async snapshot(
     key: ConversationKey,
-    options: { atLeastSeq?: number } = {},
+    options: SnapshotOptions = {},
   ): Promise<ConversationSnapshot | undefined> {
     const snapshot = await this.#shown(await this.#logged(key, options));
     if (snapshot?.pending.some(({ claim }) => claim !== undefined) !== true) return snapshot;
@@ -118,7 +120,7 @@ class StoreReader implements ConversationReader {
 
   async #logged(
     key: ConversationKey,
-    options: { atLeastSeq?: number } = {},
+    options: SnapshotOptions = {},
   ): Promise<ConversationSnapshot | undefined> {
     const stored = await this.#log.head(key);
     if (stored === undefined && (await this.#isDeleted(key))) return undefined;
@@ -127,7 +129,7 @@ class StoreReader implements ConversationReader {
     if (options.atLeastSeq === undefined && !(await this.#isRunning(key))) return undefined;
     const head = await this.#waitFor(key, atLeastSeq);
     if ((head?.lastSeq ?? 0) >= atLeastSeq) return head?.snapshot;
-    return await this.#withTail(key, head);
+    return await this.#withTail(key, head, options.answered);
   }
 
   async events(
@@ -280,11 +282,14 @@ class StoreReader implements ConversationReader {
   async #withTail(
     key: ConversationKey,
     head: LogHead | undefined,
+    answered: SnapshotOptions['answered'],
   ): Promise<ConversationSnapshot | undefined> {
     let view = head?.snapshot;
     try {
       for (let more = true; more; ) {
         const page = await this.#source?.events(key, { after: view?.seq ?? 0 });
+        // A run that is opened again has no events until it has restored them.
+        if (page !== undefined && page.lastSeq > 0) answered?.(page.lastSeq);
         const next = page?.events[0]?.seq;
         if (page === undefined || next !== (view?.seq ?? 0) + 1) return view;
         for (const event of page.events) view = foldView(view, event);

@@ -50,7 +50,7 @@ export class FakeReader implements ConversationReader {
 
   snapshot(
     key: ConversationKey,
-    options: { atLeastSeq?: number } = {},
+    options: { atLeastSeq?: number; answered?: (seq: number) => void } = {},
   ): Promise<ConversationSnapshot | undefined> {
     if (options.atLeastSeq !== undefined) this.asked.push(options.atLeastSeq);
     if (this.failure !== undefined) return Promise.reject(this.failure);
@@ -59,6 +59,7 @@ export class FakeReader implements ConversationReader {
     let view: ConversationSnapshot | undefined;
     for (const event of [...(this.#logOf(key) ?? []), ...(asked ?? [])])
       view = foldView(view, event);
+    if ((view?.seq ?? 0) < (options.atLeastSeq ?? 0)) options.answered?.(view?.seq ?? 0);
     return Promise.resolve(view);
   }
 

@@ -81,7 +81,12 @@ describe('the progress of long work', () => {
       ...{ schedules: { removeAll: none }, whatIfs: { removeAll: none } },
       deletions: {
         ...{ isKnown: none, isDeleted: () => Promise.resolve(false), removeOfTenant: none },
-        ...{ begin: () => Promise.resolve([]), below: () => Promise.resolve([]), extend: none, finish: none },
+        ...{
+          begin: () => Promise.resolve([]),
+          below: () => Promise.resolve([]),
+          extend: none,
+          finish: none,
+        },
         ofTenant: async function* () {
           yield* keys;
         },

@@ -91,6 +91,42 @@ describe.concurrent('a reply that a client has had', () => {
     expect(reader.asked).toEqual([1, 7, 10, 12]);
   });
 
+  it('is not waited for again where the workflow has a shorter log: another one, or one that was reset', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 3));
+    const { client } = setUp({ update: () => ({ cancelled: true, seq: 30 }) }, { reader });
+    await client.cancel('c-1');
+    expect((await client.conversation('c-1').snapshot()).seq).toBe(3);
+    await client.conversation('c-1').snapshot();
+    expect(reader.asked).toEqual([30, 3]);
+  });
+
+  it('counts also where it comes while a shorter log is read', async () => {
+    const known = new ReadYourWrites();
+    known.note(key('a'), 30);
+    const snapshot = (_: unknown, options: { answered?: (seq: number) => void } = {}) => {
+      known.note(key('a'), 31);
+      options.answered?.(3);
+      return Promise.resolve(undefined);
+    };
+    await known.snapshot({ snapshot }, key('a'));
+    expect(known.of(key('a'))).toBe(31);
+  });
+
+  it('is forgotten with its tenant, although another process has deleted the conversation', async () => {
+    const reader = new FakeReader();
+    const none = () => Promise.resolve();
+    async function* nothing() {}
+    const deletions = { removeOfTenant: none, ofTenant: nothing } as never;
+    const script = { update: () => ({ cancelled: true, seq: 30 }) };
+    const { client } = setUp(script, { reader, deletions });
+    for (const tenant of ['acme', 'acme2']) await client.cancel({ conversationId: 'c-1', tenant });
+    await client.deleteTenant('acme');
+    reader.add('c-1', sampleLog('c-1').slice(0, 3));
+    for (const tenant of ['acme', 'acme2']) await client.conversation('c-1', { tenant }).snapshot();
+    expect(reader.asked).toEqual([1, 30]);
+  });
+
   it('never lowers the known seq, however late a reply of a repeat comes', () => {
     const known = new ReadYourWrites();
     known.note(key('a'), 7);

@@ -122,6 +122,24 @@ describe('reading a snapshot', () => {
     expect((await reader.snapshot(KEY, { atLeastSeq: 9 }))?.seq).toBe(6);
   });
 
+  it('reports how far the workflow is once it has answered, and nothing where it has not', async () => {
+    const { reader, source, store } = await aReader({ withSource: true });
+    await store(LOG.slice(0, 6));
+    const seqs: number[] = [];
+    const options = { atLeastSeq: 99, answered: (seq: number) => seqs.push(seq) };
+    source.failing = true;
+    await reader.snapshot(KEY, options);
+    expect(seqs).toEqual([]);
+    source.failing = false;
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    await reader.snapshot(KEY, options);
+    source.set({ runId: 'run-a', events: LOG });
+    await reader.snapshot(KEY, options);
+    source.set({ runId: 'run-b', events: [] });
+    await reader.snapshot(KEY, options);
+    expect(seqs).toEqual([6, LOG.length]);
+  });
+
   it('returns the stored state when no workflow answers', async () => {
     const { reader, source, store } = await aReader({ withSource: true });
     await store(LOG.slice(0, 6));
