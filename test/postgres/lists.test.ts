@@ -71,8 +71,8 @@ it('what has changed since a time is read along an index, in order, for several 
       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, changed_at_ms)
     SELECT 't' || n % 10, 'c' || n, 1, 1, 'r', 1, 'a', CASE WHEN n % 4 = 0 THEN 'idle' ELSE 'closed' END, '{}', n * 1000
     FROM generate_series(1, 20000) AS n`);
-  await client.query(`INSERT INTO ${schema}.deletions (tenant, conversation_id, run_ids, requested_at_ms)
-    SELECT 't' || n % 10, 'd' || n, '[]', n * 1000 FROM generate_series(1, 20000) AS n`);
+  await client.query(`INSERT INTO ${schema}.deletions (tenant, conversation_id, run_ids, generation, requested_at_ms)
+    SELECT 't' || n % 10, 'd' || n, '[]', 1, n * 1000 FROM generate_series(1, 20000) AS n`);
   for (const table of ['conversations', 'deletions'])
     await client.query(`ANALYZE ${schema}.${table}`);
   const database = { table: (name: string) => `${schema}.${name}` };

@@ -54,7 +54,7 @@ export type WatchFrame =
     };
 
 export interface ReadPosition {
-  /** Absent = from the start. A cursor of an older generation restarts at the `log_rewritten` marker. */
+  /** Absent = from the start. A cursor of an older generation restarts at a `log_rewritten` marker. */
   readonly after?: LogCursor;
 }
 

@@ -2,6 +2,7 @@
 import type { BeforePosition, WatchFrame } from '../../client/ports/reader.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
+import { rewrittenMarker } from '../../store/plans/append.js';
 import type { LiveChannel, LiveMessage } from '../../store/ports/live.js';
 import type { EventLog, EventsRead } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
@@ -11,7 +12,10 @@ import { LiveTail } from './live-tail.js';
 const PAGE_EVENTS = 200;
 const PAGE_BYTES = 512 * 1024;
 
-/** The newest generation after a position; a position in another generation is ignored. */
+/**
+ * The newest generation after a position. A position in another generation gets all of the newest, from the marker on. The
+ * log of a conversation under the id of a deleted one has no marker, so it is made here.
+ */
 export async function readAfter(
   log: EventLog,
   key: ConversationKey,
@@ -22,7 +26,20 @@ export async function readAfter(
   const read = await log.read(key, { ...page, afterSeq: after?.seq ?? -1 });
   if (after === undefined || read === undefined || read.generation === after.generation)
     return shown(read);
-  return shown(await log.read(key, { ...page, afterSeq: -1 }));
+  return shown(withMarker(await log.read(key, { ...page, afterSeq: -1 }), after, limit));
+}
+
+function withMarker(
+  read: EventsRead | undefined,
+  after: LogCursor,
+  limit: number,
+): EventsRead | undefined {
+  const first = read?.events[0];
+  // A reader that has no event has nothing to drop.
+  if (read === undefined || first === undefined || first.seq === 0 || after.seq === 0) return read;
+  const marker = { ...rewrittenMarker(after.generation, 1), at: first.at };
+  const events = [marker, ...read.events].slice(0, limit);
+  return { ...read, events, more: read.more || events.length <= read.events.length };
 }
 
 /**

@@ -279,7 +279,8 @@ export interface RunEnded {
 
 /**
  * Written by the projector, not by the workflow, at seq 0 of a new generation: the workflow's log no longer agrees with
- * the stored one (after a reset, a fail-over, a restored server). Readers discard their state and read on from here.
+ * the stored one (after a reset, a fail-over, a restored server). A reader with the cursor of a deleted conversation gets
+ * one before the log that has begun under its id. Readers discard their state and read on from here.
  */
 export interface LogRewritten {
   readonly type: 'log_rewritten';

@@ -4,7 +4,7 @@
 export interface LogCursor {
   /** From 1. */
   readonly generation: number;
-  /** 0 is the `log_rewritten` marker of a later generation. */
+  /** 0 is the `log_rewritten` marker before a later generation. */
   readonly seq: number;
 }
 

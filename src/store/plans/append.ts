@@ -97,6 +97,22 @@ export function deletedRoot(
   return earlier?.root ?? conversationId;
 }
 
+/** The `generation` of a tombstone. */
+export function deletedGeneration(
+  head: Pick<LogHead, 'generation'> | undefined,
+  earlier: Pick<Deletion, 'generation'> | undefined,
+): number {
+  return head?.generation ?? earlier?.generation ?? 0;
+}
+
+/** The generation that an append extends or begins. Behind a deleted log, so that its cursors name no event of this one. */
+export function presentGeneration(
+  head: Pick<LogHead, 'generation'> | undefined,
+  deletion: Pick<Deletion, 'generation'> | undefined,
+): number {
+  return head?.generation ?? (deletion?.generation ?? 0) + 1;
+}
+
 /**
  * Folds events into a snapshot, and stamps it with its generation and the title of its first message.
  * @throws {TypeError} when there is no event to fold: a log begins with `conversation_started`.

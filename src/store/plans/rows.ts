@@ -104,6 +104,7 @@ export function deletionOf(row: Row): Deletion {
   return {
     ...keyOf(row),
     runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
+    generation: numberIn(row, 'generation'),
     ...(row['root'] === null ? {} : { root: textIn(row, 'root') }),
     requestedAtMs: numberIn(row, 'requested_at_ms'),
     ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),

@@ -8,6 +8,8 @@ import type { HeadPosition } from './log-head.js';
 
 export interface Deletion extends ConversationKey {
   readonly runIds: readonly string[];
+  /** The last one of the deleted log, 0 where none was stored: the next log under the id begins behind it. */
+  readonly generation: number;
   /** Lists have its sub-agents under this root. Present where these are to be deleted with it. */
   readonly root?: ConversationId;
   /** Milliseconds by the clock of the store. */

@@ -4,7 +4,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 
 /** The end of the stored log of a conversation. */
 export interface LogHead extends ConversationKey {
-  /** From 1; a higher one replaces the log (see `log_rewritten`). */
+  /** From 1; a higher one replaces the log (see `log_rewritten`), also that of a deleted conversation with the same id. */
   readonly generation: number;
   readonly lastSeq: number;
   /** Run that the newest events came from. */

@@ -9,6 +9,7 @@ import {
   foldSnapshot,
   headAfter,
   planAppend,
+  presentGeneration,
   rewrittenMarker,
 } from '../plans/append.js';
 import { outboxOf, outboxOfRewrite } from '../plans/outbox.js';
@@ -16,7 +17,7 @@ import { eventOf, textIn } from '../plans/rows.js';
 import type { AppendBatch, AppendResult } from '../ports/log.js';
 import type { LogHead } from '../ports/log-head.js';
 import type { SqliteDatabase } from './database/database.js';
-import { isOfDeleted } from './deletions.js';
+import { readDeletion } from './deletions.js';
 import { followClaims } from './leases.js';
 import { followPending } from './pending.js';
 import { eventsThrough, readHead } from './read.js';
@@ -24,11 +25,13 @@ import { storeOutbox } from './webhooks/outbox.js';
 
 /** To be called inside a write transaction. */
 export function appendBatch(database: SqliteDatabase, batch: AppendBatch): AppendResult {
-  if (isOfDeleted(database, batch, batch.runId)) return { outcome: 'deleted' };
+  const deletion = readDeletion(database, batch);
+  if (deletion?.runIds.includes(batch.runId) === true) return { outcome: 'deleted' };
   const head = readHead(database, batch);
   const plan = planAppend(batch, head, (seq) => hashAt(database, batch, { seq, head }));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
-  if (plan.type === 'extend') return extend(database, batch, { head, ...plan });
+  const generation = presentGeneration(head, deletion);
+  if (plan.type === 'extend') return extend(database, batch, { head, generation, ...plan });
   if (head === undefined) throw new TypeError('only a stored log can be rewritten');
   return rewrite(database, batch, { head, ...plan });
 }
@@ -38,14 +41,14 @@ function extend(
   batch: AppendBatch,
   plan: {
     readonly head: LogHead | undefined;
+    readonly generation: number;
     readonly events: readonly CanonicalEvent[];
     readonly confirms: boolean;
   },
 ): AppendResult {
-  const { head, events, confirms } = plan;
+  const { head, generation, events, confirms } = plan;
   if (head !== undefined && events.length === 0 && !confirms)
     return { outcome: 'appended', head, added: 0 };
-  const generation = head?.generation ?? 1;
   const snapshot = extendedSnapshot(batch, { from: head?.snapshot, events, generation });
   insertEvents(database, { ...batch, generation, events });
   const next = headAfter(batch, { before: head, generation, snapshot });

@@ -1,7 +1,7 @@
 /** Tombstones in the sqlite event log. Synchronous; callers wrap them. */
 
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { deletedRoot, isAt } from '../plans/append.js';
+import { deletedGeneration, deletedRoot, isAt } from '../plans/append.js';
 import { CONVERSATION_TABLES, deletionOf, keyOf, textIn } from '../plans/rows.js';
 import type { Deletion, Deletions } from '../ports/deletions.js';
 import type { SqliteDatabase } from './database/database.js';
@@ -46,13 +46,15 @@ export function beginDeletion(
   const earlier = readDeletion(database, request);
   const runIds = [...new Set([...(earlier?.runIds ?? []), ...stored, ...request.runIds])];
   database.run(
-    `INSERT INTO deletions (tenant, conversation_id, run_ids, root, requested_at_ms) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO deletions (tenant, conversation_id, run_ids, generation, root, requested_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (tenant, conversation_id) DO UPDATE SET
-       run_ids = excluded.run_ids, root = excluded.root, requested_at_ms = excluded.requested_at_ms,
-       finished_at_ms = NULL`,
+       run_ids = excluded.run_ids, generation = excluded.generation, root = excluded.root,
+       requested_at_ms = excluded.requested_at_ms, finished_at_ms = NULL`,
     tenant,
     conversationId,
     JSON.stringify(runIds),
+    deletedGeneration(head, earlier),
     deletedRoot(request, head, earlier) ?? null,
     Date.now(),
   );

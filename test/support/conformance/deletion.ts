@@ -67,13 +67,18 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.append({ ...KEY, runId: 'new', events: NEW })).toMatchObject({
         outcome: 'appended',
-        head: { generation: 1, lastSeq: NEW.length },
+        head: { generation: 2, lastSeq: NEW.length },
       });
       const late = { ...KEY, runId: 'run-a', events: LOG };
       expect(await log.append(late)).toEqual({ outcome: 'deleted' });
       expect((await log.read(KEY))?.events).toEqual(NEW);
       const again = await log.beginDeletion({ ...KEY, runIds: [] });
       expect([...(again?.runIds ?? [])].sort()).toEqual(['new', 'run-a', 'run-b']);
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      await log.finishDeletion(KEY);
+      expect(await log.append({ ...KEY, runId: 'newer', events: NEW })).toMatchObject({
+        head: { generation: 3, snapshot: { generation: 3 } },
+      });
     });
 
     it('adds runs to its tombstone without changing a conversation that has begun since', async () => {

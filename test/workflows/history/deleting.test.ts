@@ -94,7 +94,7 @@ test('a conversation with an open question is deleted with all of its runs; the 
   await engine.say(talk, 'hello again');
   const events = await engine.log(talk);
   expect(events[0]).toMatchObject({ type: 'conversation_started', seq: 1 });
-  expect(await engine.opened.log.head(keyOf(talk))).toMatchObject({ generation: 1 });
+  expect(await engine.opened.log.head(keyOf(talk))).toMatchObject({ generation: 2 });
   // The server removes the old runs in the background and keeps the new one.
   await until('one run is left', runs, { holds: (count) => count === 1, timeoutMs: 60_000 });
   expect((await talk.snapshot()).status).toBe('idle');

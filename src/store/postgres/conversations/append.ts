@@ -10,10 +10,12 @@ import {
   foldSnapshot,
   headAfter,
   planAppend,
+  presentGeneration,
   rewrittenMarker,
 } from '../../plans/append.js';
 import { outboxOf, outboxOfRewrite } from '../../plans/outbox.js';
-import { eventOf, headOf, numberIn, textIn } from '../../plans/rows.js';
+import { deletionOf, eventOf, headOf, numberIn, textIn } from '../../plans/rows.js';
+import type { Deletion } from '../../ports/deletions.js';
 import type { AppendBatch, AppendResult } from '../../ports/log.js';
 import type { LogHead } from '../../ports/log-head.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
@@ -30,11 +32,13 @@ export async function appendBatch(
 ): Promise<AppendResult> {
   const head = await lockedHead(database, queries, batch);
   const append = new Append(database, queries, batch);
-  if (await isOfDeleted(database, queries, batch)) return { outcome: 'deleted' };
+  const deletion = await lockedDeletion(database, queries, batch);
+  if (deletion?.runIds.includes(batch.runId) === true) return { outcome: 'deleted' };
   const hashes = await append.storedHashes(head);
   const plan = planAppend(batch, head, (seq) => hashes.get(seq));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
-  if (plan.type === 'extend') return await append.extend({ head, ...plan });
+  const generation = presentGeneration(head, deletion);
+  if (plan.type === 'extend') return await append.extend({ head, generation, ...plan });
   if (head === undefined) throw new TypeError('only a stored log can be rewritten');
   return await append.rewrite({ head, ...plan });
 }
@@ -56,21 +60,18 @@ export async function lockedHead(
   return stored === undefined ? undefined : headOf(stored);
 }
 
-/**
- * Whether a run is of a conversation that was deleted. To be called while the head is locked, so that a deletion is over
- * or has yet to begin.
- */
-export async function isOfDeleted(
+/** The tombstone. To be called while the head is locked, so that a deletion is over or has yet to begin. */
+export async function lockedDeletion(
   database: PostgresDatabase,
   queries: Queries,
-  { tenant, conversationId, runId }: ConversationKey & { readonly runId: string },
-): Promise<boolean> {
+  { tenant, conversationId }: ConversationKey,
+): Promise<Deletion | undefined> {
   const row = await queries.get(
-    `SELECT run_ids FROM ${database.table('deletions')} WHERE tenant = $1 AND conversation_id = $2`,
+    `SELECT * FROM ${database.table('deletions')} WHERE tenant = $1 AND conversation_id = $2`,
     tenant,
     conversationId,
   );
-  return row !== undefined && (JSON.parse(textIn(row, 'run_ids')) as string[]).includes(runId);
+  return row === undefined ? undefined : deletionOf(row);
 }
 
 class Append {
@@ -109,13 +110,13 @@ class Append {
 
   async extend(plan: {
     readonly head: LogHead | undefined;
+    readonly generation: number;
     readonly events: readonly CanonicalEvent[];
     readonly confirms: boolean;
   }): Promise<AppendResult> {
-    const { head, events, confirms } = plan;
+    const { head, generation, events, confirms } = plan;
     if (head !== undefined && events.length === 0 && !confirms)
       return { outcome: 'appended', head, added: 0 };
-    const generation = head?.generation ?? 1;
     const snapshot = extendedSnapshot(this.#batch, { from: head?.snapshot, events, generation });
     await this.#insert(generation, events);
     const next = headAfter(this.#batch, { before: head, generation, snapshot });

@@ -1,7 +1,7 @@
 /** Tombstones in the Postgres event log, by the clock of the database. */
 
 import type { ConversationKey } from '../../../protocol/values/ids.js';
-import { deletedRoot, isAt } from '../../plans/append.js';
+import { deletedGeneration, deletedRoot, isAt } from '../../plans/append.js';
 import { CONVERSATION_TABLES, deletionOf, keyOf, textIn } from '../../plans/rows.js';
 import type { Deletion, Deletions } from '../../ports/deletions.js';
 import type { PostgresDatabase, Queries } from '../database/database.js';
@@ -110,14 +110,15 @@ export class PostgresDeletions implements Deletions {
     if (head !== undefined) runIds.add(head.runId);
     for (const runId of request.runIds) runIds.add(runId);
     await queries.run(
-      `INSERT INTO ${this.#deletions} (tenant, conversation_id, run_ids, root, requested_at_ms)
-       VALUES ($1, $2, $3, $4, ${NOW_MS})
+      `INSERT INTO ${this.#deletions} (tenant, conversation_id, run_ids, generation, root, requested_at_ms)
+       VALUES ($1, $2, $3, $4, $5, ${NOW_MS})
        ON CONFLICT (tenant, conversation_id) DO UPDATE SET
-         run_ids = excluded.run_ids, root = excluded.root, requested_at_ms = excluded.requested_at_ms,
-         finished_at_ms = NULL`,
+         run_ids = excluded.run_ids, generation = excluded.generation, root = excluded.root,
+         requested_at_ms = excluded.requested_at_ms, finished_at_ms = NULL`,
       tenant,
       conversationId,
       JSON.stringify([...runIds]),
+      deletedGeneration(head, earlier),
       deletedRoot(request, head, earlier) ?? null,
     );
     // Readers of its spaces learn by this that the members have changed. In order, as other deletions take these locks.

@@ -7,7 +7,7 @@ import { failingOf } from '../../plans/service/webhook-events.js';
 import type { Troubles } from '../../ports/troubles.js';
 import { NOW_MS, type PostgresDatabase, type Queries } from '../database/database.js';
 import { Outbox } from '../webhooks/outbox.js';
-import { isOfDeleted, lockedHead } from './append.js';
+import { lockedDeletion, lockedHead } from './append.js';
 
 export class PostgresTroubles implements Troubles {
   readonly #database: PostgresDatabase;
@@ -23,8 +23,8 @@ export class PostgresTroubles implements Troubles {
   async markTrouble(key: ConversationKey, trouble: Trouble) {
     return await this.#database.write(async (queries) => {
       const head = await lockedHead(this.#database, queries, key);
-      if (await isOfDeleted(this.#database, queries, { ...key, runId: trouble.runId }))
-        return false;
+      const deletion = await lockedDeletion(this.#database, queries, key);
+      if (deletion?.runIds.includes(trouble.runId) === true) return false;
       const before = await this.#read(queries, key);
       await queries.run(
         `INSERT INTO ${this.#table} (tenant, conversation_id, last_seq, kind, trouble)

@@ -238,6 +238,7 @@ const TABLES = `
     tenant TEXT COLLATE "C" NOT NULL,
     conversation_id TEXT COLLATE "C" NOT NULL,
     run_ids TEXT NOT NULL,
+    generation INTEGER NOT NULL,
     root TEXT COLLATE "C",
     requested_at_ms BIGINT NOT NULL,
     finished_at_ms BIGINT,

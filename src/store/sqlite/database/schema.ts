@@ -229,6 +229,7 @@ export const MIGRATIONS: readonly string[] = [
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,
     run_ids TEXT NOT NULL,
+    generation INTEGER NOT NULL,
     root TEXT,
     requested_at_ms INTEGER NOT NULL,
     finished_at_ms INTEGER,

@@ -12,6 +12,7 @@ import { aReader } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 const OTHER = stamped([...turn('t2', 'another'), ...turn('t3')], { from: 7, clock: 9 });
+const AGAIN = stamped([started(KEY, 'chain1'), ...turn('t9')], { clock: 5 });
 
 /** Follows a log in the background; `frames` grows. */
 function follow(reader: ConversationReader, after?: LogCursor) {
@@ -82,6 +83,20 @@ describe.each([
     expect(frames[2]).toMatchObject({ event: { type: 'log_rewritten', divergedAtSeq: 7 } });
     await store(stamped([closes()], { from: 17 }), 'run-b');
     await shows(frames, [...cursors(1, 10, 11), ...cursors(2, 0, 17)]);
+  });
+
+  it('gives the marker and all of a shorter log that has begun under the id of a deleted conversation', {
+    ...promise('G251'),
+  }, async () => {
+    const { reader, log, store } = await aReader({ withLive });
+    await store(LOG);
+    await log.beginDeletion({ ...KEY, runIds: [] });
+    await store(AGAIN, 'run-b');
+    const { frames } = follow(reader, { generation: 1, seq: 9 });
+    await shows(frames, cursors(2, 0, AGAIN.length));
+    expect(frames[0]).toMatchObject({ event: { type: 'log_rewritten', previousGeneration: 1 } });
+    const { frames: anew } = follow(reader);
+    await shows(anew, cursors(2, 1, AGAIN.length));
   });
 
   it('ends when the signal aborts, and leaves no watcher behind', async () => {
