@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { ROOT } from '../processes.js';
 
 const FOLDER = `${ROOT}docs/pictures`;
-const MAX_BYTES = 60_000;
+const MAX_BYTES = 50_000;
 
 /**
  * Takes the picture `docs/pictures/<name>.webp`, and compares its size, and that of the kept one, with the bound: the
@@ -27,7 +27,7 @@ async function webp(of: Page | Locator): Promise<Buffer> {
   const clip = 'page' in of ? await of.boundingBox() : null;
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send('Page.captureScreenshot', {
-    ...{ format: 'webp', quality: 80 },
+    ...{ format: 'webp', quality: 60 },
     ...(clip === null ? {} : { clip: { ...clip, scale: 1 } }),
   });
   await session.detach();
