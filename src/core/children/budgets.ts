@@ -47,11 +47,13 @@ export function grantFor(state: ConversationState, call: CallState, nowMs: numbe
   const own = call.plan.subAgent?.budgets ?? {};
   const turn = state.turn?.turnId === call.turnId ? state.turn : undefined;
   if (turn === undefined && !isSince(state, 2)) return own;
-  const { tokens, cost, calls, timeMs } = state.settings.budgets ?? {};
-  const limits = { tokens, costMicros: cost?.micros, calls };
+  const { tokens, cost, calls: most, timeMs } = state.settings.budgets ?? {};
+  const limits = { tokens, costMicros: cost?.micros, calls: most };
   const spender = turn ?? (state.parent === undefined ? undefined : state.turn);
   const used = committed(state, spender, call.turnId);
-  const shares = turn === undefined ? 1 : Math.max(1, notBegun(state).length) + 1;
+  const spends = turn !== undefined || state.parent !== undefined;
+  const calls = turn === undefined ? Object.values(state.calls) : stepCalls(state);
+  const shares = Math.max(1, notBegun(calls, call.turnId)) + (spends ? 1 : 0);
   const granted: { -readonly [Field in keyof ChildBudgets]: ChildBudgets[Field] } = {};
   for (const count of COUNTS) {
     const limit = limits[count];
@@ -71,12 +73,15 @@ export function isNothing({ tokens, costMicros, timeMs }: ChildBudgets): boolean
   return [tokens, costMicros, timeMs].includes(0);
 }
 
-/** The calls of the step whose sub-agents have not begun. */
-function notBegun(state: ConversationState): readonly CallState[] {
-  return stepCalls(state).filter(
-    ({ plan, suspension, result }) =>
-      plan.subAgent !== undefined && suspension?.childId === undefined && result === undefined,
-  );
+/** The number of calls of a turn whose sub-agents have not begun. */
+function notBegun(calls: readonly CallState[], ofTurn: string): number {
+  return calls.filter(
+    ({ plan, suspension, result, turnId }) =>
+      turnId === ofTurn &&
+      plan.subAgent !== undefined &&
+      suspension?.childId === undefined &&
+      result === undefined,
+  ).length;
 }
 
 function lesser(left: number | undefined, right: number | undefined): number | undefined {

@@ -76,8 +76,17 @@ describe('the budget of a sub-agent', () => {
     m.model(modelSays('later'));
     expect(m.state.turn).toBeUndefined();
     for (const id of ['a', 'b']) m.resolve(id, APPROVE);
-    expect(grants(m)).toEqual([{ tokens: 1_000, timeMs: 60_000 }]);
-    expect(m.last('inbox_event')).toMatchObject({ toolCallId: 'b' });
+    const share = { tokens: 500, timeMs: 60_000 };
+    expect(grants(m)).toEqual([share, share]);
+  });
+
+  it('whose call is approved after its turn is shared with calls of that turn alone', () => {
+    const gated = (id: string) => call(id, {}, { mode: 'detach', approval: GATE });
+    const m = calling([gated('a')], { budgets: { tokens: 1_000 } });
+    m.model(modelSays('later')).send('again');
+    m.model(modelCalls([gated('c')])).model(modelSays('later'));
+    m.resolve('a', APPROVE);
+    expect(grants(m)).toEqual([{ tokens: 1_000 }]);
   });
 
   it('in the conversation of a sub-agent is part of that of all its turns', () => {
@@ -92,8 +101,8 @@ describe('the budget of a sub-agent', () => {
     expect(grants(m)).toEqual([{ tokens: 493, calls: 9 }]);
     m.model(modelSays('later'));
     m.resolve('b', APPROVE);
-    // 1,000 tokens, without those of two model calls and of "a".
-    expect(grants(m)[1]).toMatchObject({ tokens: 1_000 - 26 - 493 });
+    // Half of 1,000 tokens, without those of two model calls and of "a": later turns have the other half.
+    expect(grants(m)[1]).toMatchObject({ tokens: Math.floor((1_000 - 26 - 493) / 2) });
     expect(grants(m)).toHaveLength(2);
   });
 
