@@ -178,16 +178,24 @@ const SEARCHED_DAYS = 41 * 366;
  * the clocks skip does not come, one that they repeat comes twice, as on Temporal's schedules.
  */
 export function nextCronTime(cron: Cron, timeZone: string, afterMs: number): number | undefined {
+  const [next] = cronTimes(cron, timeZone, afterMs);
+  return next;
+}
+
+/** The times after `afterMs` that the expression names, in order. */
+export function* cronTimes(
+  cron: Cron,
+  timeZone: string,
+  afterMs: number,
+): Generator<number, void, undefined> {
   const { year, month, day } = localTimeOf(afterMs, timeZone);
   // Days are counted in UTC, which has no clock changes; only their date is used.
   const first = Date.UTC(year, month - 1, day);
   for (let ahead = 0; ahead < SEARCHED_DAYS; ahead += 1) {
     const date = new Date(first + ahead * DAY_MS);
     if (!isDay(cron, date)) continue;
-    const [next] = timesOfDay(cron, date, timeZone).filter((time) => time > afterMs);
-    if (next !== undefined) return next;
+    for (const time of timesOfDay(cron, date, timeZone)) if (time > afterMs) yield time;
   }
-  return undefined;
 }
 
 function isDay({ days, months, weekdays, eitherDay }: Cron, date: Date): boolean {
@@ -200,13 +208,18 @@ function isDay({ days, months, weekdays, eitherDay }: Cron, date: Date): boolean
 /** The instants of the day, in order. */
 function timesOfDay({ hours, minutes }: Cron, date: Date, timeZone: string): readonly number[] {
   const offsets = offsetsAround(date.getTime(), timeZone);
+  const [offset = 0, ...others] = offsets;
+  if (others.length === 0)
+    return hours.flatMap((hour) =>
+      minutes.map((minute) => date.getTime() + (hour * 60 + minute) * MINUTE_MS - offset),
+    );
   const times = new Set<number>();
   for (const hour of hours)
     for (const minute of minutes) {
       const local = date.getTime() + (hour * 60 + minute) * MINUTE_MS;
       for (const offset of offsets) {
         const instant = local - offset;
-        if (offsets.length === 1 || offsetAt(instant, timeZone) === offset) times.add(instant);
+        if (offsetAt(instant, timeZone) === offset) times.add(instant);
       }
     }
   return [...times].sort((one, other) => one - other);

@@ -11,7 +11,7 @@ import type { FieldProblem } from '../values/field-problem.js';
 import { idProblem } from '../values/ids.js';
 import { isRecord, utf8Bytes } from '../values/json.js';
 import { textProblems } from '../values/well-formed.js';
-import { isTimeZone, nextCronTime, parseCron } from './cron.js';
+import { cronTimes, isTimeZone, nextCronTime, parseCron } from './cron.js';
 import { TRIGGER_TYPES, type TriggerSchedule, type TriggerSpec } from './triggers.js';
 
 const FIELDS: Readonly<Record<keyof TriggerSpec, true>> = {
@@ -23,8 +23,6 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
-/** Events that are looked at for pauses, so that a declaration is judged fast: those of a day, by the minute, and more. */
-const MAX_LOOKS = 1_500;
 
 interface Now {
   readonly nowMs: number;
@@ -133,24 +131,31 @@ function comingProblem(spec: TriggerSpec, { nowMs, idleCloseMs }: Now): string |
     : `must come within ${days(MAX_WAIT_MS)}, got ${days(pause)}`;
 }
 
-/**
- * The first pause of the next year, that before the first event included, that is longer than the bound. Days without
- * such a pause are passed over; undefined also where the pause is behind more events than are looked at.
- */
+/** The first pause of the next year, that before the first event included, that is longer than the bound. */
 function pauseBeyond(spec: TriggerSpec, nowMs: number, boundMs: number): number | undefined {
-  const { maxInvocations } = spec;
-  const left = Math.min(maxInvocations ?? MAX_LOOKS, MAX_LOOKS);
+  const { endsAt, maxInvocations = Number.POSITIVE_INFINITY } = spec;
+  const endMs = endsAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endsAt);
   let from = nowMs;
-  for (let looks = 0; looks < left && from < nowMs + YEAR_MS; looks += 1) {
-    const nextDay =
-      maxInvocations === undefined ? nextTriggerTime(spec, nowMs, from + DAY_MS - 1) : undefined;
-    const isPassed = nextDay !== undefined && nextDay - from <= boundMs;
-    const next = isPassed ? nextDay : nextTriggerTime(spec, nowMs, from);
-    if (next === undefined) return undefined;
+  let count = 0;
+  for (const next of timesOf(spec, nowMs)) {
+    if (next > endMs || count >= maxInvocations || from > nowMs + YEAR_MS) return undefined;
     if (next - from > boundMs) return next - from;
     from = next;
+    count += 1;
   }
   return undefined;
+}
+
+/** The times of a cron expression, and the first two of another schedule, whose pauses are alike. */
+function* timesOf({ schedule }: TriggerSpec, nowMs: number): Generator<number, void, undefined> {
+  const cron = schedule.type === 'cron' ? parseCron(schedule.value) : '';
+  if (typeof cron !== 'string') return yield* cronTimes(cron, schedule.timeZone ?? 'UTC', nowMs);
+  let from: number | undefined = nowMs;
+  for (let looks = 0; looks < 2; looks += 1) {
+    from = nextOf(schedule, nowMs, from);
+    if (from === undefined) return;
+    yield from;
+  }
 }
 
 /**

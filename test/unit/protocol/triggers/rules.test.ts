@@ -97,6 +97,8 @@ describe('a declaration', () => {
     // The events of each day, or each minute of a month, and then none until the next year.
     [{ type: 'cron', value: '0 9 * 11 *' }, '336.0 days'],
     [{ type: 'cron', value: '* * * 11 *' }, '335.0 days'],
+    // Days of changes of the clock among them.
+    [{ type: 'cron', value: '* * 1-28 10-12,1-3 *', timeZone: 'Europe/Berlin' }, '186.0 days'],
   ])(
     '%j is refused where the conversation would close before it comes',
     promise('G325'),
@@ -112,7 +114,8 @@ describe('a declaration', () => {
     { schedule: { type: 'cron', value: '0 12 25 12 *' }, maxInvocations: 1 },
     { schedule: { type: 'cron', value: '0 9 * 11 *' }, maxInvocations: 5 },
     { schedule: { type: 'cron', value: '0 9 * 11 *' }, endsAt: '2026-12-31T00:00:00Z' },
-    { schedule: { type: 'cron', value: '* * * * *' } },
+    { schedule: { type: 'cron', value: '* * * * *', timeZone: 'Europe/Berlin' } },
+    { schedule: { type: 'cron', value: '* * * * *' }, maxInvocations: 10_000 },
   ])('%j is taken, as no event follows the pause', promise('G325'), (change) => {
     expect(problemsOf(change)).toEqual([]);
   });
