@@ -52,6 +52,8 @@ export class OpenStreams {
   /** Resolves when the stream has ended; to an answer where none was opened. @throws errors of `open` */
   async run(streaming: Streaming): Promise<Answer | undefined> {
     const { request, response, caller, open } = streaming;
+    // The client may have left while its request was checked.
+    if (response.closed) return undefined;
     const leave = this.#enter(caller);
     if (leave === undefined)
       return refusal(429, `A caller may have ${MAX_STREAMS} streams open at once`);
@@ -130,7 +132,12 @@ export class OpenStreams {
 /** Calls `end` at the end of the caller's credentials. Returns a function that forgets it. */
 function expiry({ expiresAt }: Caller, end: () => void): () => void {
   if (expiresAt === undefined) return () => undefined;
-  const timer = setTimeout(end, Math.min(expiresAt.getTime() - Date.now(), MAX_TIMER_MS));
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    const leftMs = expiresAt.getTime() - Date.now();
+    timer = leftMs > MAX_TIMER_MS ? setTimeout(wait, MAX_TIMER_MS) : setTimeout(end, leftMs);
+  };
+  wait();
   return () => {
     clearTimeout(timer);
   };

@@ -75,6 +75,23 @@ describe('an open stream', () => {
     expect(await text).toContain('id: o-1');
   });
 
+  it('does not begin where its client has left while it was identified', async () => {
+    const streams = new OpenStreams(() => undefined, undefined);
+    const open = vi.fn(() => Promise.resolve(undefined));
+    const response = Object.assign(new EventEmitter(), { closed: true });
+    const over = streams.run({
+      request: new EventEmitter() as unknown as Request,
+      response: response as unknown as Response,
+      caller: {
+        ...{ tenant: 'acme', rights: ['read'] },
+        actor: { id: 'ann', verified: true, channel: 'api' },
+      },
+      ...{ right: 'read', open },
+    });
+    expect(await over).toBeUndefined();
+    expect(open).not.toHaveBeenCalled();
+  });
+
   it('is one of 1,000 of its caller, and of no other', async () => {
     const streams = new OpenStreams(() => undefined, undefined);
     const begun: string[] = [];
