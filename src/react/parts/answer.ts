@@ -39,6 +39,8 @@ interface Sent {
   readonly at: number;
   readonly verdict?: Verdict;
   readonly problem?: Problem;
+  /** Another answer to the call was queued before it. */
+  readonly isBehind?: true;
 }
 
 const DONE: readonly Verdict['verdict'][] = ['accepted', 'accepted_late', 'duplicate'];
@@ -65,7 +67,8 @@ export function useAnswer(
     const isOpen = problem !== undefined || verdict?.verdict === 'queued';
     const isRepeat = isOpen && isSame(sent?.resolution, resolution);
     const requestId = (isRepeat ? sent?.requestId : undefined) ?? newId();
-    const one = { of, resolution, requestId };
+    const isBehind = isRepeat ? sent?.isBehind : verdict?.verdict === 'queued';
+    const one = { of, resolution, requestId, ...(isBehind === true ? { isBehind } : {}) };
     setLast({ ...one, at: Date.now() });
     try {
       const given = await conversation.resolve(toolCallId, resolution, { argsDigest, requestId });
@@ -99,8 +102,13 @@ function judged(sent: Sent, { refused = [] }: PendingView): Sent {
   return later === undefined ? sent : { ...sent, verdict: later.verdict };
 }
 
-function sentenceOf({ resolution, at, verdict, problem }: Sent, words: PartWords): Sentence {
-  if (verdict !== undefined) return words.verdict(verdict, resolution.type, at);
+function sentenceOf(sent: Sent, words: PartWords): Sentence {
+  const { resolution, at, verdict, problem, isBehind } = sent;
+  if (verdict !== undefined) {
+    const said = words.verdict(verdict, resolution.type, at);
+    const isSecond = isBehind === true && verdict.verdict === 'queued';
+    return isSecond ? { ...said, text: `${said.text.replace(/\.$/, '')}. ${words.behind}` } : said;
+  }
   return problem === undefined ? { text: words.sending, tone: 'kept' } : words.problem(problem);
 }
 

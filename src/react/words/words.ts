@@ -32,6 +32,8 @@ export interface PartWords {
   readonly sending: string;
   /** Before the reasons why a worker's check took the answer back. */
   readonly reverted: string;
+  /** After the words on an answer that is queued behind another one of the same call. */
+  readonly behind: string;
   /** On an answer of this type; `now` in milliseconds since 1970. */
   readonly verdict: (verdict: Verdict, type: Resolution['type'], now: number) => Sentence;
   /** On an answer that got no verdict. */
@@ -68,6 +70,7 @@ const WORDS: PartWords = {
   sendKey: 'Ctrl+Enter sends it',
   sending: 'Sent; no answer yet.',
   reverted: 'The answer was taken back:',
+  behind: 'The one before it is judged first.',
   verdict: verdictSentence,
   problem: problemSentence,
 };

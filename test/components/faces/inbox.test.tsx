@@ -5,7 +5,7 @@ import { page } from 'vitest/browser';
 import { Inbox } from '../../../web/inbox/inbox.js';
 import { Deadline } from '../../../web/inbox/list/deadline.js';
 import styles from '../../../web/style.css?url';
-import { problem } from '../../support/pages/scripted-fetch.js';
+import { json, problem } from '../../support/pages/scripted-fetch.js';
 import { focus, press } from '../support/keys.js';
 import { withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
@@ -141,6 +141,31 @@ describe('an approval by its key', () => {
     await expect.element(page.getByRole('button', { name: 'Undo' })).toBeVisible();
     hidePage();
     await expect.poll(() => keptOf(source)).toMatchObject([[{ argsDigest: 'd-1' }]]);
+  });
+
+  it('that was queued says why a worker has refused it since', promise('G375'), async () => {
+    const api = apiWith(REFUND);
+    const item = waitingItem('a', { toolCallId: 'call-1', argsDigest: 'd-1' });
+    const source = await openOver(api.fetch, item);
+    source.instead = ({ method }) =>
+      method === 'POST'
+        ? json({ results: [{ verdict: 'queued', reason: 'no_worker', httpStatus: 202 }] })
+        : undefined;
+    await press('j');
+    await expect.element(page.getByText('p_1')).toBeVisible();
+    await press('a');
+    await expect.element(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+    hidePage();
+    await expect.element(page.getByText('your answer is kept')).toBeVisible();
+    const [sent] = keptOf(source) as readonly (readonly { readonly requestId: string }[])[];
+    const requestId = sent?.[0]?.requestId ?? '';
+    const ann = { id: 'ann', verified: true, channel: 'api' } as const;
+    const detail = JSON.stringify({ verdict: 'forbidden', reason: 'not a lead any more' });
+    const refused = { toolCallId: 'call-1', verdict: 'forbidden', actor: ann, detail } as const;
+    api.log({ type: 'resolution_refused', ...refused, requestId });
+    await expect
+      .element(page.getByText('The answer that was kept: You may not answer this call: not a lead'))
+      .toBeVisible();
   });
 });
 

@@ -11,6 +11,7 @@ import { type ReactVersion, showChat } from './chat.js';
 
 const ANN = { id: 'ann', verified: true, channel: 'api' } as const;
 const KEPT = 'No worker is up; your answer is kept';
+const BEHIND = 'The one before it is judged first.';
 const WAITS: PendingView = {
   ...{ ref: 'r', toolCallId: 'call-1', turnId: 't1', name: 'cart.read', executor: 'client' },
   ...{ kind: 'approval', prompt: {}, argsDigest: 'd-1', state: 'waiting_for_you' },
@@ -50,14 +51,18 @@ export function queuedTests(version: ReactVersion): void {
 
   describe('an answer that no worker has judged yet', () => {
     it('may be sent again, and is the same request', promise('G393'), async () => {
-      const { api, field, button, ids } = await queued();
+      const { api, question, field, button, ids } = await queued();
       await expect.element(button).toBeEnabled();
       await button.click();
       await expect.poll(() => answersOf(api).length).toBe(2);
       await expect.element(button).toBeEnabled();
+      const status = question.getByRole('status');
+      await expect.element(status).toHaveTextContent(KEPT);
+      await expect.element(status).not.toHaveTextContent(BEHIND);
       await field.fill('Red');
       await button.click();
       await expect.poll(() => answersOf(api).length).toBe(3);
+      await expect.element(status).toHaveTextContent(`${KEPT}. ${BEHIND}`);
       const [first, second, third] = ids();
       expect(second).toBe(first);
       expect(third).not.toBe(first);

@@ -1,7 +1,14 @@
 /** One call: who asks for it and why, its arguments, and what the person may do. */
-import type { CallView, Json, PendingView, Resolution } from 'colloquy/browser';
+import type { CallView, Json, PendingView, Resolution, Verdict } from 'colloquy/browser';
 import type { WorklistItem } from 'colloquy/browser/worklist';
-import { agoWords, overSentence, useConversation, usePending, Values } from 'colloquy/react';
+import {
+  agoWords,
+  overSentence,
+  useConversation,
+  usePending,
+  Values,
+  verdictSentence,
+} from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { useNow } from '../../shared/now.js';
@@ -62,6 +69,7 @@ export function Detail(props: DetailProps): ReactNode {
         {...{ session, tool, turnId, input }}
       />
       <Reverted call={call} />
+      <Refused call={call} answer={props.answer} />
       <Act {...props} call={kept} input={input} />
       {mayExtend ? <Extend conversation={used.conversation} toolCallId={toolCallId} /> : undefined}
       {isOver ? undefined : <Snooze until={snoozedUntil} {...{ deadline, onSnooze }} />}
@@ -123,6 +131,26 @@ function Reverted({ call }: { readonly call: PendingView | undefined }): ReactNo
   );
 }
 
+/** The verdict of a worker that has refused the answer since it was queued. */
+function refusedLater(
+  call: PendingView | undefined,
+  answer: OutgoingAnswer | undefined,
+): Verdict | undefined {
+  if (answer?.verdict?.verdict !== 'queued') return undefined;
+  return call?.refused?.find(({ requestId }) => requestId === answer.requestId)?.verdict;
+}
+
+function Refused(props: Pick<ActProps, 'call' | 'answer'>): ReactNode {
+  const { call, answer } = props;
+  const verdict = refusedLater(call, answer);
+  if (verdict === undefined || answer === undefined) return undefined;
+  return (
+    <p className="error" role="status">
+      The answer that was kept: {verdictSentence(verdict, answer.resolution.type, Date.now()).text}
+    </p>
+  );
+}
+
 /** Until the whole arguments are here. */
 function Preview({ item }: { readonly item: WorklistItem }): ReactNode {
   return (
@@ -151,7 +179,7 @@ function Act(props: ActProps): ReactNode {
   const send = (resolution: Resolution): void =>
     props.onAnswer(resolution, call?.argsDigest ?? argsDigest);
   const shared = { draft, onDraft, isBusy, onAnswer: send };
-  const verdict = answer?.verdict;
+  const verdict = refusedLater(call, answer) ?? answer?.verdict;
   if (kind === 'approval')
     return (
       <Decision
