@@ -155,8 +155,10 @@ export class Api {
         signal: limit.signal,
         cache: 'no-store',
       });
-      const text = isStream && response.ok ? '' : await textOf(response, limit.heard);
-      return { response, text };
+      if (isStream && response.ok) return { response, text: '' };
+      const text = textOf(response, limit.heard);
+      // A refusal counts by its status, also where its body breaks off.
+      return { response, text: await (response.ok ? text : orNothing(text, signal)) };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       throw unreachable(error);
@@ -208,6 +210,16 @@ function limited(
       given?.removeEventListener('abort', abort);
     },
   };
+}
+
+/** '' for a body that breaks off, unless the caller did that. */
+async function orNothing(body: Promise<string>, signal?: AbortSignal): Promise<string> {
+  try {
+    return await body;
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return '';
+  }
 }
 
 /** The body. `heard` is called with each piece, so that a long one may take its time. */

@@ -317,6 +317,18 @@ describe('the body of an answer', promise('G426'), () => {
     expect(await read).toEqual({ seq: 9, states: {} });
   });
 
+  it('that breaks off behind the status of a refusal leaves the refusal', async () => {
+    const cut = () =>
+      new ReadableStream({
+        start: (controller) => {
+          controller.error(new Error('cut'));
+        },
+      });
+    api.instead = () => new Response(cut(), { status: 403 });
+    const read = page(api, { timing }).pluginStates();
+    await expect(read).rejects.toMatchObject({ problem: { status: 403 } });
+  });
+
   it('is waited for no longer than its reader is there', async () => {
     const conversation = page(api, { timing });
     const opening = conversation.open();
