@@ -264,8 +264,8 @@ export class ConversationClient {
   }
 
   /**
-   * Deletes every conversation of a tenant; resolves to their number, and calls `onDeleted` with the number so far. Safe
-   * to repeat: a repeat finishes. @throws {ConversationError} as above
+   * Deletes every conversation of a tenant, those included that have files and never began; resolves to their number,
+   * and calls `onDeleted` with the number so far. Safe to repeat: a repeat finishes. @throws {ConversationError} as above
    */
   async deleteTenant(
     tenant: string,

@@ -87,7 +87,9 @@ async function deleteParts(
   let hadAny = isOwn && (await removeRuns(parts, key));
   for (const runId of runIds) hadAny = (await executions.remove(key, runId)) || hadAny;
   for (const child of [...below, ...(await belowOf(parts, key, meant))]) {
-    await deleteParts(parts, child, {});
+    // A worker goes on with them in later passes, each of which is bounded: their tombstones are not finished.
+    if (request.resumes === undefined) await deleteParts(parts, child, {});
+    else await begun(parts, child, {});
     hadAny = true;
   }
   parts.forget?.(key);

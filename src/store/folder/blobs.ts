@@ -86,9 +86,8 @@ class FolderBlobStore implements BlobStore {
     return await this.#working(async () => {
       const found: StoredBlob[] = [];
       const first = after === undefined ? '' : orderOf(after, after.ref.id);
-      const wanted = (await this.#conversations()).filter(
-        ({ key }) => tenant === undefined || key.tenant === tenant,
-      );
+      const from = after === undefined ? '' : orderOf(after);
+      const wanted = (await this.#conversations(tenant)).filter(({ key }) => orderOf(key) >= from);
       for (const { key, folder } of wanted) {
         if (found.length >= limit) break;
         for (const blob of await blobsIn(folder, key))
@@ -127,9 +126,12 @@ class FolderBlobStore implements BlobStore {
     } else await writeWhole(file, content);
   }
 
-  async #conversations(): Promise<readonly { key: ConversationKey; folder: string }[]> {
+  async #conversations(
+    ofTenant?: string,
+  ): Promise<readonly { key: ConversationKey; folder: string }[]> {
     const found: { key: ConversationKey; folder: string }[] = [];
-    for (const tenant of await namesIn(this.#folder))
+    const tenants = ofTenant === undefined ? await namesIn(this.#folder) : [hashOf(ofTenant)];
+    for (const tenant of tenants)
       for (const conversation of await namesIn(join(this.#folder, tenant))) {
         const folder = join(this.#folder, tenant, conversation);
         const key = await ownerOf(folder);
