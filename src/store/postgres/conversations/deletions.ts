@@ -121,7 +121,26 @@ export class PostgresDeletions implements Deletions {
       deletedGeneration(head, earlier),
       deletedRoot(request, head, earlier) ?? null,
     );
-    // Readers of its spaces learn by this that the members have changed. In order, as other deletions take these locks.
+    for (const table of CONVERSATION_TABLES) {
+      // Only now, since messages to these spaces wait from here on.
+      if (table === 'space_members') await this.#changeMembers(queries, request);
+      await queries.run(
+        `DELETE FROM ${this.#database.table(table)} WHERE tenant = $1 AND conversation_id = $2`,
+        tenant,
+        conversationId,
+      );
+    }
+    return await this.#find(queries, request);
+  }
+
+  /**
+   * Readers of the spaces of a conversation learn by this that the members have changed. In order, as other deletions
+   * take these locks.
+   */
+  async #changeMembers(
+    queries: Queries,
+    { tenant, conversationId }: ConversationKey,
+  ): Promise<void> {
     await queries.run(
       `WITH own AS MATERIALIZED (
          SELECT tenant, space_id FROM ${this.#spaces} WHERE tenant = $1 AND space_id IN (
@@ -132,13 +151,6 @@ export class PostgresDeletions implements Deletions {
       tenant,
       conversationId,
     );
-    for (const table of CONVERSATION_TABLES)
-      await queries.run(
-        `DELETE FROM ${this.#database.table(table)} WHERE tenant = $1 AND conversation_id = $2`,
-        tenant,
-        conversationId,
-      );
-    return await this.#find(queries, request);
   }
 
   async #find(queries: Pick<Queries, 'get'>, key: ConversationKey): Promise<Deletion | undefined> {
