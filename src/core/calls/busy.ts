@@ -3,8 +3,7 @@
  *
  * B1  The message's own choice takes precedence over the agent's setting.
  * B2  Where the agent lets questions be detached, a message detaches the calls that wait for a person, so that an open
- *     question never freezes the chat: the model reads that they are pending, and answers the message; the answers to
- *     the questions arrive later as new input.
+ *     question never freezes the chat; the answers arrive later as new input.
  * B3  A message that is already waiting when a call starts to wait for a person has the same effect, unless the message
  *     itself allows waiting.
  */

@@ -4,8 +4,7 @@
  * D1  A call that waited for its approval is judged by the present definition of its tool before it is offered, or
  *     before its arguments become its result. A server call is judged by the worker that is about to run it for the
  *     first time.
- * D2  A call is never judged again once a run of it has begun or it was offered: its offer, and the possible effects of
- *     its run, stay as they are.
+ * D2  A call is never judged again once a run of it has begun or it was offered.
  * D3  A call that was carried over has a new input under a new digest. Where it needs approval, it is approved anew, by
  *     a person, and the approval has to name the digest.
  */

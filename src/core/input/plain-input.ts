@@ -1,8 +1,8 @@
 /**
  * Copies input from outside as plain data where it enters: in the validator and in the handler of an update, because the
- * SDK decodes the input anew for each. All code that judges or records an input reads this copy: so no input (values
- * nested beyond any stack, and in process also getters, proxies, cycles and class instances) makes a handler throw, and
- * no recorded value can change afterwards or differ from its JSON.
+ * SDK decodes the input anew for each. All code that judges or records an input reads this copy:
+ * so no input, such as one nested beyond any stack or with getters, makes a handler throw, and no recorded value can
+ * change afterwards or differ from its JSON.
  */
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { isRecord } from '../../protocol/values/json.js';

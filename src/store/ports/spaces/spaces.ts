@@ -121,7 +121,10 @@ export interface SpaceStore {
     readonly limit: number;
     readonly cursor?: string | undefined;
   }): Promise<SpacePage>;
-  /** Removes a space with its members and messages. False when there is none. Safe to repeat. */
+  /**
+   * Removes a space with its members and messages. False when there is none. Safe to repeat. Agents are woken for none of
+   * its messages from the beginning on, also where the removal is cut off and not repeated, until the next text comes.
+   */
   remove(key: SpaceKey): Promise<boolean>;
   /** Removes all of a tenant; resolves to their number. Safe to repeat. */
   removeOfTenant(tenant: string): Promise<number>;
