@@ -7,7 +7,7 @@ const INDEX = '.package-lock.json';
 
 /**
  * Copies them into the project, where the folder is one of npx, so that `npm install` fetches and unpacks only what is
- * missing: half a minute less for 15,000 files. Without the copy `npm install` does the same from nothing, so a failure
+ * missing: a copy takes 7 s, and npm some 17. Without the copy `npm install` does the same from nothing, so a failure
  * is no error; a copy that is not whole is removed.
  */
 export function copyFetched(modules: string, project: string): void {
