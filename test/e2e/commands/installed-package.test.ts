@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -32,6 +33,7 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+let base = '';
 let project = '';
 
 /**
@@ -46,7 +48,10 @@ function userEnvironment(): NodeJS.ProcessEnv {
 }
 
 beforeAll(async () => {
-  project = mkdtempSync(join(tmpdir(), 'colloquy-user-'));
+  base = mkdtempSync(join(tmpdir(), 'colloquy-user-'));
+  // As npx names the folders into which it fetches.
+  project = join(base, '_npx', '0a1b');
+  mkdirSync(project, { recursive: true });
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
   await run('npm', pack, { cwd: ROOT });
   const [tarball = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
@@ -58,7 +63,7 @@ beforeAll(async () => {
 }, patient(NPM_MS));
 
 afterAll(() => {
-  rmSync(project, { recursive: true, force: true });
+  rmSync(base, { recursive: true, force: true });
 });
 
 /** Every file below a folder, with its size. */
@@ -184,11 +189,14 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(await written.ended, written.stderr()).toBe(0);
     const guide = readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8');
     expect(guide).toContain(readFileSync(join(project, 'my-app', 'tsconfig.json'), 'utf8'));
+    // What npx has fetched is there already.
+    expect(existsSync(join(project, 'my-app', 'node_modules', 'colloquy', 'package.json'))).toBe(
+      true,
+    );
     const again = runIn(project, bin, ['init', 'my-app']);
     expect(await again.ended).toBe(1);
     expect(again.stderr()).toContain('is not empty (it has ');
 
-    // The package is found in the folder above; `npm install` would put it into this one.
     const app = join(project, 'my-app');
     const tested = runIn(app, process.execPath, ['--test']);
     expect(await tested.ended, tested.stdout()).toBe(0);
