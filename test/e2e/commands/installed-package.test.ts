@@ -189,7 +189,7 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(await written.ended, written.stderr()).toBe(0);
     const guide = readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8');
     expect(guide).toContain(readFileSync(join(project, 'my-app', 'tsconfig.json'), 'utf8'));
-    // What npx has fetched is there already.
+    // The packages that npx has fetched are there already.
     expect(existsSync(join(project, 'my-app', 'node_modules', 'colloquy', 'package.json'))).toBe(
       true,
     );
