@@ -11,6 +11,7 @@ import { callModel } from './model/call-model.js';
 import { summarize } from './model/summarize.js';
 import { whatIf } from './model/what-if.js';
 import type { ActivityDeps, ActivityTools } from './shared/deps.js';
+import { wellFormedError } from './shared/failure.js';
 import { withFoundAgentOrFail } from './shared/found-agents.js';
 import { inScope } from './shared/in-scope.js';
 import { MadeTools } from './shared/made-tools.js';
@@ -76,12 +77,15 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
 }
 
 /**
- * Makes the outcomes of models and tools well-formed before they enter history: no text may be one that UTF-8 cannot
- * hold.
+ * Makes the outcomes and failures of models and tools well-formed before they enter history: no text may be one that
+ * UTF-8 cannot hold. A worker whose failure the SDK cannot encode ends.
  */
 function wellFormedOutcomes(activities: ConversationActivities): ConversationActivities {
-  return wrappedActivities(
-    activities,
-    (_, run) => async (input) => wellFormedJson(await run(input)),
-  );
+  return wrappedActivities(activities, (_, run) => async (input) => {
+    try {
+      return wellFormedJson(await run(input));
+    } catch (error) {
+      throw wellFormedError(error);
+    }
+  });
 }

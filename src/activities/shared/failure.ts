@@ -5,6 +5,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import { FAILURES, type FailureCode, isFailureCode } from '../../protocol/failures/failures.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import { cutText, wellFormed } from '../../protocol/values/well-formed.js';
 import type { ActivityTools } from './deps.js';
 
 /** Bounds the delay that a provider requests; a conversation that waits longer looks dead. */
@@ -65,12 +66,39 @@ export function failureOf(
   const { retryable = FAILURES[code].retryable, retryAfterMs } = options;
   return ApplicationFailure.create({
     type: code,
-    message: (message === '' ? FAILURES[code].title : message).slice(0, MAX_REASON_CHARS),
+    message: cutText(message === '' ? FAILURES[code].title : message, MAX_REASON_CHARS),
     nonRetryable: !retryable,
     ...(retryAfterMs === undefined || retryAfterMs <= 0
       ? {}
       : { nextRetryDelay: Math.min(retryAfterMs, MAX_RETRY_DELAY_MS) }),
   });
+}
+
+/** How many causes of an error are looked at. */
+const MAX_CAUSES = 20;
+
+/**
+ * The same error; its texts and those of its causes have U+FFFD in the place of every lone surrogate. protobufjs writes
+ * short ones as bytes that are not UTF-8, and Temporal's core then ends the worker.
+ */
+export function wellFormedError(error: unknown): unknown {
+  if (typeof error === 'string') return wellFormed(error);
+  let at = error;
+  for (let left = MAX_CAUSES; left > 0 && at instanceof Error; left -= 1) {
+    mendText(at, 'message');
+    mendText(at, 'stack');
+    mendText(at, 'name');
+    if (at instanceof ApplicationFailure) mendText(at, 'type');
+    at = at.cause;
+  }
+  return error;
+}
+
+/** Changes only what has to be: the text may be read-only. */
+function mendText(error: Error, field: 'message' | 'stack' | 'name' | 'type'): void {
+  const text = (error as { readonly [name in typeof field]?: unknown })[field];
+  if (typeof text === 'string' && wellFormed(text) !== text)
+    Object.defineProperty(error, field, { value: wellFormed(text), configurable: true });
 }
 
 /** The same failure, with details for the workflow. Returns failures of other types unchanged. */

@@ -1,6 +1,9 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { wellFormedError } from '../../../src/activities/shared/failure.js';
 import { defineTool } from '../../../src/define/define-tool.js';
+import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp, toolInput } from './fixtures.js';
 
@@ -53,5 +56,55 @@ describe('the outcome', () => {
     expect(failed).toMatchObject({
       envelope: { ok: false, error: { message: expect.stringContaining('a\ufffdb') as string } },
     });
+  });
+});
+
+// protobufjs writes short texts by an encoder of its own, which makes bytes of halves that end a worker.
+describe('the failure', () => {
+  const HALF = 'a\ud800b';
+  const failureOf = (work: Promise<unknown>): Promise<Error> =>
+    work.then(
+      () => Promise.reject(new Error('did not fail')),
+      (error: unknown) => error as Error,
+    );
+
+  it('of a tool that asks for another attempt contains only valid UTF-8 text', {
+    ...promise('G246'),
+  }, async () => {
+    const retried = workTool(() => {
+      throw new ToolRetry({ message: HALF });
+    });
+    const { activities } = setUp({ tools: [retried] });
+    const input = toolInput();
+    const failed = await failureOf(
+      environment({}).run(activities.runTool, {
+        ...input,
+        call: { ...input.call, maxAttempts: 3 },
+      }),
+    );
+    expect(failed.message).toBe('a\ufffdb');
+    expect(failed.stack).not.toMatch(/\p{Surrogate}/u);
+  });
+
+  it('of a model contains only valid UTF-8 text, also one that its adapter made for Temporal', {
+    ...promise('G246'),
+  }, async () => {
+    const model = modelOf(() => Promise.reject(ApplicationFailure.retryable(HALF)));
+    const failed = await failureOf(
+      environment({}).run(setUp({ model }).activities.callModel, modelInput()),
+    );
+    expect(failed.message).toBe('a\ufffdb');
+    expect(failed.stack).not.toMatch(/\p{Surrogate}/u);
+  });
+
+  it('keeps an error whose causes form a circle, and a text that was thrown', () => {
+    const error: Error = new Error(HALF);
+    error.cause = error;
+    expect(wellFormedError(error)).toBe(error);
+    expect(error.message).toBe('a\ufffdb');
+    const inner = Object.freeze(new Error('whole'));
+    const outer = new Error('outer', { cause: inner });
+    expect(wellFormedError(outer)).toBe(outer);
+    expect(wellFormedError(HALF)).toBe('a\ufffdb');
   });
 });

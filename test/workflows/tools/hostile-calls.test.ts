@@ -80,6 +80,15 @@ const GARBAGE: readonly (readonly [string, readonly RawPayload[]])[] = [
       ),
     ],
   ],
+  [
+    'halves of surrogate pairs',
+    [
+      payload(
+        'json/plain',
+        '{"\\ud83d": 1, "text": "\\ud83d", "toolCallId": "\\ud83d", "requestId": "\\ud83d"}',
+      ),
+    ],
+  ],
   ['broken JSON', [payload('json/plain', '{"text": ')]],
   ['no bytes', [payload('json/plain', '')]],
   ['a null of its own encoding', [payload('binary/null', '')]],
@@ -263,7 +272,7 @@ test('any malformed update is refused, and a refusal leaves no history and no st
 const CANCELS = [
   ...['no argument', 'null', 'an empty object', 'wrong types', 'names of the language'],
   ...['a null of its own encoding', 'a megabyte as message and answer'],
-  ...['brackets as an answer', 'two arguments'],
+  ...['brackets as an answer', 'two arguments', 'halves of surrogate pairs'],
 ];
 
 test('a cancel with garbage arguments either cancels for an anonymous actor, or is refused and changes nothing: as a signal in the log', {

@@ -33,3 +33,26 @@ test.for([false, true])(
     ]);
   },
 );
+
+test('a retry whose reason has half of a surrogate pair ends no worker: the next attempt runs', {
+  ...promise('G246'),
+}, async () => {
+  let runs = 0;
+  const cut = defineTool({
+    name: 'rates.fetch',
+    description: 'Fetches rates.',
+    input: z.object({}),
+    effects: 'none',
+    run: () => {
+      runs += 1;
+      if (runs === 1) throw new ToolRetry({ message: 'Busy: \ud83d' });
+      return { rate: 7 };
+    },
+  });
+  const model = script(calls('rates.fetch', {}), says('It is 7.'));
+  const agent = defineAgent({ name: 'shop', model, instructions: 'Help.', tools: [cut] });
+  const engine = await startEngine({ agents: [agent], services: undefined });
+  const { result } = await engine.ask();
+  expect(result).toMatchObject({ status: 'completed', text: 'It is 7.' });
+  expect(runs).toBe(2);
+});
