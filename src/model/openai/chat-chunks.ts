@@ -14,7 +14,7 @@ import type {
 } from '../../protocol/model/model.js';
 import { fromWireName, toWireName } from '../../protocol/values/tool-names.js';
 import { contentFiltered, streamBroken } from '../shared/failure.js';
-import { argumentsAsked } from '../shared/wire-calls.js';
+import { argumentsAsked, argumentsText } from '../shared/wire-calls.js';
 import { sourcesOf } from './sources.js';
 
 type Chunk = OpenAI.ChatCompletionChunk;
@@ -167,12 +167,6 @@ function requestedCall(call: HalfCall, finishReason: string): RequestedCall {
   const { id, wireName } = call;
   const argumentsJson = argumentsAsked(call.argumentsJson, finishReason === 'length');
   return { id, name: fromWireName(wireName), argumentsJson };
-}
-
-/** Some servers send arguments as an object. */
-function argumentsText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
 }
 
 /** Compatible servers stream reasoning under either name; OpenAI's own streams none. */

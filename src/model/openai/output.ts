@@ -15,7 +15,7 @@ import type {
 import { isRecord, type Json } from '../../protocol/values/json.js';
 import { fromWireName } from '../../protocol/values/tool-names.js';
 import { keptItem } from '../shared/files.js';
-import { argumentsAsked } from '../shared/wire-calls.js';
+import { argumentsAsked, argumentsText } from '../shared/wire-calls.js';
 import { hostedCall, hostedInput, hostedName, isHostedCall } from './hosted-tools.js';
 import { isKept, listOf, type OutputItem, RESPONSES, strippedItem } from './items.js';
 import { sourcesOf } from './sources.js';
@@ -94,11 +94,12 @@ function textsOf(item: OutputItem): readonly (TextPart | ReasoningPart)[] {
   switch (item.type) {
     case 'message':
       return listOf(item.content).map((content) => {
-        if (content.type === 'refusal') return { type: 'text', text: content.refusal };
+        if (content.type === 'refusal')
+          return { type: 'text', text: (content.refusal as string | null) ?? '' };
         const sources = sourcesOf(content.annotations);
         return {
           type: 'text',
-          text: content.text,
+          text: (content.text as string | null) ?? '',
           ...(sources.length === 0 ? {} : { sources }),
         };
       });
@@ -122,7 +123,7 @@ function callOf(
       return {
         id: item.call_id,
         name: fromWireName(item.name),
-        argumentsJson: argumentsAsked(item.arguments, isCut),
+        argumentsJson: argumentsAsked(argumentsText(item.arguments), isCut),
       };
     case 'mcp_approval_request':
       return {

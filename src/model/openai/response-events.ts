@@ -16,6 +16,7 @@ import {
   streamBroken,
   toModelFailure,
 } from '../shared/failure.js';
+import { argumentsText } from '../shared/wire-calls.js';
 import { hostedName, isHostedCall } from './hosted-tools.js';
 import type { OutputItem } from './items.js';
 import { answerOf, BETWEEN_TEXTS, usageOf } from './output.js';
@@ -166,7 +167,7 @@ export class ResponsesAnswer {
       this.#calls.set(place, { index, text: '' });
       const name = fromWireName(item.name);
       this.#onEvent({ type: 'tool_arguments', index, name, id: item.call_id, text: '' });
-      this.#addArguments(place, item.arguments);
+      this.#addArguments(place, argumentsText(item.arguments));
     } else if (isHostedCall(item.type)) {
       const id = item.id ?? '';
       const name = hostedName({ ...item }, this.#tools);
@@ -181,8 +182,8 @@ export class ResponsesAnswer {
     if (!this.#calls.has(place)) this.#begin(place, { ...item, arguments: '' });
     const streamed = this.#calls.get(place)?.text ?? '';
     // Emits the rest of the arguments that was not streamed.
-    if (item.arguments.startsWith(streamed))
-      this.#addArguments(place, item.arguments.slice(streamed.length));
+    const whole = argumentsText(item.arguments);
+    if (whole.startsWith(streamed)) this.#addArguments(place, whole.slice(streamed.length));
   }
 
   /** Like `placeOf`, without building the same text again for each of thousands of pieces. */

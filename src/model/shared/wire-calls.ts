@@ -38,3 +38,9 @@ export function sendableArguments(argumentsJson: string): string {
 export function argumentsAsked(argumentsJson: string, isCut: boolean): string {
   return argumentsJson.trim() === '' && !isCut ? '{}' : argumentsJson;
 }
+
+/** Some servers send arguments as an object, or none at all. */
+export function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
+}

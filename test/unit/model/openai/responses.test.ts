@@ -40,10 +40,21 @@ function sent(messages: readonly Message[], model = 'm-1'): unknown {
   return toResponsesRequest({ system: '', messages, tools: [] }, { model }).input;
 }
 
-async function answered(items: Items, last = {}): Promise<ModelResponse> {
+/** `changes` are fields of every item, as compatible servers may send them. */
+async function answered(items: Items, last = {}, changes = {}): Promise<ModelResponse> {
   const answer = new ResponsesAnswer([SEARCH], { onEvent: () => undefined });
-  for (const event of eventsOf(items, last)) answer.add(event);
+  for (const event of eventsOf(items, last)) answer.add(changed(event, changes));
   return answer.finish('m-1', undefined);
+}
+
+function changed<Event extends ReturnType<typeof eventsOf>[number]>(
+  event: Event,
+  changes: object,
+): Event {
+  if ('item' in event) return { ...event, item: { ...event.item, ...changes } };
+  if (!('response' in event)) return event;
+  const output = event.response.output.map((item) => ({ ...item, ...changes }));
+  return { ...event, response: { ...event.response, output } };
 }
 
 /** As the engine writes it into the transcript; `idOf` is where it may give another id. */
@@ -218,6 +229,22 @@ describe('an answer of the provider', () => {
       ],
     });
     expect(sent([kept(response)])).toEqual([said]);
+  });
+
+  it.each([
+    [null, '{}'],
+    [undefined, '{}'],
+    [{ q: 'it' }, '{"q":"it"}'],
+  ])('of a compatible server may have %j as arguments', async (given, argumentsJson) => {
+    const response = await answered([{ ...CALL, arguments: '' }], {}, { arguments: given });
+    expect(response.calls).toMatchObject([{ id: 'call_1', argumentsJson }]);
+  });
+
+  it('of a compatible server may have null as a text', async () => {
+    const nothing = { type: 'output_text' as const, text: '', annotations: [] };
+    const content = { content: [{ ...nothing, text: null }] };
+    const response = await answered([message('msg_1', [nothing])], {}, content);
+    expect(response.parts).not.toContainEqual(expect.objectContaining({ text: null }));
   });
 
   it('names fifty sources at most', async () => {
