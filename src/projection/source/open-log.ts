@@ -71,7 +71,7 @@ export interface OpenLogOptions {
 
 /**
  * @throws {StoreUnavailable} naming the file, the folder or the database (never its password) that cannot be opened.
- * @throws {TypeError} if `url` is not an address of Postgres.
+ * @throws {TypeError} if `url` is not an address of Postgres, or a text is an address of anything else.
  */
 export async function openEventLog(
   choice: EventLogChoice,
@@ -134,14 +134,23 @@ async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']):
   };
 }
 
+/** One letter and a colon are a drive of Windows. */
+const SCHEME = /^[a-z][a-z\d+.-]+:/i;
+
 type Opened = Required<Omit<OpenLog, 'close'>>;
 
 async function openedBy(
   choice: string | PostgresChoice,
   logger: OpenLogOptions['logger'],
 ): Promise<Opened> {
-  if (typeof choice === 'string')
-    return await (isPostgres(choice) ? openPostgres({ url: choice, logger }) : openSqlite(choice));
+  if (typeof choice === 'string') {
+    if (isPostgres(choice)) return await openPostgres({ url: choice, logger });
+    const scheme = SCHEME.exec(choice)?.[0];
+    if (scheme === undefined) return await openSqlite(choice);
+    throw new TypeError(
+      `the event log must be a postgres:// address or the path of a sqlite file, got an address with ${scheme}`,
+    );
+  }
   if (isPostgres(choice.url)) return await openPostgres({ ...choice, logger });
   throw new TypeError('eventLog: url must be a postgres:// address; a file is given as a string');
 }

@@ -10,6 +10,21 @@ test('options are for Postgres: another url is refused by name, without repeatin
   expect(String(refused)).not.toContain('secret');
 });
 
+test.each([
+  'mysql://me:secret@host/log',
+  'Postgres://me:secret@host/log',
+  'postgres:log',
+  'sqlite:log.db',
+  'file:log.db',
+])('a text that is an address of anything else is no file: %s', async (choice) => {
+  const refused = await openEventLog(choice).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(TypeError);
+  expect(String(refused)).toContain(
+    `must be a postgres:// address or the path of a sqlite file, got an address with ${choice.split(':')[0]}:`,
+  );
+  expect(String(refused)).not.toContain('secret');
+});
+
 test('options reach Postgres: a server that is not there is unavailable', async () => {
   const options = {
     url: 'postgres://me:secret@127.0.0.1:9/log',
