@@ -41,6 +41,8 @@ export class TroubleWatch {
   readonly #deps: Required<TroubleWatchDeps>;
   /** Run, kind and error that were logged last, by conversation. */
   readonly #logged = new LRUCache<string, string>(LOGGED);
+  /** The last mark that was checked, and the counts up to it; absent where the next recheck begins with the first mark. */
+  #place: { readonly after: ConversationKey; readonly counts: TroubleCounts } | undefined;
 
   constructor(deps: TroubleWatchDeps) {
     this.#deps = { logger: SILENT, count: () => undefined, ...deps };
@@ -61,22 +63,31 @@ export class TroubleWatch {
     logger.warn(textOf(key, trouble), { conversation, trouble });
   }
 
-  /** Checks every marked conversation again, and counts. A recheck that was stopped does not count. */
+  /**
+   * Checks the next marked conversations again, and counts once all have had their turn. A recheck that was stopped is
+   * made again.
+   */
   async recheck({ describe, isStopping = () => false }: Recheck): Promise<void> {
     const { log, count } = this.#deps;
-    const counts = { failing: 0, slow: 0 };
-    const check = async ({ tenant, conversationId, trouble: before }: Troubled): Promise<void> => {
+    const place = this.#place;
+    const counts = { failing: 0, slow: 0, ...place?.counts };
+    const check = async (mark: Troubled): Promise<void> => {
       if (isStopping()) return;
-      const key = { tenant, conversationId };
-      const now = await describe(key).catch(() => before);
+      const key = keyOf(mark);
+      const now = await describe(key).catch(() => mark.trouble);
       if (now === undefined) return await this.#cleared(key);
       counts[now.kind] += 1;
       await this.found(key, now);
     };
-    const marked = await log.troubles({ limit: RECHECKED });
+    const after = place === undefined ? {} : { after: place.after };
+    const marked = await log.troubles({ limit: RECHECKED, ...after });
     const limited = pLimit(RECHECKED_AT_ONCE);
     await Promise.all(marked.map((mark) => limited(() => check(mark))));
-    if (!isStopping()) count(counts);
+    if (isStopping()) return;
+    const last = marked.at(-1);
+    this.#place =
+      last === undefined || marked.length < RECHECKED ? undefined : { after: keyOf(last), counts };
+    if (this.#place === undefined) count(counts);
   }
 
   async #cleared(key: ConversationKey): Promise<void> {
@@ -86,6 +97,10 @@ export class TroubleWatch {
     if (!(await log.clearTrouble(key).catch(() => false))) return;
     logger.info(`The workflow of ${conversation} completes its tasks again`, { conversation });
   }
+}
+
+function keyOf({ tenant, conversationId }: ConversationKey): ConversationKey {
+  return { tenant, conversationId };
 }
 
 function textOf(key: ConversationKey, { kind, attempts, since, error }: Trouble): string {

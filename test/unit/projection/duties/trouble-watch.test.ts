@@ -56,6 +56,47 @@ describe('marks of trouble', () => {
     ]);
   });
 
+  it('beyond those of one recheck are checked and counted by the next', {
+    ...promise('G20'),
+  }, async () => {
+    const marks = Array.from({ length: 301 }, (_, number) => ({
+      ...KEY,
+      conversationId: `c-${1_000 + number}`,
+      trouble: FAILING,
+    }));
+    const cleared: string[] = [];
+    const counts: object[] = [];
+    const watch = new TroubleWatch({
+      log: {
+        troubles: ({ limit, after }) => {
+          const begin = marks.findIndex(
+            ({ conversationId }) => conversationId > (after?.conversationId ?? ''),
+          );
+          return Promise.resolve(begin < 0 ? [] : marks.slice(begin, begin + limit));
+        },
+        trouble: () => Promise.resolve(undefined),
+        markTrouble: () => Promise.resolve(true),
+        clearTrouble: ({ conversationId }) => {
+          cleared.push(conversationId);
+          return Promise.resolve(true);
+        },
+      },
+      count: (found) => void counts.push(found),
+    });
+    const describe = ({ conversationId }: { readonly conversationId: string }) =>
+      Promise.resolve(conversationId === 'c-1300' ? undefined : FAILING);
+    await watch.recheck({ describe });
+    expect({ cleared, counts }).toEqual({ cleared: [], counts: [] });
+    await watch.recheck({ describe });
+    expect({ cleared, counts }).toEqual({
+      cleared: ['c-1300'],
+      counts: [{ failing: 300, slow: 0 }],
+    });
+    await watch.recheck({ describe });
+    await watch.recheck({ describe });
+    expect(counts).toHaveLength(2);
+  });
+
   it('are logged by each process that finds the trouble, although the mark is shared', {
     ...promise('G20'),
   }, async () => {
