@@ -93,7 +93,7 @@ async function deleteParts(
     hadAny = true;
   }
   parts.forget?.(key);
-  if (request.resumes !== undefined && !hadAny) await deletions.finish(key);
+  if (request.resumes !== undefined && !hadAny) await deletions.finish(key, runIds);
   return { deleted: true, conversationId };
 }
 

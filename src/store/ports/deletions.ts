@@ -36,8 +36,11 @@ export interface Deletions {
    * Adds runs to a tombstone, and removes nothing: another conversation may have begun under the id. Safe to repeat.
    */
   extendDeletion(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
-  /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
-  finishDeletion(key: ConversationKey): Promise<void>;
+  /**
+   * Records that Temporal has no data of the conversation any more. With `onlyOf`, nothing is recorded where the
+   * tombstone has other runs too: the id was used, and deleted, once more. Safe to repeat.
+   */
+  finishDeletion(key: ConversationKey, onlyOf?: readonly string[]): Promise<void>;
   deletion(key: ConversationKey): Promise<Deletion | undefined>;
   /** Deletions requested at least `forMs` ago, longest ago first, after the given one. */
   unfinishedDeletions(options: {

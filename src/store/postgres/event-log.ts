@@ -190,8 +190,8 @@ class PostgresEventLog implements EventLog {
     await this.#deletions.extendDeletion(request);
   }
 
-  async finishDeletion(key: ConversationKey) {
-    await this.#deletions.finishDeletion(key);
+  async finishDeletion(key: ConversationKey, onlyOf?: readonly string[]) {
+    await this.#deletions.finishDeletion(key, onlyOf);
   }
 
   async deletion(key: ConversationKey) {

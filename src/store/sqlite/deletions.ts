@@ -89,7 +89,13 @@ export function extendDeletion(
 }
 
 /** To be called inside a write transaction. */
-export function finishDeletion(database: SqliteDatabase, key: ConversationKey): void {
+export function finishDeletion(
+  database: SqliteDatabase,
+  key: ConversationKey,
+  onlyOf?: readonly string[],
+): void {
+  const runIds = readDeletion(database, key)?.runIds ?? [];
+  if (onlyOf !== undefined && runIds.some((runId) => !onlyOf.includes(runId))) return;
   database.run(
     'UPDATE deletions SET finished_at_ms = ? WHERE tenant = ? AND conversation_id = ? AND finished_at_ms IS NULL',
     Date.now(),

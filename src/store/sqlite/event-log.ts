@@ -230,9 +230,9 @@ class SqliteEventLog implements EventLog {
     });
   }
 
-  async finishDeletion(key: ConversationKey) {
+  async finishDeletion(key: ConversationKey, onlyOf?: readonly string[]) {
     await this.#database.write(() => {
-      finishDeletion(this.#database, key);
+      finishDeletion(this.#database, key, onlyOf);
     });
   }
 

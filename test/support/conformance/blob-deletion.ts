@@ -43,7 +43,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       const { left, deletions } = await three();
       await deletions.begin({ ...KEY, runIds: ['run-a'] });
       expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
-      await deletions.finish(KEY);
+      await deletions.finish(KEY, []);
       expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
     });
 
@@ -51,7 +51,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       const { left, deletions } = await three();
       for await (const key of deletions.ofTenant(KEY.tenant)) {
         await deletions.begin({ ...key, runIds: [] });
-        await deletions.finish(key);
+        await deletions.finish(key, []);
       }
       expect(await left()).toEqual(twice(STRANGER));
     });
@@ -84,7 +84,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       const { log, blobs, left, deletions, isDeletedRun } = await three();
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
       await deletions.begin({ ...KEY, runIds: ['run-b'] });
-      await deletions.finish(KEY);
+      await deletions.finish(KEY, []);
       expect(await isDeletedRun(KEY, 'run-a')).toBe(true);
       expect(await isDeletedRun(KEY, 'run-b')).toBe(true);
       expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
@@ -92,7 +92,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       await blobs.put(KEY, RESULT);
       // A repeat of the old deletion keeps the blobs of the new conversation.
       await deletions.extend({ ...KEY, runIds: ['run-a', 'run-b'] });
-      await deletions.finish(KEY);
+      await deletions.finish(KEY, []);
       expect(await left()).toContain(twice(KEY)[0]);
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
     });

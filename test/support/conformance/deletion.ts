@@ -63,6 +63,16 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.head(KEY)).toBeUndefined();
     });
 
+    it('is not finished by a worker that knows only the runs of an earlier deletion of the id', async () => {
+      await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
+      const earlier = (await log.deletion(KEY))?.runIds ?? [];
+      await log.beginDeletion({ ...KEY, runIds: ['run-d'] });
+      await log.finishDeletion(KEY, earlier);
+      expect((await log.deletion(KEY))?.finishedAtMs).toBeUndefined();
+      await log.finishDeletion(KEY, [...earlier, 'run-d']);
+      expect((await log.deletion(KEY))?.finishedAtMs).toBeDefined();
+    });
+
     it('lets a new conversation begin under the same id, which the old runs cannot change', async () => {
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.append({ ...KEY, runId: 'new', events: NEW })).toMatchObject({

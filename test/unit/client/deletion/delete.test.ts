@@ -57,8 +57,8 @@ function server({
         return Promise.resolve(subAgents >= 0 ? [CHILD] : []);
       },
       extend: () => Promise.resolve(),
-      finish: () => {
-        asked.push('finish');
+      finish: (_key: typeof KEY, runIds: readonly string[]) => {
+        asked.push(runIds.includes(RUN.runId) ? 'finish' : 'finish without its runs');
         return Promise.resolve();
       },
     },
