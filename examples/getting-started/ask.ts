@@ -1,7 +1,7 @@
 /** A script that sends a message, approves the waiting call, and prints the answer. */
 import { openColloquy } from 'colloquy/engine';
 
-const options = { store: 'colloquy.db', actor: { id: 'ada' } };
+const options = { store: '.colloquy/log.db', actor: { id: 'ada' } };
 const colloquy = await openColloquy(options).catch((error: unknown) => {
   console.error((error as Error).message);
   process.exit(1);

@@ -256,7 +256,11 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
       expect(await asked.ended, asked.stderr()).toBe(0);
       expect(asked.stdout()).toBe(expected);
     }
-    server.kill('SIGINT');
+    const doctor = run(bin, ['doctor', '--json']);
+    await doctor.ended;
+    const { findings } = JSON.parse(doctor.stdout()) as { findings: readonly Fields[] };
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'store', status: 'ok' }));
+    server.kill('SIGTERM');
     expect(await server.ended, server.stderr()).toBe(0);
 
     // As after the installation of a later patch of Temporal's packages.
@@ -265,7 +269,7 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     onTestFinished(() => writeFileSync(record, built));
     writeFileSync(record, '{"sdk":"1.24.99"}');
     const source = readFileSync(join(project, 'server.ts'), 'utf8');
-    const logging = source.replace("store: 'colloquy.db'", "store: 'colloquy.db', logger: console");
+    const logging = source.replace("/log.db'", "/log.db', logger: console");
     writeFileSync(join(project, 'logging-server.ts'), logging);
     const other = run(process.execPath, ['logging-server.ts']);
     await other.prints(/^serving at http/m);
