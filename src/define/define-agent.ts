@@ -223,6 +223,16 @@ function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['appr
   return isDecided && rowOf(tool.executor).mayBeGated ? 'policy' : 'auto';
 }
 
+const MODEL_WORDS =
+  'must be a model, such as openaiModel("..."), or aiSdkModel(...) of colloquy/ai-sdk around a model of the AI SDK';
+
+function instructionsWords(given: unknown): string {
+  const rule = 'must be a non-empty text';
+  return typeof given === 'function'
+    ? `${rule}; add what differs by user in a plugin's prepare, by context.add`
+    : rule;
+}
+
 function checkAgent(spec: Untyped, problems: ProblemList): void {
   checkKeys(problems, spec, { prefix: '', allowed: FIELDS });
   checkWellFormed(problems, spec, ['model', 'tools', 'mcpServers', 'output']);
@@ -233,8 +243,8 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   if (description !== undefined && typeof description !== 'string')
     problems.add('description', 'must be a text');
   if (typeof instructions !== 'string' || instructions.trim() === '')
-    problems.add('instructions', 'must be a non-empty text');
-  if (!isModel(model)) problems.add('model', 'must be a model, such as openaiModel("...")');
+    problems.add('instructions', instructionsWords(instructions));
+  if (!isModel(model)) problems.add('model', MODEL_WORDS);
   else {
     const settings = isRecord(spec['settings']) ? spec['settings'] : {};
     checkPrices(model.prices, settings['budgets'], problems);

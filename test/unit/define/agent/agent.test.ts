@@ -95,6 +95,18 @@ describe('an agent definition', () => {
     });
   });
 
+  it('says how to wrap a model of the AI SDK, and where instructions by user go', () => {
+    const faults = agentFaults({
+      name: 'support',
+      model: { specificationVersion: 'v3', doGenerate: () => undefined },
+      instructions: () => 'You help Ada.',
+    });
+    expect(faults).toEqual({
+      model: containing('aiSdkModel(...) of colloquy/ai-sdk'),
+      instructions: containing("in a plugin's prepare, by context.add"),
+    });
+  });
+
   it('lists all of its faults in one error', promise('S7', 'H5', 'C3', 'X15', 'X43'), () => {
     const faults = agentFaults({
       name: 'sup port',
