@@ -193,7 +193,7 @@ export class NamespaceUnknown extends Error {
   readonly code = 'temporal_unreachable';
   constructor({ address, namespace }: TemporalSettings, cause: unknown) {
     super(
-      `The Temporal server at ${address} has no namespace "${namespace}". Create it: temporal operator namespace create -n ${namespace} - or name another in TEMPORAL_NAMESPACE.`,
+      `The Temporal server at ${address} has no namespace "${namespace}". Create it: npx colloquy temporal operator namespace create -n ${namespace} - or name another in TEMPORAL_NAMESPACE.`,
       { cause },
     );
     this.name = 'NamespaceUnknown';

@@ -49,7 +49,7 @@ it('sends both requests together, so that a server that is slow costs one deadli
 
 it('names a namespace that the server does not have, and the command that creates it', async () => {
   await expect(connectTo(GRPC.notFound)).rejects.toThrow(
-    /has no namespace "sales"\. Create it: temporal operator namespace create -n sales/,
+    /has no namespace "sales"\. Create it: npx colloquy temporal operator namespace create -n sales/,
   );
 });
 
