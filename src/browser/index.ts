@@ -9,6 +9,7 @@ export type { ClaimVerdict } from '../protocol/calls/claims.js';
 export type { ExtendVerdict } from '../protocol/calls/extensions.js';
 export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 export type { Remember, Rule } from '../protocol/calls/rules.js';
+export type { LogCursor } from '../protocol/values/cursor.js';
 export type { Json, JsonOf, JsonSchema } from '../protocol/values/json.js';
 export {
   type BrowserClient,
