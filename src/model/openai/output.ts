@@ -94,12 +94,11 @@ function textsOf(item: OutputItem): readonly (TextPart | ReasoningPart)[] {
   switch (item.type) {
     case 'message':
       return listOf(item.content).map((content) => {
-        if (content.type === 'refusal')
-          return { type: 'text', text: (content.refusal as string | null) ?? '' };
+        if (content.type === 'refusal') return { type: 'text', text: textFrom(content.refusal) };
         const sources = sourcesOf(content.annotations);
         return {
           type: 'text',
-          text: (content.text as string | null) ?? '',
+          text: textFrom(content.text),
           ...(sources.length === 0 ? {} : { sources }),
         };
       });
@@ -111,6 +110,11 @@ function textsOf(item: OutputItem): readonly (TextPart | ReasoningPart)[] {
     default:
       return [];
   }
+}
+
+/** Some servers send null. */
+function textFrom(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function callOf(
