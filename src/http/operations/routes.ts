@@ -3,18 +3,16 @@ import type { Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import type { OperationsAnswer, WorkerKilled } from '../../protocol/log/operations.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, requestIdOf } from '../request/parse.js';
+import { parseBody, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { tenantOf } from '../request/tenants.js';
 import { NoBodySchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addOperationRoutes(router: Router, deps: AppDeps): void {
   const { operations, killWorker } = deps;
   const kills = new Kills();
   addRoute(router, '/v1/operations', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const tenant = tenantOf(request);
       if (operations === undefined)
         throw new ConversationError('not_found', 'This API has no view of operators');
@@ -25,7 +23,6 @@ export function addOperationRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/operations/kill-worker', {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       parseBody(NoBodySchema, request);
       tenantOf(request);
       if (killWorker === undefined)

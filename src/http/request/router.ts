@@ -3,6 +3,7 @@ import type { NextFunction, Request, Response, Router } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
 import { identityOf, requireRight } from '../identity/callers.js';
 import { OPERATIONS, type Operation } from '../openapi/rows/operations.js';
+import { parseQuery } from './parse.js';
 import { sendProblem } from './problem.js';
 
 export type Method = 'get' | 'post' | 'delete';
@@ -16,8 +17,9 @@ interface Meant extends Handlers {
 }
 
 /**
- * Adds the handlers of one path, each behind the right of its row in the description. A rejection reaches the problem
- * handler, because express 5 awaits what handlers return.
+ * Adds the handlers of one path, each behind the right and the query of its row in the description: a handler parses
+ * its query again only for the values. A rejection reaches the problem handler, because express 5 awaits what handlers
+ * return.
  * @throws Error for a route without a row
  */
 export function addRoute(router: Router, path: string, { isMeant, ...handlers }: Meant): void {
@@ -29,6 +31,7 @@ export function addRoute(router: Router, path: string, { isMeant, ...handlers }:
       method,
       (request, response) => {
         requireAccess(request, row);
+        if (row.query !== undefined) parseQuery(row.query, request);
         return handler(request, response);
       },
     ] as const satisfies readonly [string, Handler];

@@ -10,11 +10,10 @@ import { AUDIT_HEAD, auditOf } from '../../projection/model-calls/audited.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import { identityOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseQuery, pathParameter } from '../request/parse.js';
+import { pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { isKnown } from '../request/tags.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 const NOTHING: BlobRange = { offset: 0, length: 0 };
 
@@ -25,7 +24,6 @@ const NOTHING: BlobRange = { offset: 0, length: 0 };
 export function addBlobRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs/:blobId', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const conversation = conversationOf(deps, request);
       const blobId = pathParameter(request, 'blobId');
       await requireNoAudit(conversation, blobId, request);
@@ -63,7 +61,6 @@ async function requireNoAudit(
 export function addUploadRoute(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs', {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const conversation = conversationOf(deps, request);
       const content = await bytesOf(request, response);
       const blob = await conversation.upload(content);

@@ -27,7 +27,6 @@ import {
   SendMessageSchema,
 } from '../schemas/bodies.js';
 import {
-  ConversationQuerySchema,
   ListQuerySchema,
   PendingQuerySchema,
   SnapshotQuerySchema,
@@ -73,7 +72,6 @@ export function addConversationRoutes(router: Router, deps: AppDeps, streams: Op
   });
   addRoute(router, '/v1/conversations/:id/plugin-states', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       response.json(await conversationOf(deps, request).pluginStates());
     },
   });
@@ -89,7 +87,6 @@ export function addConversationRoutes(router: Router, deps: AppDeps, streams: Op
   });
   addRoute(router, '/v1/conversations/:id/close', {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { actor } = parseBody(CloseSchema, request);
       response.json(await conversationOf(deps, request).close({ actor: actorOf(request, actor) }));
     },
@@ -306,8 +303,6 @@ function mintedId(requestId: string | undefined): string {
 }
 
 async function cancel(deps: AppDeps, request: Request, response: Response): Promise<void> {
-  // A turn named in the query would otherwise be ignored, and the running one stopped.
-  parseQuery(ConversationQuerySchema, request);
   const body = parseBody(CancelSchema, request);
   const options = {
     ...body,

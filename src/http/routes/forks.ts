@@ -8,12 +8,10 @@ import { addRoute } from '../request/router.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
 import { NoBodySchema } from '../schemas/bodies.js';
 import { ForkSchema, WhatIfSchema, WhatIfsQuerySchema } from '../schemas/forks.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addForkRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/fork', {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { requestId: named, ...cut } = parseBody(ForkSchema, request);
       const origin = conversationOf(deps, request);
       requireFreeReader(request);
@@ -29,7 +27,6 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
       response.json(await readPage(() => conversation.whatIfs(query)));
     },
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { requestId: named, actor, ...asked } = parseBody(WhatIfSchema, request);
       const conversation = conversationOf(deps, request);
       // The report has what the turn has read and said.
@@ -43,14 +40,12 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/what-if/:whatIfId', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const whatIfId = pathParameter(request, 'whatIfId');
       response.json(await conversationOf(deps, request).whatIfReport(whatIfId));
     },
   });
   addRoute(router, '/v1/conversations/:id/what-if/:whatIfId/cancel', {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       parseBody(NoBodySchema, request);
       const whatIfId = pathParameter(request, 'whatIfId');
       response.json(await conversationOf(deps, request).cancelWhatIf(whatIfId));

@@ -2,16 +2,14 @@
 import type { Router } from 'express';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { RevokeRuleSchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addRuleRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/rules', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { rules = [], seq } = await conversationOf(deps, request).snapshot();
       response.json({ rules, seq });
     },

@@ -2,17 +2,15 @@
 import type { Request, Router } from 'express';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { ToolResultsSchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 export function addStepRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-calls', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const stepId = pathParameter(request, 'stepId');
       response.json(await conversationOf(deps, request).step(stepId));
     },

@@ -4,11 +4,10 @@ import type { Request, Router } from 'express';
 import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery, pathParameter } from '../request/parse.js';
+import { parseBody, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
 import { conversationOf } from '../request/tenants.js';
 import { CreateTriggerSchema, NoBodySchema, TriggerNoteSchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 const LIST = '/v1/conversations/:id/triggers';
 const ONE = `${LIST}/:triggerId`;
@@ -24,7 +23,6 @@ function idOfKey(request: Request): { readonly id?: string } {
 export function addTriggerRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, LIST, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const triggers = await conversationOf(deps, request).triggers().list();
       response.json({ triggers });
     },
@@ -38,7 +36,6 @@ export function addTriggerRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, ONE, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const id = pathParameter(request, 'triggerId');
       response.json(await conversationOf(deps, request).triggers().get(id));
     },

@@ -8,18 +8,16 @@ import { VERDICT_HTTP_STATUS, type Verdict } from '../../protocol/calls/resoluti
 import { beyondMembers, fieldBeyondCall } from '../../spaces/calls/answerable.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { pathParameter, requestIdOf } from '../request/parse.js';
 import { type Answered, answerWith } from '../request/problem.js';
 import { addRoute } from '../request/router.js';
 import { resolutionIn, resolveAt } from '../routes/tool-calls.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 import { callerIn, spaceIdOf, spacesOf } from './caller.js';
 
 export function addCallRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/spaces/:spaceId/messages/:messageId/resolution', {
     post: async (request, response) => {
       const receivedAt = new Date().toISOString();
-      parseQuery(ConversationQuerySchema, request);
       await answerWith(response, () => resolve(deps, request, receivedAt));
     },
   });

@@ -8,7 +8,6 @@ import { lastEventIdOf, parseBody, parseQuery, requestIdOf } from '../request/pa
 import { addRoute } from '../request/router.js';
 import { answerWithStream } from '../request/sse.js';
 import type { OpenStreams } from '../request/streams.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 import {
   ChangeSchema,
   ReadSpaceSchema,
@@ -36,7 +35,6 @@ export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStr
       response.json(page);
     },
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { actor, requestId, ...fields } = parseBody(SendToSpaceSchema, request);
       const caller = callerIn(request, actor);
       const given = { ...fields, ...requestIdOf(request, requestId) };
@@ -45,7 +43,6 @@ export function addMessageRoutes(router: Router, deps: AppDeps, streams: OpenStr
   });
   addRoute(router, `${ONE}/read`, {
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { actor, messageId } = parseBody(ReadSpaceSchema, request);
       const caller = callerIn(request, actor);
       response.json(await spacesOf(deps).read(caller, spaceIdOf(request), messageId));

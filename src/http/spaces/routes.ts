@@ -6,7 +6,6 @@ import { parseBody, parseQuery, pathParameter, requestIdOf } from '../request/pa
 import { addRoute } from '../request/router.js';
 import type { OpenStreams } from '../request/streams.js';
 import { NoBodySchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 import { CreateSpaceSchema, JoinSpaceSchema, SpacesQuerySchema } from '../schemas/spaces.js';
 import { callerIn, spaceIdOf, spacesOf, unknownMember } from './caller.js';
 import { addCallRoutes } from './calls.js';
@@ -24,7 +23,6 @@ export function addSpaceRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       response.json(await spacesOf(deps).list(callerIn(request), options));
     },
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { actor, requestId, ...fields } = parseBody(CreateSpaceSchema, request);
       const caller = callerIn(request, actor);
       const given = { ...fields, ...requestIdOf(request, requestId) };
@@ -34,11 +32,9 @@ export function addSpaceRoutes(router: Router, deps: AppDeps, streams: OpenStrea
   });
   addRoute(router, ONE, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       response.json(await spacesOf(deps).get(callerIn(request), spaceIdOf(request)));
     },
     delete: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const spaceId = spaceIdOf(request);
       await spacesOf(deps).remove(callerIn(request), spaceId);
       response.json({ removed: true, spaceId });
@@ -52,12 +48,10 @@ export function addSpaceRoutes(router: Router, deps: AppDeps, streams: OpenStrea
 function addMemberRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, `${ONE}/members`, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const members = await spacesOf(deps).members(callerIn(request), spaceIdOf(request));
       response.json({ members });
     },
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { actor, member } = parseBody(JoinSpaceSchema, request);
       const caller = callerIn(request, actor);
       const named =
@@ -69,7 +63,6 @@ function addMemberRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, `${ONE}/members/:kind/:memberId`, {
     delete: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       parseBody(NoBodySchema, request);
       const member = memberOf(request);
       const removed = await spacesOf(deps).leave(callerIn(request), spaceIdOf(request), member);

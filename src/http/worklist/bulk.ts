@@ -9,12 +9,11 @@ import {
 } from '../../protocol/values/ids.js';
 import { actorOf } from '../identity/callers.js';
 import type { AppDeps } from '../request/deps.js';
-import { parseBody, parseQuery } from '../request/parse.js';
+import { parseBody } from '../request/parse.js';
 import { invalidVerdict, problemOf } from '../request/problem.js';
 import { tenantOf } from '../request/tenants.js';
 import { type GivenAnswer, resolveAt } from '../routes/tool-calls.js';
 import { ResolveManySchema } from '../schemas/bodies.js';
-import { ConversationQuerySchema } from '../schemas/queries.js';
 
 interface Target extends ConversationKey {
   readonly toolCallId: string;
@@ -42,7 +41,6 @@ export async function resolveMany(
   request: Request,
   receivedAt: string,
 ): Promise<readonly ItemResult[]> {
-  parseQuery(ConversationQuerySchema, request);
   const { items, actor: claimed } = parseBody(ResolveManySchema, request);
   const tenant = tenantOf(request);
   const actor = actorOf(request, claimed);

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import { createApp } from '../../../src/http/app.js';
-import { OPERATIONS } from '../../../src/http/openapi/rows/operations.js';
+import { OPERATIONS, type Operation } from '../../../src/http/openapi/rows/operations.js';
 import type { AppDeps } from '../../../src/http/request/deps.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';
@@ -17,13 +17,14 @@ import { startHttpApp } from '../../support/servers/http-app.js';
 
 type Route = readonly [method: string, path: string, body?: object];
 const ONE = '/v1/conversations/:id';
-/** Every described route that names a conversation, with a valid body. */
-const ALL_ROUTES = OPERATIONS.flatMap(({ id, method, path }): Route[] => {
+function routeOf({ id, method, path }: Operation): Route {
   const body = REQUEST_BODIES[id];
   const sent = method.toUpperCase();
-  if (!path.startsWith(ONE)) return [];
-  return body === undefined ? [[sent, path]] : [[sent, path, body]];
-});
+  return body === undefined ? [sent, path] : [sent, path, body];
+}
+
+/** Every described route that names a conversation, with a valid body. */
+const ALL_ROUTES = OPERATIONS.filter(({ path }) => path.startsWith(ONE)).map(routeOf);
 /** A token is for a conversation that need not be there. */
 const ROUTES = ALL_ROUTES.filter(([, path]) => !path.endsWith('/tokens'));
 
@@ -148,6 +149,19 @@ describe('a route that names a conversation', () => {
     },
   );
 });
+
+const QUERIED = OPERATIONS.filter(({ query }) => query !== undefined).map(routeOf);
+
+it.each(QUERIED.map((route) => ({ route, name: `${route[0]} ${route[1]}` })))(
+  '$name refuses a misspelt tenant by name, and reaches no conversation',
+  async ({ route }) => {
+    const { ask, reached } = await tenants();
+    const { status, errors } = await problemOf(await ask(route, 'c-1', '?tennant=beta'));
+    expect(status).toBe(422);
+    expect(errors).toContainEqual(expect.objectContaining({ path: '?tennant' }));
+    expect([...reached]).toEqual([]);
+  },
+);
 
 it('a conversation begins under the tenant that its request may name, and its location includes it', {
   ...promise('G241'),

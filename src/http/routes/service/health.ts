@@ -5,11 +5,9 @@ import { type Readiness, readinessOf } from '../../../net/readiness.js';
 import { DEFAULT_TENANT } from '../../../protocol/values/ids.js';
 import { isForDevelopment } from '../../identity/identity.js';
 import type { AppDeps, HealthCheck } from '../../request/deps.js';
-import { parseQuery } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import type { OpenStreams } from '../../request/streams.js';
 import { tenantOf } from '../../request/tenants.js';
-import { ConversationQuerySchema } from '../../schemas/queries.js';
 
 const DEVELOPMENT = 'development: actors are not verified, serve on loopback only';
 const CONFIGURED = 'identities are checked';
@@ -71,7 +69,6 @@ export function addHealthRoutes(router: Router, deps: AppDeps, life: OpenStreams
 export function addAgentRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/agents', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const tenant = tenantOf(request);
       const agents = await (deps.agents?.({ tenant }) ?? deps.client.agents({ tenant }));
       response.json({ agents });

@@ -8,7 +8,6 @@ import { parseParameters, parseQuery } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import { conversationOf } from '../../request/tenants.js';
 import { ModelCallPathSchema, ModelCallQuerySchema } from '../../schemas/inspection.js';
-import { ConversationQuerySchema } from '../../schemas/queries.js';
 
 export function addInspectionRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/model-calls/:seq', {
@@ -23,7 +22,6 @@ export function addInspectionRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/run', {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const conversation = conversationOf(deps, request);
       requireUnbound(request);
       const run = await conversation.run();

@@ -10,10 +10,9 @@ import {
   sessionCookieOptions,
 } from '../../identity/session.js';
 import type { AppDeps } from '../../request/deps.js';
-import { parseBody, parseQuery } from '../../request/parse.js';
+import { parseBody } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import { NoBodySchema } from '../../schemas/bodies.js';
-import { NoQuerySchema } from '../../schemas/queries.js';
 
 export function addSessionRoutes(
   router: Router,
@@ -21,7 +20,6 @@ export function addSessionRoutes(
 ): void {
   addRoute(router, '/v1/session', {
     get: (request, response) => {
-      parseQuery(NoQuerySchema, request);
       response.json(identityOf(request));
     },
     post: (request, response) => {
@@ -51,7 +49,6 @@ export function addSessionRoutes(
 }
 
 function check(request: Request): void {
-  parseQuery(NoQuerySchema, request);
   parseBody(NoBodySchema, request);
 }
 

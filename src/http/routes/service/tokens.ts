@@ -5,11 +5,10 @@ import { ConversationError, invalidField } from '../../../client/api/errors.js';
 import type { Duration } from '../../../protocol/values/durations.js';
 import { actorOf, identityOf, requireRight } from '../../identity/callers.js';
 import type { AppDeps } from '../../request/deps.js';
-import { parseBody, parseQuery } from '../../request/parse.js';
+import { parseBody } from '../../request/parse.js';
 import { addRoute } from '../../request/router.js';
 import { keyOf } from '../../request/tenants.js';
 import { MintTokenSchema } from '../../schemas/bodies.js';
-import { ConversationQuerySchema } from '../../schemas/queries.js';
 
 const DEFAULT_MS = 3_600_000;
 /** A token cannot be revoked, so it is short-lived. */
@@ -18,7 +17,6 @@ const MAX_MS = 4 * 3_600_000;
 export function addTokenRoutes(router: Router, { tokens }: Pick<AppDeps, 'tokens'>): void {
   addRoute(router, '/v1/conversations/:id/tokens', {
     post: (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const { tenant, conversationId: conversation } = keyOf(request);
       const { rights = ['read'], expiresIn, actor } = parseBody(MintTokenSchema, request);
       for (const right of rights) requireRight(request, right);

@@ -16,7 +16,6 @@ import { parseBody, parseQuery, pathParameter, requestIdOf } from '../../request
 import { addRoute } from '../../request/router.js';
 import { tenantOf } from '../../request/tenants.js';
 import { NoBodySchema } from '../../schemas/bodies.js';
-import { ConversationQuerySchema } from '../../schemas/queries.js';
 import { CreateWebhookSchema, DeliveriesQuerySchema } from '../../schemas/webhooks.js';
 
 const LIST = '/v1/webhooks';
@@ -26,12 +25,10 @@ const DEFAULT_PAGE = 50;
 export function addWebhookRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, LIST, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const webhooks = await storeOf(deps).endpoints({ tenant: tenantOf(request) });
       response.json({ webhooks });
     },
     post: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       const fields = parseBody(CreateWebhookSchema, request);
       const { endpoint, secret } = await created(deps, request, fields);
       response.status(201).json({ webhook: endpoint, secret });
@@ -39,7 +36,6 @@ export function addWebhookRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, ONE, {
     get: async (request, response) => {
-      parseQuery(ConversationQuerySchema, request);
       response.json(await found(deps, request));
     },
     delete: async (request, response) => {
