@@ -93,7 +93,8 @@ async function deleteParts(
     hadAny = true;
   }
   parts.forget?.(key);
-  if (request.resumes !== undefined && !hadAny) await deletions.finish(key, runIds);
+  if (request.resumes !== undefined && !hadAny)
+    await deletions.finish({ tenant, conversationId, runIds });
   return { deleted: true, conversationId };
 }
 

@@ -35,7 +35,7 @@ export interface DeletionsPort {
   /** Adds runs to the tombstone, once they have ended, and removes what they stored meanwhile. Safe to repeat. */
   extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /** Records that Temporal has no data of these runs any more, if the tombstone has no others. Safe to repeat. */
-  finish(key: ConversationKey, runIds: readonly string[]): Promise<void>;
+  finish(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /**
    * Removes all that is stored of a tenant apart from its conversations: webhooks and their secrets, spaces, and
    * documents. Safe to repeat.

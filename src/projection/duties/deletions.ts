@@ -59,7 +59,7 @@ export function createDeletions(deps: {
       // conversation has begun under the id.
       if ((await log.head(request)) === undefined) await blobs?.delete(request);
     },
-    finish: (key, runIds) => log.finishDeletion(key, runIds),
+    finish: (request) => log.finishDeletion(request),
     removeOfTenant: async (tenant) => {
       await webhooks?.removeEndpoints(tenant);
       await spaces?.removeOfTenant(tenant);

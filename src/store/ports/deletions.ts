@@ -37,10 +37,10 @@ export interface Deletions {
    */
   extendDeletion(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /**
-   * Records that Temporal has no data of the conversation any more. With `onlyOf`, nothing is recorded where the
-   * tombstone has other runs too: the id was used, and deleted, once more. Safe to repeat.
+   * Records that Temporal has no data of these runs any more. Nothing is recorded where the tombstone has others too:
+   * the id was used, and deleted, once more. Safe to repeat.
    */
-  finishDeletion(key: ConversationKey, onlyOf?: readonly string[]): Promise<void>;
+  finishDeletion(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   deletion(key: ConversationKey): Promise<Deletion | undefined>;
   /** Deletions requested at least `forMs` ago, longest ago first, after the given one. */
   unfinishedDeletions(options: {

@@ -190,8 +190,8 @@ class PostgresEventLog implements EventLog {
     await this.#deletions.extendDeletion(request);
   }
 
-  async finishDeletion(key: ConversationKey, onlyOf?: readonly string[]) {
-    await this.#deletions.finishDeletion(key, onlyOf);
+  async finishDeletion(request: Parameters<Deletions['finishDeletion']>[0]) {
+    await this.#deletions.finishDeletion(request);
   }
 
   async deletion(key: ConversationKey) {

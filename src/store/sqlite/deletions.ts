@@ -91,16 +91,15 @@ export function extendDeletion(
 /** To be called inside a write transaction. */
 export function finishDeletion(
   database: SqliteDatabase,
-  key: ConversationKey,
-  onlyOf?: readonly string[],
+  request: Parameters<Deletions['finishDeletion']>[0],
 ): void {
-  const runIds = readDeletion(database, key)?.runIds ?? [];
-  if (onlyOf !== undefined && runIds.some((runId) => !onlyOf.includes(runId))) return;
+  const known = readDeletion(database, request)?.runIds ?? [];
+  if (known.some((runId) => !request.runIds.includes(runId))) return;
   database.run(
     'UPDATE deletions SET finished_at_ms = ? WHERE tenant = ? AND conversation_id = ? AND finished_at_ms IS NULL',
     Date.now(),
-    key.tenant,
-    key.conversationId,
+    request.tenant,
+    request.conversationId,
   );
 }
 

@@ -230,9 +230,9 @@ class SqliteEventLog implements EventLog {
     });
   }
 
-  async finishDeletion(key: ConversationKey, onlyOf?: readonly string[]) {
+  async finishDeletion(request: Parameters<Deletions['finishDeletion']>[0]) {
     await this.#database.write(() => {
-      finishDeletion(this.#database, key, onlyOf);
+      finishDeletion(this.#database, request);
     });
   }
 

@@ -41,17 +41,17 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
 
     it('are gone with their conversation, results and stored messages, and no others', async () => {
       const { left, deletions } = await three();
-      await deletions.begin({ ...KEY, runIds: ['run-a'] });
+      const runIds = (await deletions.begin({ ...KEY, runIds: ['run-a'] })) ?? [];
       expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
-      await deletions.finish(KEY, []);
+      await deletions.finish({ ...KEY, runIds });
       expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
     });
 
     it('are gone with their tenant', async () => {
       const { left, deletions } = await three();
       for await (const key of deletions.ofTenant(KEY.tenant)) {
-        await deletions.begin({ ...key, runIds: [] });
-        await deletions.finish(key, []);
+        const runIds = (await deletions.begin({ ...key, runIds: [] })) ?? [];
+        await deletions.finish({ ...key, runIds });
       }
       expect(await left()).toEqual(twice(STRANGER));
     });
@@ -83,8 +83,8 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
     it('are refused as too late, unless another conversation has begun under the id', async () => {
       const { log, blobs, left, deletions, isDeletedRun } = await three();
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
-      await deletions.begin({ ...KEY, runIds: ['run-b'] });
-      await deletions.finish(KEY, []);
+      const runIds = (await deletions.begin({ ...KEY, runIds: ['run-b'] })) ?? [];
+      await deletions.finish({ ...KEY, runIds });
       expect(await isDeletedRun(KEY, 'run-a')).toBe(true);
       expect(await isDeletedRun(KEY, 'run-b')).toBe(true);
       expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
@@ -92,7 +92,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       await blobs.put(KEY, RESULT);
       // A repeat of the old deletion keeps the blobs of the new conversation.
       await deletions.extend({ ...KEY, runIds: ['run-a', 'run-b'] });
-      await deletions.finish(KEY, []);
+      await deletions.finish({ ...KEY, runIds });
       expect(await left()).toContain(twice(KEY)[0]);
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
     });

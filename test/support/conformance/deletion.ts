@@ -56,7 +56,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
       for (const runId of ['run-a', 'run-b', 'run-c'])
         expect(await log.append({ ...KEY, runId, events: LOG })).toEqual({ outcome: 'deleted' });
-      await log.finishDeletion(KEY);
+      await log.finishDeletion({ ...KEY, runIds: (await log.deletion(KEY))?.runIds ?? [] });
       expect(await log.append({ ...KEY, runId: 'run-b', events: LOG })).toEqual({
         outcome: 'deleted',
       });
@@ -67,9 +67,9 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
       const earlier = (await log.deletion(KEY))?.runIds ?? [];
       await log.beginDeletion({ ...KEY, runIds: ['run-d'] });
-      await log.finishDeletion(KEY, earlier);
+      await log.finishDeletion({ ...KEY, runIds: earlier });
       expect((await log.deletion(KEY))?.finishedAtMs).toBeUndefined();
-      await log.finishDeletion(KEY, [...earlier, 'run-d']);
+      await log.finishDeletion({ ...KEY, runIds: [...earlier, 'run-d'] });
       expect((await log.deletion(KEY))?.finishedAtMs).toBeDefined();
     });
 
@@ -85,7 +85,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       const again = await log.beginDeletion({ ...KEY, runIds: [] });
       expect([...(again?.runIds ?? [])].sort()).toEqual(['new', 'run-a', 'run-b']);
       await log.beginDeletion({ ...KEY, runIds: [] });
-      await log.finishDeletion(KEY);
+      await log.finishDeletion({ ...KEY, runIds: (await log.deletion(KEY))?.runIds ?? [] });
       expect(await log.append({ ...KEY, runId: 'newer', events: NEW })).toMatchObject({
         head: { generation: 3, snapshot: { generation: 3 } },
       });
@@ -122,7 +122,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await log.beginDeletion({ ...sub, runIds: [], withSubAgents });
       await log.beginDeletion({ ...sub, runIds: [] });
       expect(await rootOf(sub)).toBe(KEY.conversationId);
-      await log.finishDeletion(sub);
+      await log.finishDeletion({ ...sub, runIds: (await log.deletion(sub))?.runIds ?? [] });
       await log.beginDeletion({ ...sub, runIds: [] });
       expect(await rootOf(sub)).toBeUndefined();
     });
@@ -136,8 +136,8 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
         );
       expect(await keys(0)).toEqual(['c1']);
       expect(await keys(60_000)).toEqual([]);
-      await log.finishDeletion(KEY);
-      await log.finishDeletion(KEY);
+      await log.finishDeletion({ ...KEY, runIds: (await log.deletion(KEY))?.runIds ?? [] });
+      await log.finishDeletion({ ...KEY, runIds: (await log.deletion(KEY))?.runIds ?? [] });
       expect(await keys(0)).toEqual([]);
       expect((await log.deletion(KEY))?.finishedAtMs).toBeTypeOf('number');
       await log.beginDeletion({ ...KEY, runIds: ['run-z'] });
@@ -177,7 +177,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await add('t', 'here');
       await add('u', 'other');
       for (const key of [gone, half]) await log.beginDeletion({ ...key, runIds: [] });
-      await log.finishDeletion(gone);
+      await log.finishDeletion({ ...gone, runIds: (await log.deletion(gone))?.runIds ?? [] });
       const ids = async (more: { limit: number; after?: string }) =>
         (await log.keysOfTenant({ tenant: 't', ...more })).map(
           ({ conversationId }) => conversationId,
@@ -190,7 +190,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
     it('removes the tombstones of deletions that were finished long ago', async () => {
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.forgetDeletions({ limit: 9, forMs: -60_000 })).toBe(0);
-      await log.finishDeletion(KEY);
+      await log.finishDeletion({ ...KEY, runIds: (await log.deletion(KEY))?.runIds ?? [] });
       expect(await log.forgetDeletions({ limit: 9, forMs: 60_000 })).toBe(0);
       expect(await log.forgetDeletions({ limit: 9, forMs: -60_000 })).toBe(1);
       expect(await log.deletion(KEY)).toBeUndefined();

@@ -135,7 +135,8 @@ test('workers finish a deletion that was killed after its first step, and nothin
   expect(await housekeeping(engine).pass()).toMatchObject({ resumed: 1, failed: 0 });
   await expectGone(engine, talk);
   // The server removes the history within a minute. A deletion of which it has nothing left is finished.
-  await log.finishDeletion(keyOf(talk));
+  const { runIds = [] } = (await log.deletion(keyOf(talk))) ?? {};
+  await log.finishDeletion({ ...keyOf(talk), runIds });
   await log.beginDeletion({ ...keyOf(talk), conversationId: 'removed', runIds: [randomUUID()] });
   expect(await housekeeping(engine).pass()).toEqual({ resumed: 1, expired: 0, failed: 0 });
   expect(await housekeeping(engine).pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
@@ -178,7 +179,8 @@ test.each(STORES)(
       runIds: [],
     });
     expect(lost).toBeDefined();
-    await engine.opened.log.finishDeletion({ tenant, conversationId: 'c2' });
+    const { runIds = [] } = lost ?? {};
+    await engine.opened.log.finishDeletion({ tenant, conversationId: 'c2', runIds });
     await talks[2]?.close();
     const listed = async (): Promise<number> => {
       const query = `WorkflowId STARTS_WITH 'conversation:${tenant}'`;

@@ -36,16 +36,16 @@ export class PostgresDeletions implements Deletions {
     });
   }
 
-  async finishDeletion(key: ConversationKey, onlyOf?: readonly string[]) {
+  async finishDeletion(request: Parameters<Deletions['finishDeletion']>[0]) {
     await this.#database.write(async (queries) => {
-      await lockedHead(this.#database, queries, key);
-      const runIds = (await this.#find(queries, key))?.runIds ?? [];
-      if (onlyOf !== undefined && runIds.some((runId) => !onlyOf.includes(runId))) return;
+      await lockedHead(this.#database, queries, request);
+      const known = (await this.#find(queries, request))?.runIds ?? [];
+      if (known.some((runId) => !request.runIds.includes(runId))) return;
       await queries.run(
         `UPDATE ${this.#deletions} SET finished_at_ms = ${NOW_MS}
          WHERE tenant = $1 AND conversation_id = $2 AND finished_at_ms IS NULL`,
-        key.tenant,
-        key.conversationId,
+        request.tenant,
+        request.conversationId,
       );
     });
   }

@@ -57,7 +57,7 @@ function server({
         return Promise.resolve(subAgents >= 0 ? [CHILD] : []);
       },
       extend: () => Promise.resolve(),
-      finish: (_key: typeof KEY, runIds: readonly string[]) => {
+      finish: ({ runIds }: { readonly runIds: readonly string[] }) => {
         asked.push(runIds.includes(RUN.runId) ? 'finish' : 'finish without its runs');
         return Promise.resolve();
       },

@@ -116,7 +116,7 @@ describe('the sweep', () => {
       source.set({ runId: 'r', events: stamped([started(key), closes()]), status: 'closed' }, key);
     }
     await log.beginDeletion({ ...KEY, conversationId: 'closed-100', runIds: [] });
-    await log.finishDeletion({ ...KEY, conversationId: 'closed-100' });
+    await log.finishDeletion({ ...KEY, conversationId: 'closed-100', runIds: [] });
     const sweep = create();
     const found: number[] = [];
     for (let pass = 0; pass < 31; pass += 1) found.push((await sweep.pass())?.found ?? 0);
