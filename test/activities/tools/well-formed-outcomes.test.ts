@@ -89,12 +89,19 @@ describe('the failure', () => {
   it('of a model contains only valid UTF-8 text, also one that its adapter made for Temporal', {
     ...promise('G246'),
   }, async () => {
-    const model = modelOf(() => Promise.reject(ApplicationFailure.retryable(HALF)));
+    const model = modelOf(() => Promise.reject(ApplicationFailure.retryable(HALF, HALF)));
     const failed = await failureOf(
       environment({}).run(setUp({ model }).activities.callModel, modelInput()),
     );
     expect(failed.message).toBe('a\ufffdb');
     expect(failed.stack).not.toMatch(/\p{Surrogate}/u);
+  });
+
+  it('of another kind is mended with its name, its type and its causes', () => {
+    const cause = Object.assign(new Error(HALF), { name: HALF });
+    const failure = ApplicationFailure.create({ message: 'whole', type: HALF, cause });
+    wellFormedError(failure);
+    expect([failure.type, cause.name, cause.message]).toEqual(['a\ufffdb', 'a\ufffdb', 'a\ufffdb']);
   });
 
   it('keeps an error whose causes form a circle, and a text that was thrown', () => {
