@@ -105,7 +105,7 @@ function textsOf(item: OutputItem): readonly (TextPart | ReasoningPart)[] {
     case 'reasoning':
       return [...listOf(item.summary), ...listOf(item.content)].map(({ text }) => ({
         type: 'reasoning',
-        text,
+        text: textFrom(text),
       }));
     default:
       return [];

@@ -245,6 +245,9 @@ describe('an answer of the provider', () => {
     const content = { content: [{ ...nothing, text: null }] };
     const response = await answered([message('msg_1', [nothing])], {}, content);
     expect(response.parts).not.toContainEqual(expect.objectContaining({ text: null }));
+    const thoughts = { summary: [{ type: 'summary_text', text: null }] };
+    const thinking = await answered([thought('rs_1')], {}, thoughts);
+    expect(thinking.parts).not.toContainEqual(expect.objectContaining({ text: null }));
   });
 
   it('names fifty sources at most', async () => {
