@@ -71,10 +71,10 @@ export class TroubleWatch {
     const { log, count } = this.#deps;
     const place = this.#place;
     const counts = { failing: 0, slow: 0, ...place?.counts };
-    const check = async (mark: Troubled): Promise<void> => {
+    const check = async ({ tenant, conversationId, trouble: before }: Troubled): Promise<void> => {
       if (isStopping()) return;
-      const key = keyOf(mark);
-      const now = await describe(key).catch(() => mark.trouble);
+      const key = { tenant, conversationId };
+      const now = await describe(key).catch(() => before);
       if (now === undefined) return await this.#cleared(key);
       counts[now.kind] += 1;
       await this.found(key, now);
@@ -86,7 +86,7 @@ export class TroubleWatch {
     if (isStopping()) return;
     const last = marked.at(-1);
     this.#place =
-      last === undefined || marked.length < RECHECKED ? undefined : { after: keyOf(last), counts };
+      last === undefined || marked.length < RECHECKED ? undefined : { after: last, counts };
     if (this.#place === undefined) count(counts);
   }
 
@@ -97,10 +97,6 @@ export class TroubleWatch {
     if (!(await log.clearTrouble(key).catch(() => false))) return;
     logger.info(`The workflow of ${conversation} completes its tasks again`, { conversation });
   }
-}
-
-function keyOf({ tenant, conversationId }: ConversationKey): ConversationKey {
-  return { tenant, conversationId };
 }
 
 function textOf(key: ConversationKey, { kind, attempts, since, error }: Trouble): string {

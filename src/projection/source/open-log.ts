@@ -148,7 +148,7 @@ async function openedBy(
     const scheme = SCHEME.exec(choice)?.[0];
     if (scheme === undefined) return await openSqlite(choice);
     throw new TypeError(
-      `the event log must be a postgres:// address or the path of a sqlite file, got an address with ${scheme}`,
+      `The event log (eventLog, or store of openColloquy) must be a postgres:// address or a sqlite file, got an address with ${scheme}`,
     );
   }
   if (isPostgres(choice.url)) return await openPostgres({ ...choice, logger });

@@ -20,7 +20,7 @@ test.each([
   const refused = await openEventLog(choice).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(TypeError);
   expect(String(refused)).toContain(
-    `must be a postgres:// address or the path of a sqlite file, got an address with ${scheme}`,
+    `must be a postgres:// address or a sqlite file, got an address with ${scheme}`,
   );
   expect(String(refused)).not.toContain('secret');
 });
