@@ -22,6 +22,7 @@ import type { CallState } from '../state/calls.js';
 import { waitsForNextTurn, withInboxTurn } from '../state/inbox-turns.js';
 import { keptDigest, requestKey } from '../state/requests.js';
 import type { ConversationState, TurnState } from '../state/state.js';
+import { isSince, isStopping } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { remember, withTurn } from '../state/update.js';
 import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
@@ -143,19 +144,15 @@ export function assistantSaid(
     const answered = output === undefined ? {} : { output };
     return { ...turn, ...answered, phase: 'ending', callIds: [] };
   });
-  const isSteered = (next.turn?.steering?.length ?? 0) > 0 || isInboxDue(next);
-  // Messages and inbox entries that arrived in the meantime are answered before the turn ends.
-  return isLast || asks || !isSteered ? next : nextStep(next);
+  return isLast || asks || !isInputDue(next) ? next : nextStep(next);
 }
 
-/**
- * Inbox entries that arrived in the meantime are read before the turn ends, unless that would exceed its limit of
- * steps.
- */
-function isInboxDue(state: ConversationState): boolean {
+/** Whether input has arrived that the turn reads before it ends; inbox events only within its limit of steps. */
+function isInputDue(state: ConversationState): boolean {
   const { inbox, turn, settings } = state;
-  if (inbox === undefined || waitsForNextTurn(state)) return false;
-  return turn !== undefined && turn.step < settings.maxSteps;
+  if (turn === undefined) return false;
+  const readsInbox = turn.step < settings.maxSteps && !waitsForNextTurn(state);
+  return turn.steering !== undefined || (inbox !== undefined && readsInbox);
 }
 
 export function cancelRequested(
@@ -169,7 +166,7 @@ export function cancelRequested(
       : remember(state, { operation: 'cancel', key: requestKey(requestId), turnId, seq });
   // A queued turn has nothing to abort, and its cancel must not stop the running turn.
   return noted.turn?.turnId === turnId
-    ? withTurn(noted, (turn) => ({ ...turn, cancel: { actor } }))
+    ? withTurn(noted, (turn) => ({ ...turn, cancel: turn.cancel ?? { actor } }))
     : noted;
 }
 
@@ -203,8 +200,7 @@ function withSteering(state: ConversationState): ConversationState {
 
 /** Ends the turn after a step that the model has ended it with, unless input that came meanwhile waits for it. */
 export function stepSkipped(state: ConversationState): ConversationState {
-  const isSteered = (state.turn?.steering?.length ?? 0) > 0 || isInboxDue(state);
-  return isSteered
+  return isInputDue(state)
     ? nextStep(state)
     : withTurn(state, (turn) => ({ ...turn, phase: 'ending', callIds: [] }));
 }
@@ -223,8 +219,10 @@ export function nextStep(state: ConversationState): ConversationState {
     : withInboxRead(next, turn.turnId);
 }
 
-/** Whether a limit forbids the model call: then what is in the inbox begins a turn of its own. */
+/** Whether no model call follows, by a limit or an end of the turn: what is in the inbox begins a turn of its own. */
 function leavesInbox(state: ConversationState): boolean {
   const { turn } = state;
-  return turn?.phase === 'model' && limitOf(state, turn) !== undefined;
+  if (turn?.phase !== 'model') return false;
+  const isOver = isStopping(turn) || turn.failure !== undefined;
+  return (isOver && isSince(state, 3)) || limitOf(state, turn) !== undefined;
 }

@@ -2,6 +2,7 @@
  * The state in the form that a roll-over carries to the next run, the part of the transcript that it carries, and the
  * part that is offloaded to the blob store. Pure.
  */
+import type { ContextMark } from '../../protocol/conversation/context.js';
 import type {
   CarriedMemory,
   OffloadBounds,
@@ -93,6 +94,22 @@ export function heldBytesOf({
   transcript,
 }: Pick<ConversationState, 'transcript'>): Pick<CallModelInput, 'heldBytes'> {
   return transcript.some(isOffloaded) ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES } : {};
+}
+
+/** The facts about the previous model call that the next one is given. */
+export function markOf({ context }: ConversationState): { readonly context?: ContextMark } {
+  if (context === undefined) return {};
+  const { tokens, inputTokens, rough, scale, fromTurnId, evictedAsOf } = context;
+  return {
+    context: {
+      tokens,
+      inputTokens,
+      ...(rough === undefined ? {} : { rough }),
+      ...(scale === undefined ? {} : { scale }),
+      ...(fromTurnId === undefined ? {} : { fromTurnId }),
+      ...(evictedAsOf === undefined ? {} : { evictedAsOf }),
+    },
+  };
 }
 
 function droppedWithin(

@@ -15,7 +15,7 @@ import { actorFrom, SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { firstMessageId, turnIdFor } from '../../protocol/values/ids.js';
 import type { JsonSchema } from '../../protocol/values/json.js';
 import { canWait, onBusyOf } from '../calls/busy.js';
-import { detachedCalls } from '../calls/detached.js';
+import { backgroundCalls, isOpenLate } from '../calls/detached.js';
 import { errorResult } from '../calls/results.js';
 import { limitText } from '../calls/turn-limits.js';
 import { messageParts } from '../input/attachments.js';
@@ -71,7 +71,7 @@ function queuedTurnCancelled(turnId: string): TurnEnded {
   };
 }
 
-/** Closes the conversation: every open turn and call ends first, so that no client waits for one of them in vain. */
+/** Closes the conversation. Every open turn and call ends first, so that no client waits for one. */
 export function closeEvents(
   state: ConversationState,
   by: {
@@ -81,9 +81,13 @@ export function closeEvents(
 ): readonly EventBody[] {
   const { turn, queue } = state;
   const reason = by.reason === 'workflow_cancelled' ? 'workflow_cancelled' : 'cancelled';
+  // Since revision 3 also late calls whose answer is still being checked.
+  const beside = backgroundCalls(state).filter(
+    (call) => call.background === 'detached' || (isSince(state, 3) && !isOpenLate(call)),
+  );
   return [
     ...cancelledResults(state, by.actor),
-    ...detachedCalls(state).map((call) => resultEvent(call, cancelledResult(by.actor))),
+    ...beside.map((call) => resultEvent(call, cancelledResult(by.actor))),
     ...(turn === undefined ? [] : [turnEndedEvent(turn, { status: 'cancelled', reason })]),
     ...queue.map((entry) => queuedTurnCancelled(entry.turnId)),
     { type: 'conversation_closed', ...by },
@@ -91,8 +95,8 @@ export function closeEvents(
 }
 
 /**
- * Ends the calls that a run terminated from outside left open, before its conversation is reopened, so that no client
- * keeps waiting for them. Empty when the run had closed by itself.
+ * Ends the calls that a run terminated from outside left open, before its conversation is reopened. Empty when the run
+ * had closed by itself.
  */
 export function leftOpenEvents(state: ConversationState): readonly EventBody[] {
   return closeEvents(state, { reason: 'workflow_cancelled', actor: SYSTEM_ACTOR }).filter(

@@ -5,7 +5,7 @@
 import type { AcceptedBatch, BatchFault, BatchVerdict } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import type { StepId } from '../../protocol/values/ids.js';
-import { parseStepId, REUSED, requestIdProblem } from '../../protocol/values/ids.js';
+import { parseStepId, REUSED, usableRequestId } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { clientWait } from '../calls/claim.js';
 import type { PlainRecord } from '../input/plain-input.js';
@@ -127,8 +127,8 @@ function judgeEntry(
   const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
   // A result at the wrong position is still checked for the verdicts forbidden, stale and invalid.
   if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
-  const { requestId: id, actor, receivedAt } = fields;
-  const requestId = usable(id);
+  const { actor, receivedAt } = fields;
+  const requestId = usableRequestId(fields['requestId']);
   const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt, claimId };
   const parsed = parseResolution(one);
   const judged = 'refusal' in parsed ? parsed : judgeResolution(state, parsed.request, nowMs);
@@ -140,10 +140,6 @@ function judgeEntry(
     ...judged.accepted,
     ...(executionMs === undefined ? {} : { executionMs: Number(executionMs) }),
   };
-}
-
-function usable(requestId: unknown): unknown {
-  return requestIdProblem('requestId', requestId) === undefined ? requestId : undefined;
 }
 
 function placeFaults(

@@ -3,12 +3,12 @@ import type { CancelTurnReply } from '../../protocol/conversation/conversation.j
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { CancelRequested } from '../../protocol/log/events.js';
 import { actorFrom } from '../../protocol/values/actors.js';
-import { REUSED, requestIdProblem } from '../../protocol/values/ids.js';
+import { REUSED, usableRequestId } from '../../protocol/values/ids.js';
 import { cutText } from '../../protocol/values/well-formed.js';
 import { aText, optional, recordOf } from '../input/form.js';
 import { fieldsOf, type PlainRecord } from '../input/plain-input.js';
 import { rememberedCancel } from '../memory/memory.js';
-import type { ConversationState } from '../state/state.js';
+import { type ConversationState, isSince } from '../state/state.js';
 import { invalidRequest, type Judged, type Parsed, type Refusal } from './judged.js';
 
 export type JudgedCancel =
@@ -47,17 +47,19 @@ function newCancel(
 ): JudgedCancel {
   const { turn, queue } = state;
   const wanted = turnId === undefined ? turn?.turnId : turnId;
-  const isOurs = turn?.turnId === wanted || queue.some((entry) => entry.turnId === wanted);
+  const isRunning = turn?.turnId === wanted;
+  const isOurs = isRunning || queue.some((entry) => entry.turnId === wanted);
   if (typeof wanted !== 'string' || !isOurs) return { reply: { cancelled: false } };
-  if (turn?.turnId === wanted && turn.cancel !== undefined)
+  const named = usableRequestId(requestId);
+  // One with an id is recorded also while its turn is stopped: a late copy must not stop the next turn.
+  const isRecorded = named !== undefined && isSince(state, 3);
+  if (isRunning && turn?.cancel !== undefined && !isRecorded)
     return { reply: { cancelled: true, turnId: wanted } };
   return {
     cancel: {
       turnId: wanted,
       actor: actorFrom(actor),
-      ...(requestIdProblem('requestId', requestId) === undefined
-        ? { requestId: String(requestId) }
-        : {}),
+      ...(named === undefined ? {} : { requestId: named }),
       ...(typeof reason === 'string' ? { reason: cutText(reason, MAX_REASON_CHARS) } : {}),
     },
   };

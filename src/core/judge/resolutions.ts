@@ -5,7 +5,7 @@ import type { Suspension } from '../../protocol/calls/suspensions.js';
 import { LATE_TOLERANCE_MS } from '../../protocol/limits/limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
-import { requestIdProblem } from '../../protocol/values/ids.js';
+import { usableRequestId } from '../../protocol/values/ids.js';
 import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
 import { askPart, isOfEarlierAsk } from '../calls/ask.js';
 import { endOfWait, isHeldByOther } from '../calls/claim.js';
@@ -69,7 +69,8 @@ export function parseResolution(input: unknown): Parsed<ResolutionRequest, Inval
 export function resolutionRequestId(input: unknown): string {
   if (!isRecord(input)) return 'digest:0';
   const { requestId, toolCallId, resolution, actor, argsDigest } = input;
-  if (requestIdProblem('requestId', requestId) === undefined) return String(requestId);
+  const usable = usableRequestId(requestId);
+  if (usable !== undefined) return usable;
   const parts = [toolCallId, resolution, actor, ...askPart(argsDigest)];
   return `digest:${fingerprint(canonicalJson(parts))}`;
 }

@@ -11,7 +11,7 @@ import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 import type { JsonSchema } from '../../protocol/values/json.js';
 import { apply } from '../apply/apply.js';
-import { markOf } from '../context/mark.js';
+import { markOf } from '../context/carry-over.js';
 import type { ConversationState } from '../state/state.js';
 import { isOffloaded, wholeMessages } from '../state/transcript.js';
 import { takenBy } from '../state/usage.js';

@@ -1,20 +1,52 @@
 /** Requests to the model: rows of the table of effects. Pure. */
-import type { CallModelInput } from '../../protocol/workflow/activities.js';
-import { heldBytesOf } from '../context/carry-over.js';
-import { markOf } from '../context/mark.js';
+import { MAX_READ_BOUNDS_BYTES } from '../../protocol/limits/limits.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import type { CallModelInput, ReadBounds } from '../../protocol/workflow/activities.js';
+import { heldBytesOf, markOf } from '../context/carry-over.js';
 import { summarizable } from '../context/summaries.js';
 import { modelEndedEvents } from '../events/model-calls.js';
 import { summarizedEvents } from '../events/summaries.js';
 import { offeredReads } from '../events/tool-runs.js';
+import { remembersAllCalls } from '../memory/memory.js';
 import { statesRef } from '../plugins/states.js';
 import { inboxPreview } from '../state/inbox-turns.js';
-import type { ConversationState } from '../state/state.js';
-import { readBoundsOf } from './read-bounds.js';
+import { type ConversationState, isSequential } from '../state/state.js';
 import type { WorkRow } from './row.js';
 
 function previewOf(state: ConversationState): Pick<CallModelInput, 'inboxPreview'> {
   const preview = inboxPreview(state);
   return preview === undefined ? {} : { inboxPreview: preview };
+}
+
+/**
+ * The part of the state by which a worker judges which calls of an answer may run at once; empty where no call may run
+ * inside the activity.
+ */
+export function readBoundsOf(state: ConversationState): Pick<CallModelInput, 'reads'> {
+  const { turn, settings } = state;
+  if (turn === undefined || isSequential(state)) return {};
+  const { coreRevision, budgets, repeatLimit, onToolError, onUnknownTool } = settings;
+  const { calls, callsOf } = budgets ?? {};
+  const bounds: ReadBounds = {
+    coreRevision,
+    ...(calls === undefined ? {} : { calls }),
+    ...(callsOf === undefined ? {} : { callsOf }),
+    ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(onToolError === undefined ? {} : { onToolError }),
+    ...(onUnknownTool === undefined ? {} : { onUnknownTool }),
+    ...(turn.spent === undefined ? {} : { spent: neededOf(turn.spent, repeatLimit) }),
+    ...(remembersAllCalls(state) ? {} : { forgetsCalls: true }),
+  };
+  const isSmall = utf8Bytes(JSON.stringify(bounds)) <= MAX_READ_BOUNDS_BYTES;
+  return isSmall ? { reads: bounds } : {};
+}
+
+/** Drops the counts of single calls unless repetitions are limited: there are many more of them than of tools. */
+function neededOf(
+  { byTool, byCall }: NonNullable<ReadBounds['spent']>,
+  repeatLimit: number | undefined,
+): NonNullable<ReadBounds['spent']> {
+  return { byTool, byCall: repeatLimit === undefined ? {} : byCall };
 }
 
 type ModelWorkType = 'call_model' | 'summarize';

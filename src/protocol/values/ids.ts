@@ -41,6 +41,11 @@ export function requestIdProblem(field: string, value: unknown): string | undefi
   return undefined;
 }
 
+/** The request id, where it can be used. */
+export function usableRequestId(value: unknown): string | undefined {
+  return requestIdProblem('', value) === undefined ? String(value) : undefined;
+}
+
 /** The problem of a request whose id was accepted before with other content. */
 export const REUSED: FieldProblem = {
   path: '/requestId',

@@ -10,7 +10,7 @@ import {
   assembleContext,
   type ContextPolicy,
 } from '../../../src/core/context/assemble.js';
-import { markOf } from '../../../src/core/context/mark.js';
+import { markOf } from '../../../src/core/context/carry-over.js';
 import { visibleTranscript } from '../../../src/core/context/request-window.js';
 import { headLength, summaryOf } from '../../../src/core/context/turn-spans.js';
 import type { ConversationState } from '../../../src/core/state/state.js';

@@ -7,9 +7,9 @@ import {
   carriedBytes,
   droppedAtRollOver,
   heldBytesOf,
+  markOf,
   offloadPlan,
 } from '../../../src/core/context/carry-over.js';
-import { markOf } from '../../../src/core/context/mark.js';
 import { chunkIdsIn, offloadedEnd, piecesOf } from '../../../src/core/context/offloaded.js';
 import { requestWindow, visibleTranscript } from '../../../src/core/context/request-window.js';
 import { summarizable } from '../../../src/core/context/summaries.js';

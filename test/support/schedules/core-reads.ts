@@ -2,7 +2,7 @@
 
 import { type ForeseenRead, foreseenReads } from '../../../src/core/reads/foreseen.js';
 import { wholeMessages } from '../../../src/core/state/transcript.js';
-import { readBoundsOf } from '../../../src/core/work/read-bounds.js';
+import { readBoundsOf } from '../../../src/core/work/model.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { CallModelInput, CallModelResult } from '../../../src/protocol/workflow/activities.js';
 import { EPOCH_MS, plannedCall } from '../builders/core-builders.js';

@@ -68,6 +68,16 @@ async function getsAnEventInTheLastStep(engine: Engine, talk: Talk): Promise<voi
   await engine.idle(talk);
 }
 
+/** The event that comes before the turn is stopped begins a turn of its own. */
+async function isStoppedAfterAnEvent(engine: Engine, talk: Talk): Promise<void> {
+  await sees(engine, talk, 'suspension', 1);
+  await engine.signal(talk, 'inboxEvent', { eventId: 'e-1', kind: 'note', payload: 1 });
+  await sees(engine, talk, 'inbox_event', 1);
+  await talk.cancel();
+  await sees(engine, talk, 'turn_ended', 2);
+  await engine.idle(talk);
+}
+
 export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
   {
     name: 'parked-on-an-approval',
@@ -149,6 +159,12 @@ export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
       defineTool({ ...base, name: 'credit.report', executor: 'external', mode: 'detach' }),
     ]),
     play: answersLater,
+  },
+  {
+    name: 'stopped-with-an-event-in-its-inbox',
+    model: () => script(calls('transfer', {}), says('noted')),
+    agent: agentOf([transfer], { whileWaiting: 'block' }),
+    play: isStoppedAfterAnEvent,
   },
   {
     name: 'a-message-while-calls-wait',

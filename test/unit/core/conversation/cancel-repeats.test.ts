@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { openingOf } from '../../../../src/core/machine/opening.js';
 import {
+  actor,
   conversationStarted,
   modelCalls,
   plannedCall,
@@ -19,6 +20,36 @@ it('a late copy of a cancel does not stop the next turn', promise('G118'), () =>
   sendMessage(m.machine, { text: 'two' });
   expect(cancelTurn(m.machine, { requestId: 'stop-1' })).toEqual(first);
   expect(m.machine.state.turn?.cancel).toBeUndefined();
+});
+
+it('a late copy of a cancel that came while its turn was being stopped does not stop the next turn', {
+  ...promise('G118'),
+}, () => {
+  const m = aMachine();
+  sendMessage(m.machine, { text: 'one' });
+  const stopped = cancelTurn(m.machine, { requestId: 'stop-1' });
+  const again = cancelTurn(m.machine, { requestId: 'stop-2', actor: actor('zoe') });
+  expect(again).toMatchObject({ cancelled: true, turnId: stopped.turnId });
+  expect(m.machine.state.turn?.cancel?.actor.id).not.toBe('zoe');
+  m.modelAborted({ turnId: stopped.turnId ?? '', step: 1 });
+  sendMessage(m.machine, { text: 'two' });
+  expect(cancelTurn(m.machine, { requestId: 'stop-2' })).toEqual(again);
+  expect(m.machine.state.turn?.cancel).toBeUndefined();
+});
+
+it('a cancel without a request id is recorded once', () => {
+  const m = aMachine();
+  sendMessage(m.machine, { text: 'one' });
+  cancelTurn(m.machine, {});
+  expect(cancelTurn(m.machine, {})).toMatchObject({ cancelled: true });
+  expect(m.all('cancel_requested')).toHaveLength(1);
+});
+
+it('a conversation of revision 2 records no cancel of a turn that is being stopped', () => {
+  const m = aMachine({ settings: { coreRevision: 2 } });
+  sendMessage(m.machine, { text: 'one' });
+  for (const requestId of ['stop-1', 'stop-2']) cancelTurn(m.machine, { requestId });
+  expect(m.all('cancel_requested')).toHaveLength(1);
 });
 
 it('a cancel with an id that no request may have is recorded without it', () => {

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import { toolFinished } from '../../../support/builders/call-ends.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -15,6 +17,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import {
+  cancelTurn,
   closeConversation,
   judgeInbox,
   resolveBySignal,
@@ -163,12 +166,38 @@ describe('a result that comes after the deadline', () => {
     allAgree(m);
   });
 
+  it('ends as cancelled where the conversation closes before a worker has checked it', {
+    ...promise('G77'),
+  }, () => {
+    const m = expiredCall({ recheckAnswer: true });
+    expect(m.resolve('x', result('good')).verdict).toBe('accepted_late');
+    m.mark();
+    closeConversation(m.machine, {});
+    expect(m.types()).toContain('inbox_event');
+    expect(m.last('inbox_event')).toMatchObject({
+      toolCallId: 'x',
+      result: { status: 'cancelled' },
+    });
+    allAgree(m);
+  });
+
+  it('is not ended by a close where none came', () => {
+    const m = expiredCall();
+    closeConversation(m.machine, {});
+    expect(m.types()).not.toContain('inbox_event');
+  });
+
   it('is too late for a conversation that was closed', () => {
     const m = expiredCall();
     closeConversation(m.machine, {});
     expect(m.resolve('x', result(1)).verdict).toBe('expired');
   });
 });
+
+const failed = (m: MachineUnderTest): void => {
+  const error = { code: 'tool_error', message: 'no' } as const;
+  toolFinished(m.machine, 't', { envelope: { ok: false, error }, executionMs: 1 });
+};
 
 describe('an event of another system', () => {
   const settled = { eventId: 'evt-1', kind: 'payment.settled', payload: { cents: 5 } };
@@ -219,6 +248,29 @@ describe('an event of another system', () => {
     expect(read).toEqual(['evt-1', 'evt-2']);
     allAgree(m);
   });
+
+  it.each<[string, Partial<AgentSettings>, (m: MachineUnderTest) => void]>([
+    ['is stopped', {}, (m) => cancelTurn(m.machine, {})],
+    ['is out of time', { budgets: { timeMs: MINUTE_MS } }, (m) => m.advance(MINUTE_MS)],
+    ['ends by a failed tool', { onToolError: 'abort_turn' }, failed],
+  ])(
+    'that comes while tools run begins a turn of its own where theirs %s',
+    {
+      ...promise('G126'),
+    },
+    (_title, overrides, end) => {
+      for (const [coreRevision, inbox] of [[3, ['evt-1']] as const, [2, undefined] as const]) {
+        const m = aMachine({ settings: { ...overrides, coreRevision } });
+        m.send('hello');
+        m.model(modelCalls([plannedCall('t')]));
+        takeInboxEvent(m.machine, settled);
+        end(m);
+        expect(m.all('turn_ended')).toHaveLength(1);
+        expect(m.last('turn_started').inbox).toEqual(inbox);
+        allAgree(m);
+      }
+    },
+  );
 
   it('does not take a turn over its limit of steps: the next turn reads it', () => {
     const m = aMachine({ settings: { maxSteps: 1 } });
