@@ -7,7 +7,7 @@
  */
 import type { ToolOffer } from '../protocol/calls/claims.js';
 import type { FieldProblem } from '../protocol/values/field-problem.js';
-import { wellFormed } from '../protocol/values/well-formed.js';
+import { cutText } from '../protocol/values/well-formed.js';
 import { type Api, messageOf, NoVerdict, type Said, untilVerdict } from './api.js';
 import { Lease, type LeaseLoss } from './lease.js';
 import type { Settings } from './options.js';
@@ -220,7 +220,7 @@ export function report(
 }
 
 function errorAnswer(requestId: string, message: string): Answer {
-  const text = wellFormed(message.slice(0, MAX_ERROR_CHARS));
+  const text = cutText(message, MAX_ERROR_CHARS);
   return { requestId, resolution: { type: 'error', message: text === '' ? 'It failed' : text } };
 }
 

@@ -5,7 +5,7 @@ import type { AnyAgent } from '../../define/define-agent.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
 import { FAILURES, type FailureCode, isFailureCode } from '../../protocol/failures/failures.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
-import { wellFormed } from '../../protocol/values/well-formed.js';
+import { cutText, wellFormed } from '../../protocol/values/well-formed.js';
 import type { ActivityTools } from './deps.js';
 
 /** Bounds the delay that a provider requests; a conversation that waits longer looks dead. */
@@ -66,7 +66,7 @@ export function failureOf(
   const { retryable = FAILURES[code].retryable, retryAfterMs } = options;
   return ApplicationFailure.create({
     type: code,
-    message: (message === '' ? FAILURES[code].title : message).slice(0, MAX_REASON_CHARS),
+    message: cutText(message === '' ? FAILURES[code].title : message, MAX_REASON_CHARS),
     nonRetryable: !retryable,
     ...(retryAfterMs === undefined || retryAfterMs <= 0
       ? {}

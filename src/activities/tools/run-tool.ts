@@ -12,6 +12,7 @@ import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js'
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import type { RunToolInput, RunToolResult } from '../../protocol/workflow/activities.js';
 import { judgeInput } from '../../tools/definition/judge.js';
 import { heldAt } from '../../tools/mcp/session/questions.js';
@@ -231,7 +232,7 @@ function retryFailure(retry: ToolRetry): ApplicationFailure {
   const { message, afterMs } = retry;
   return ApplicationFailure.create({
     type: 'tool_retry' satisfies FailureCode,
-    message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
+    message: cutText(message === '' ? FAILURES.tool_retry.title : message, MAX_REASON_CHARS),
     nonRetryable: false,
     // The server ignores a delay of zero.
     ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),

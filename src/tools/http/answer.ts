@@ -10,6 +10,7 @@ import {
   MAX_HTTP_EXCERPT_CHARS,
 } from '../../protocol/limits/service-limits.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { type ReadBody, readBody } from '../shared/bounded-body.js';
 import { HttpProblem, isRetryableStatus } from './problem.js';
 import type { Secrets } from './secrets.js';
@@ -180,7 +181,7 @@ function excerptOf(text: string, secrets: Secrets): string {
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   if (line.length <= MAX_HTTP_EXCERPT_CHARS) return line;
-  const cut = line.slice(0, MAX_HTTP_EXCERPT_CHARS).replace(/[\ud800-\udbff]$/, '');
+  const cut = cutText(line, MAX_HTTP_EXCERPT_CHARS);
   return `${cut} [...]`;
 }
 

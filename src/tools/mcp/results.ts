@@ -7,6 +7,7 @@ import { type ToolFile, type ToolFiles, withFiles } from '../../define/tool/file
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_ATTACHMENTS, MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { toJson } from '../shared/normalise.js';
 import { bytesIn, filenameOf, type SentFile, toolFileOf } from './files.js';
 
@@ -34,7 +35,7 @@ export function resultOf(
   const text = [...textsOf(content, files), ...notes].join('\n');
   if (isError === true) {
     const said = text === '' ? errorText(structuredContent) : text;
-    return toolError(said.slice(0, MAX_REASON_CHARS));
+    return toolError(cutText(said, MAX_REASON_CHARS));
   }
   const value = structuredContent === undefined ? textOrNull(text) : toJson(structuredContent);
   return files.made.length === 0 ? value : withFiles(value, files.made);

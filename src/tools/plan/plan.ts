@@ -19,6 +19,7 @@ import {
 } from '../../protocol/limits/service-limits.js';
 import type { RequestedCall } from '../../protocol/model/model.js';
 import { isRecord, type Json, utf8Bytes } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
 import { definitionOf } from '../definition/digest.js';
 import { refusalOf } from '../plugins/call-hooks.js';
@@ -117,7 +118,7 @@ function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): Planne
     ...plan,
     input,
     argsDigest: argsDigest(input),
-    approval: { needed: true, reason: reason.slice(0, MAX_REASON_CHARS) },
+    approval: { needed: true, reason: cutText(reason, MAX_REASON_CHARS) },
   };
 }
 

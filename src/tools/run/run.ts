@@ -18,6 +18,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { MAX_TOOL_RESULT_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Json } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import type { AnswerRefused, ToolAsks, ToolEnded } from '../../protocol/workflow/activities.js';
 import { ConnectionLost } from '../mcp/session/failures.js';
 import { boundedResult } from '../results/large-results.js';
@@ -169,7 +170,7 @@ export function thrownError(name: string, error: unknown): ToolResultError {
   // Errors that a tool reports on purpose keep their own words.
   const spoken = isToolError(error) || isToolRetry(error);
   const message = spoken ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
-  return { code: 'tool_error', message: message.slice(0, MAX_REASON_CHARS) };
+  return { code: 'tool_error', message: cutText(message, MAX_REASON_CHARS) };
 }
 
 function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {

@@ -20,6 +20,7 @@ import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import { POLICY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import type { Audience } from '../../protocol/values/audience.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
 import { joinAudiences } from './join-audiences.js';
 import { StateView } from './state-view.js';
 import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
@@ -143,7 +144,7 @@ function decisionOf(value: unknown): Decision {
   if (field === 'ask') return askOf(given);
   if (typeof given !== 'string') throw new TypeError('the reason of {deny} must be a text');
   const reason = given.trim() === '' ? TEXTS.deniedByPolicy : given;
-  return { type: 'deny', reason: reason.slice(0, MAX_REASON_CHARS) };
+  return { type: 'deny', reason: cutText(reason, MAX_REASON_CHARS) };
 }
 
 function askOf(ask: unknown): Ask {
@@ -160,7 +161,7 @@ function askOf(ask: unknown): Ask {
   }
   return {
     type: 'ask',
-    ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_CHARS) }),
+    ...(reason === undefined ? {} : { reason: cutText(reason, MAX_REASON_CHARS) }),
     ...(isRecord(audience) ? { audience: audienceOf(audience) } : {}),
   };
 }
@@ -192,7 +193,7 @@ function joined(question: PolicyQuestion, decisions: readonly Decision[]): Polic
       approval: { needed: false },
       ...(audience === undefined ? {} : { answerAudience: audience }),
     };
-  const reason = reasons.join('; ').slice(0, MAX_REASON_CHARS);
+  const reason = cutText(reasons.join('; '), MAX_REASON_CHARS);
   const approval = { needed: true as const, ...(reason === '' ? {} : { reason }), ...who };
   return { ok: true, approval, ...answererOf(tool) };
 }

@@ -12,6 +12,7 @@ import type { ToolMetadata } from '../../../define/tool/spec.js';
 import type { Tool } from '../../../define/tool/types.js';
 import { TEXTS } from '../../../protocol/failures/texts.js';
 import type { JsonSchema } from '../../../protocol/values/json.js';
+import { cutText } from '../../../protocol/values/well-formed.js';
 import { spacesPlugin } from '../../../spaces/plugin/plugin.js';
 import { below, Findings, type Warning } from './findings.js';
 import {
@@ -263,7 +264,7 @@ const MAX_EXCERPT_CHARS = 500;
 function statusError({ status, body }: HttpAnswer): ToolError {
   const said = typeof body === 'string' ? body : body === null ? '' : JSON.stringify(body);
   const line = said.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  const cut = line.slice(0, MAX_EXCERPT_CHARS).replace(/[\ud800-\udbff]$/, '');
+  const cut = cutText(line, MAX_EXCERPT_CHARS);
   return toolError(`HTTP ${status}: ${cut}`);
 }
 
