@@ -80,13 +80,19 @@ export async function createEndpoint(
   const id = `wh_${idHash(tenant, requestId ?? randomUUID())}`;
   const before = await store.endpoint(id);
   if (before !== undefined) return createdAs(before, fields);
-  if ((await store.endpoints({ tenant })).length >= MAX_ENDPOINTS)
-    throw new TooManyEndpoints(tenant);
+  const count = async (): Promise<number> => (await store.endpoints({ tenant })).length;
+  if ((await count()) >= MAX_ENDPOINTS) throw new TooManyEndpoints(tenant);
   const endpoint = { id, tenant, ...filled(fields), ...created() };
   const current = newSecret();
   const given = { secret: current, previousUntilMs: 0, only: 'new' } as const;
   // The same request may have been faster on its other way: then its endpoint stays.
   const stored = await store.putEndpoint(endpoint, given);
+  // Others may have been created at the same time: each of them counts again, so that none is beyond the bound.
+  const isOurs = stored?.secrets.current === current;
+  if (isOurs && (await count()) > MAX_ENDPOINTS) {
+    await store.removeEndpoint(id);
+    throw new TooManyEndpoints(tenant);
+  }
   return createdAs(stored ?? { endpoint, secrets: { current } }, fields);
 }
 

@@ -1,7 +1,14 @@
 /** Requests that create, rotate and remove one webhook at the same time, as repeats on another way do. */
 import { expect, it, onTestFinished } from 'vitest';
+import type { WebhookStore } from '../../../src/store/ports/webhooks.js';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
-import { createEndpoint, RequestReused, rotateSecret } from '../../../src/webhooks/endpoints.js';
+import {
+  createEndpoint,
+  MAX_ENDPOINTS,
+  RequestReused,
+  rotateSecret,
+} from '../../../src/webhooks/endpoints.js';
+import { putEndpoint } from '../../support/webhooks/samples.js';
 
 const FIELDS = { url: 'https://example.com/hook' };
 const REQUEST = { tenant: 'default', requestId: 'k1' };
@@ -52,6 +59,35 @@ it('a creation that another one under its key has overtaken is refused where it 
   await refused;
   expect(endpoint).toMatchObject(FIELDS);
   expect(await secretsOf(endpoint.id)).toEqual({ current: secret });
+});
+
+it('creations at once do not pass the number that a tenant may have', async () => {
+  const { store, slow, release } = await stores();
+  const create = (from: WebhookStore, requestId: string) =>
+    createEndpoint(from, { tenant: 'default', requestId }, FIELDS);
+  for (let nth = 1; nth < MAX_ENDPOINTS; nth += 1) await create(store, `k${nth}`);
+  const more = ['a', 'b', 'c'].map((requestId) => create(slow, requestId));
+  await release();
+  const settled = await Promise.allSettled(more);
+  const refused = settled.filter(({ status }) => status === 'rejected');
+  const left = await store.endpoints({ tenant: 'default' });
+  expect(left).toHaveLength(MAX_ENDPOINTS - 1 + settled.length - refused.length);
+  expect(left.length).toBeLessThanOrEqual(MAX_ENDPOINTS);
+  for (const each of refused) expect(each).toHaveProperty('reason.name', 'TooManyEndpoints');
+  expect(await create(store, left.length < MAX_ENDPOINTS ? 'd' : 'k1')).toBeDefined();
+});
+
+it('a repeat does not remove the webhook that its first request has created', async () => {
+  const { store, slow, release } = await stores();
+  for (let nth = 1; nth < MAX_ENDPOINTS; nth += 1)
+    await createEndpoint(store, { tenant: 'default', requestId: `k-${nth}` }, FIELDS);
+  const repeat = createEndpoint(slow, REQUEST, FIELDS);
+  const { endpoint } = await createEndpoint(store, REQUEST, FIELDS);
+  // By a version that counts only before it writes.
+  await putEndpoint(store, { id: 'beyond' });
+  await release();
+  expect((await repeat).endpoint.id).toBe(endpoint.id);
+  expect(await store.endpoint(endpoint.id)).toBeDefined();
 });
 
 it('rotations under one key at once have the one secret that signs, beside the one before', async () => {
