@@ -6,6 +6,7 @@ import { MAX_PATIENCE } from '../protocol/limits/service-limits.js';
 import type { ConversationsFrame } from '../protocol/log/conversations-stream.js';
 import type { WorklistPage } from '../protocol/log/worklist.js';
 import type { StampedActor } from '../protocol/values/actors.js';
+import { requireKnown } from '../protocol/values/field-problem.js';
 import type { ConversationId, ConversationKey, TurnId } from '../protocol/values/ids.js';
 import { DEFAULT_TENANT, idProblem } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
@@ -26,6 +27,7 @@ import type {
 } from './api/call-types.js';
 import { checkKey, pageUrlProblem, stampActor } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
+import { CLIENT_FIELDS, checkOptions } from './api/known-options.js';
 import {
   type AgentRef,
   type AnswerOfAgent,
@@ -74,10 +76,10 @@ export class ConversationClient {
 
   /**
    * @throws {ConversationError} invalid_request when the tenant breaks a rule @throws {TypeError} when a required option is
-   *   missing
+   *   missing, or one is not known
    */
   constructor(options: ConversationClientOptions) {
-    checkOptions(options);
+    checkClient(options);
     this.#options = options;
     this.#whatIfs = new WhatIfRuns(options.temporal);
     this.#tenant = options.tenant ?? DEFAULT_TENANT;
@@ -114,6 +116,7 @@ export class ConversationClient {
     id: ConversationId,
     options: ConversationOptions<Named> = {},
   ): Conversation<AnswerOfAgent<Named>, ToolsOfAgent<Named>> {
+    checkOptions('conversation', options);
     const key = this.#key(id, options.tenant);
     return new Conversation({
       key,
@@ -147,6 +150,7 @@ export class ConversationClient {
     resolution: ResolutionOf<NoInfer<Answer>>,
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
+    checkOptions('resolve', options);
     const given = { resolution: resolution as Resolution, options };
     return await resolveCall(this.#callParts(), target, given);
   }
@@ -156,6 +160,7 @@ export class ConversationClient {
    * record nothing. @throws {ConversationError} invalid_request, no_worker, temporal_unreachable, store_unavailable
    */
   async extend(target: ResolveTarget, options: ExtendOptions): Promise<ExtendOutcome> {
+    checkOptions('extend', options);
     return await extendCall(this.#callParts(), target, options);
   }
 
@@ -165,6 +170,7 @@ export class ConversationClient {
    * temporal_unreachable, store_unavailable
    */
   async claim(target: ResolveTarget, options: ClaimOptions = {}): Promise<ClaimOutcome> {
+    checkOptions('claim', options);
     return await claimCall(this.#callParts(), target, options);
   }
 
@@ -177,6 +183,7 @@ export class ConversationClient {
     payload: Json,
     options: ProgressOptions,
   ): Promise<ProgressOutcome> {
+    checkOptions('progress', options);
     return await reportProgress(this.#callParts(), target, { payload, options });
   }
 
@@ -199,6 +206,7 @@ export class ConversationClient {
     turnId: TurnId,
     options: ConversationOptions<Named> = {},
   ): TurnHandle<AnswerOfAgent<Named>> {
+    checkOptions('conversation', options);
     const key = this.#key(conversationId, options.tenant);
     const { patience } = this.#gateway;
     const parts = { reader: this.#reader, control: this.#control, known: this.#known, key };
@@ -211,6 +219,7 @@ export class ConversationClient {
    * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
    */
   async list(options: ListOptions = {}): Promise<ConversationPage> {
+    checkOptions('list', options);
     try {
       const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
       return await listConversations(this.#reader, own, options);
@@ -225,6 +234,7 @@ export class ConversationClient {
    * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
    */
   async watchList(options: WatchListOptions = {}): Promise<AsyncIterable<ConversationsFrame>> {
+    checkOptions('watchList', options);
     try {
       const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
       return await watchList(this.#reader, own, options);
@@ -239,6 +249,7 @@ export class ConversationClient {
    * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
    */
   async worklist(options: WorklistOptions = {}): Promise<WorklistPage> {
+    checkOptions('worklist', options);
     try {
       const actor = this.#stamp(options.actor);
       return await readWorklist(this.#reader, { tenant: this.#tenant, actor }, options);
@@ -258,6 +269,7 @@ export class ConversationClient {
     conversationId: ConversationId,
     options: Pick<ConversationOptions, 'tenant'> = {},
   ): Promise<DeleteOutcome> {
+    checkOptions('deleteConversation', options);
     const key = this.#key(conversationId, options.tenant);
     await deleteConversation(this.#deleteParts(), key, { withSubAgents: true });
     return { deleted: true, conversationId };
@@ -271,6 +283,7 @@ export class ConversationClient {
     tenant: string,
     options: { readonly onDeleted?: (deleted: number) => void } = {},
   ): Promise<{ readonly deleted: number }> {
+    checkOptions('deleteTenant', options);
     const problem = idProblem('tenant', tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
     const outcome = await deleteTenant(this.#deleteParts(), tenant, options);
@@ -279,12 +292,14 @@ export class ConversationClient {
   }
 
   /** The agents that accept conversations of a tenant now. */
-  async agents({
-    tenant = this.#tenant,
-  }: {
-    /** @defaultValue the tenant of the client */
-    readonly tenant?: string;
-  } = {}): Promise<readonly AgentManifest[]> {
+  async agents(
+    options: {
+      /** @defaultValue the tenant of the client */
+      readonly tenant?: string;
+    } = {},
+  ): Promise<readonly AgentManifest[]> {
+    checkOptions('agents', options);
+    const { tenant = this.#tenant } = options;
     return await listAgents(this.#options.agents, { tenant });
   }
 
@@ -354,7 +369,8 @@ export class ConversationClient {
 }
 
 /** Checked in the constructor, so that a wrong option is not first reported as the failure of a message. */
-function checkOptions(options: unknown): void {
+function checkClient(options: unknown): void {
+  if (isRecord(options)) requireKnown('ConversationClient', options, CLIENT_FIELDS);
   const { temporal, agents, patience = 1, pageUrl } = isRecord(options) ? options : {};
   if (!isRecord(temporal) || !isRecord(temporal['workflow']))
     throw new TypeError('ConversationClient: temporal must be a Client of @temporalio/client');

@@ -36,6 +36,7 @@ import type {
 } from './api/call-types.js';
 import { checkKey, checkMessage } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
+import { checkOptions } from './api/known-options.js';
 import type {
   CancelOptions,
   CancelOutcome,
@@ -134,6 +135,7 @@ export class Conversation<Output = Json, Tools = unknown> {
     options: SendOptions<Given>,
   ): Promise<Sent<AnswerIn<Given>>>;
   async send(text: string, options: SendOptions = {}): Promise<Sent<unknown>> {
+    checkOptions('send', options);
     const draft = draftOf(this.#parts, text, options);
     checkMessage(draft);
     return await this.#mapped(() => sendDraft(this.#parts, draft, options));
@@ -149,6 +151,7 @@ export class Conversation<Output = Json, Tools = unknown> {
     event: Pick<InboxEventInput, 'eventId' | 'kind' | 'payload'>,
     options: SendEventOptions = {},
   ): Promise<EventSent> {
+    checkOptions('sendEvent', options);
     const { key, agents, stamp, known } = this.#parts;
     const { eventId, kind, payload } = event;
     const input = { eventId, kind, payload, actor: stamp(options.actor) };
@@ -193,6 +196,7 @@ export class Conversation<Output = Json, Tools = unknown> {
     results: readonly (BatchResult | StepResultOf<Tools>)[],
     options: Omit<ResolveOptions, 'argsDigest'> = {},
   ): Promise<BatchOutcome> {
+    checkOptions('resolveBatch', options);
     return await resolveStep(this.#parts, { stepId, results }, options);
   }
 
@@ -222,6 +226,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    *   unknown_conversation, agent_not_served, temporal_unreachable, store_unavailable
    */
   async fork(options: ForkOptions): Promise<Forked> {
+    checkOptions('fork', options);
     await this.snapshot({ atLeastSeq: checkedFork(options).atSeq });
     return await this.#mapped(() => forkConversation(this.#parts, options));
   }
@@ -234,6 +239,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    *   temporal_unreachable, store_unavailable
    */
   async whatIf(options: WhatIfOptions): Promise<WhatIf> {
+    checkOptions('whatIf', options);
     checkWhatIf(options);
     const snapshot = await this.snapshot();
     return await this.#mapped(() => startWhatIf(this.#parts, options, snapshot));
@@ -250,6 +256,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    * a moment ago may be missing, or still run in the list. @throws {ConversationError} invalid_request, and as `snapshot`
    */
   async whatIfs(options: WhatIfListOptions = {}): Promise<WhatIfPage> {
+    checkOptions('whatIfs', options);
     const { startedAt } = await this.snapshot();
     return await this.#mapped(() => listWhatIfs(this.#parts, options, startedAt));
   }
@@ -275,6 +282,7 @@ export class Conversation<Output = Json, Tools = unknown> {
   async close(
     options: { readonly actor?: SendOptions['actor'] } = {},
   ): Promise<CloseConversationReply> {
+    checkOptions('close', options);
     return await this.#parts.control.close(this.#parts.key, options.actor);
   }
 
@@ -284,6 +292,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    *   its state
    */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
+    checkOptions('snapshot', options);
     const { reader, known, key } = this.#parts;
     const snapshot = await this.#mapped(() => known.snapshot(reader, key, options.atLeastSeq));
     if (snapshot === undefined) throw await this.#unread();
@@ -294,9 +303,10 @@ export class Conversation<Output = Json, Tools = unknown> {
   async pending(options?: { readonly nested?: false }): Promise<readonly PendingCall[]>;
   /** With `nested` also those of its sub-agents at any depth, each with its path. Needs the event log. */
   async pending(options: { readonly nested: boolean }): Promise<readonly NestedPendingCall[]>;
-  async pending({ nested = false } = {}): Promise<readonly PendingCall[]> {
+  async pending(options: { readonly nested?: boolean } = {}): Promise<readonly PendingCall[]> {
+    checkOptions('pending', options);
     const snapshot = await this.snapshot();
-    if (!nested) return snapshot.pending;
+    if (options.nested !== true) return snapshot.pending;
     return await this.#mapped(() => nestedPending(this.#parts.reader, snapshot));
   }
 
@@ -321,6 +331,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    * is closed. `actor`: their maker, in whose name, without roles, their turns run. @see Triggers
    */
   triggers(options: { readonly actor?: SendOptions['actor'] } = {}): Triggers {
+    checkOptions('triggers', options);
     const { key, gateway, schedules, stamp } = this.#parts;
     return new ConversationTriggers({
       ...{ key, schedules, taskQueue: gateway.taskQueue, madeBy: 'client' },
@@ -332,11 +343,13 @@ export class Conversation<Output = Json, Tools = unknown> {
 
   /** Revokes a remembered decision: later calls need an approval again. @see revokeRule in `rules.ts` for the errors */
   async revokeRule(ruleId: string, options: RevokeOptions = {}): Promise<RevokeRuleReply> {
+    checkOptions('revokeRule', options);
     return await revokeRule(this.#parts, ruleId, options);
   }
 
   /** One page of the log: oldest first, or with `before` newest first. @throws {ConversationError} as `snapshot` */
   async events(options: EventsOptions = {}): Promise<LogPage> {
+    checkOptions('events', options);
     const { reader, key } = this.#parts;
     const { after, before, limit } = options;
     if (after !== undefined && before !== undefined)
@@ -357,6 +370,7 @@ export class Conversation<Output = Json, Tools = unknown> {
    * unknown_blob
    */
   async blob(id: string, range?: BlobRange): Promise<BlobRead> {
+    checkOptions('blob', range);
     const { blobs, key } = this.#parts;
     return await this.#mapped(() => readBlob(blobs, key, { id, range }));
   }
@@ -378,8 +392,10 @@ export class Conversation<Output = Json, Tools = unknown> {
    */
   async modelCall(
     seq: number,
-    { generation }: { readonly generation?: number } = {},
+    options: { readonly generation?: number } = {},
   ): Promise<ModelCallRead> {
+    checkOptions('modelCall', options);
+    const { generation } = options;
     const { reader, key } = this.#parts;
     const found = await this.#mapped(async () => reader.modelCall?.(key, { generation, seq }));
     if (found !== undefined) return found;
@@ -406,6 +422,7 @@ export class Conversation<Output = Json, Tools = unknown> {
 
   /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */
   async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<WatchFrame> {
+    checkOptions('subscribe', options);
     const { reader, key } = this.#parts;
     const left = new AbortController();
     const signal =

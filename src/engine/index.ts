@@ -1,9 +1,10 @@
 /** Entry point `colloquy/engine`: everything of one application behind one call. */
+
+export { openColloquy } from './open-colloquy.js';
 export type {
   AppOptions,
   MakeRoutes,
   OpenedColloquy,
   OpenOptions,
   ServedAgents,
-} from './open-colloquy.js';
-export { openColloquy } from './open-colloquy.js';
+} from './options.js';

@@ -2,6 +2,7 @@
 import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { ConversationError } from '../client/api/errors.js';
+import { requireKnown } from '../protocol/values/field-problem.js';
 import { callerOf } from './identity/callers.js';
 import { identifyCallers, identityFor, isSameCaller } from './identity/gate.js';
 import { rememberIdentified } from './identity/identified.js';
@@ -15,7 +16,7 @@ import { isLimited, refusesRepeats } from './openapi/rows/operation.js';
 import { OPERATIONS } from './openapi/rows/operations.js';
 import { addOperationRoutes } from './operations/routes.js';
 import { allowCors, allowOrigins } from './request/cors.js';
-import type { AppDeps, RoutesContext } from './request/deps.js';
+import { APP_FIELDS, type AppDeps, type RoutesContext } from './request/deps.js';
 import { checkKey, jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
 import { problemHandler, sendProblem } from './request/problem.js';
@@ -48,9 +49,11 @@ import { addWorklistRoutes } from './worklist/routes.js';
  * `/openapi.json` and the files of the web page, `/ui`. Requests that pages of other sites have a browser send are
  * refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
  * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
+ * @throws {TypeError} naming an option that is not known
  * @example const server = await serve(createApp({ client, reader, conversations: store, identify }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
+  requireKnown('createApp', deps, APP_FIELDS);
   const app = express();
   const limits = { callerOf, ...(deps.limits ?? WITHOUT_LIMITS) };
   const streams = openStreams(deps, limits);

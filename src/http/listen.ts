@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { notePlace } from '../net/guarded/own-api.js';
 import { isLoopbackAddress } from '../net/hosts.js';
+import { type FieldsOf, requireKnown } from '../protocol/values/field-problem.js';
 import { isIdentified } from './identity/identified.js';
 import { streamsOf } from './request/streams.js';
 import { answerUnreadable } from './unreadable.js';
@@ -42,14 +43,20 @@ export class ListenError extends Error {
   }
 }
 
+const FIELDS: FieldsOf<ServeOptions> = {
+  ...{ port: true, host: true, drainMs: true, connectionsPerAddress: true, graceMs: true },
+};
+
 const DEFAULT_GRACE_MS = 5_000;
 const SWEEP_MS = 25;
 
 /**
  * Starts a server for the app. Resolves once it listens.
+ * @throws {TypeError} naming an option that is not known
  * @throws {ListenError} not_loopback, or the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL)
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<HttpServer> {
+  requireKnown('serve', options, FIELDS);
   const host = options.host ?? '127.0.0.1';
   const problem = isIdentified(app) ? undefined : hostProblem(host);
   if (problem !== undefined) throw new ListenError('not_loopback', problem);

@@ -4,15 +4,39 @@
  */
 import { pageUrlProblem } from '../client/api/checks.js';
 import { isHttpUrl } from '../net/hosts.js';
+import { type FieldsOf, requireKnown } from '../protocol/values/field-problem.js';
 import { isRecord } from '../protocol/values/json.js';
-import type { ColloquyWorkerOptions } from './options.js';
+import type { ColloquyWorkerOptions, RetentionOptions } from './options.js';
 import { retentionMs } from './options.js';
 import { checkWebhooks } from './worker-webhooks.js';
+
+const FIELDS: FieldsOf<ColloquyWorkerOptions<unknown>> = {
+  ...{ agents: true, catalog: true, services: true, secrets: true, eventLog: true, blobs: true },
+  ...{ retention: true, temporal: true, taskQueue: true, searchAttributes: true, pageUrl: true },
+  ...{ apiUrls: true, compression: true, audit: true, retryForMs: true, deployment: true },
+  ...{ logger: true, webhooks: true, health: true, transcriptCacheBytes: true },
+  ...{ shutdownGraceMs: true, sdkGuards: true, tuning: true },
+};
+
+const RETENTION: FieldsOf<RetentionOptions> = { closedAfter: true };
+const DEPLOYMENT: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['deployment']>> = {
+  ...{ name: true, buildId: true },
+};
+const HEALTH: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['health']>> = {
+  ...{ host: true, port: true },
+};
+const TEMPORAL: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['temporal']>> = {
+  ...{ address: true, namespace: true, options: true },
+};
+const NESTED = {
+  ...{ retention: RETENTION, deployment: DEPLOYMENT, health: HEALTH, temporal: TEMPORAL },
+};
 
 /** @throws {TypeError} that names the invalid setting */
 export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
+  checkFields(given);
   checkAgents(given['agents'], given['catalog']);
   const { eventLog, audit, sdkGuards, secrets, health, pageUrl, apiUrls } = given;
   checkHealth(health);
@@ -32,6 +56,15 @@ export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>
   if (apiUrls !== undefined && !(Array.isArray(apiUrls) && apiUrls.every(isHttpUrl)))
     throw new TypeError('apiUrls must be a list of addresses such as http://127.0.0.1:8080');
   checkWebhooks(given['webhooks']);
+}
+
+/** A misspelt option would be lost silently. */
+function checkFields(given: Readonly<Record<string, unknown>>): void {
+  requireKnown('createColloquyWorker', given, FIELDS);
+  for (const [option, fields] of Object.entries(NESTED)) {
+    const value = given[option];
+    if (isRecord(value)) requireKnown(`createColloquyWorker: ${option}`, value, fields);
+  }
 }
 
 function checkHealth(health: unknown): void {

@@ -5,6 +5,7 @@ import { openColloquy } from '../../src/engine/open-colloquy.js';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import { identifyAll } from '../support/networks/test-identity.js';
+import { promise } from '../support/promise.js';
 import { openOptions, runs, served } from '../support/started-engines/opened.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -56,6 +57,22 @@ test('an application that names no store gets an error that lists the kinds of s
     'openColloquy: store must be a sqlite file, a postgres:// address, or adapters, got undefined',
   );
 });
+
+test(
+  'a worker and an app with an option that is misspelt, or that the application sets, are refused',
+  promise('G332'),
+  async () => {
+    const colloquy = await openColloquy(options());
+    onTestFinished(() => colloquy.close());
+    const agents = [shop(script())];
+    await expect(
+      colloquy.worker({ agents, services: ledger(), taskQueue: 'other' } as never),
+    ).rejects.toThrow('colloquy.worker: taskQueue: unknown field; known are agents,');
+    await expect(colloquy.app({ identify: identifyAll, heartBeatMs: 5 } as never)).rejects.toThrow(
+      'colloquy.app: heartBeatMs: unknown field; did you mean heartbeatMs?',
+    );
+  },
+);
 
 test('an application whose store cannot be opened gets an error with the name of the store', async () => {
   const store = temporaryFolder();

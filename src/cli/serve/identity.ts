@@ -1,5 +1,5 @@
 /** The identity of the API as the environment configures it. */
-import type { OpenedColloquy } from '../../engine/open-colloquy.js';
+import type { OpenedColloquy } from '../../engine/options.js';
 import { anyOf } from '../../http/identity/any-of.js';
 import { apiKeys } from '../../http/identity/api-keys.js';
 import { developmentIdentity, developmentSecret } from '../../http/identity/development.js';

@@ -1,5 +1,5 @@
 /** The routes of an application, by a module that exports `routes`: a function that makes an Express router. */
-import type { MakeRoutes } from '../../engine/open-colloquy.js';
+import type { MakeRoutes } from '../../engine/options.js';
 import { type Config, ConfigError } from '../process/config.js';
 import { importConfigured } from './configured-module.js';
 

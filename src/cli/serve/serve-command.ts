@@ -1,6 +1,7 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
 import type { Logger } from '../../define/tool/context.js';
-import { type OpenedColloquy, openColloquy } from '../../engine/open-colloquy.js';
+import { openColloquy } from '../../engine/open-colloquy.js';
+import type { OpenedColloquy } from '../../engine/options.js';
 import { hostProblem, serve } from '../../http/listen.js';
 import { ApiMetrics } from '../../http/metrics/api-metrics.js';
 import { type ProbeAddress, type ProbeServer, serveProbes } from '../../net/probe-server.js';

@@ -23,6 +23,7 @@ import { type ConversationKey, idProblem, requestIdProblem } from '../../protoco
 import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
 import { ConversationError, invalidField } from './errors.js';
+import { checkOptions } from './known-options.js';
 
 /** The number of an actor's roles that the workflow keeps. */
 const MAX_ACTOR_ROLES = 50;
@@ -80,8 +81,6 @@ export function checkRequestId(requestId: string): string {
   return requestId;
 }
 
-const CANCEL_FIELDS: readonly string[] = ['turnId', 'reason', 'requestId', 'actor'];
-
 /**
  * Refuses options of a stop that the workflow would ignore: it would then stop another turn than the named one, or none
  * without a word.
@@ -89,9 +88,8 @@ const CANCEL_FIELDS: readonly string[] = ['turnId', 'reason', 'requestId', 'acto
  */
 export function checkCancel(options: unknown): void {
   if (!isRecord(options)) throw invalidField('', 'must be an object');
+  checkOptions('cancel', options);
   const { turnId, reason, requestId } = options;
-  const unknown = Object.keys(options).find((field) => !CANCEL_FIELDS.includes(field));
-  if (unknown !== undefined) throw invalidField(`/${unknown}`, 'is not known here');
   if (turnId !== undefined && (typeof turnId !== 'string' || turnId === ''))
     throw invalidField('/turnId', 'must be a non-empty string');
   if (reason !== undefined && typeof reason !== 'string')

@@ -21,6 +21,7 @@ import { isRecord } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { ResolveOptions, ResolveOutcome, ResolveTarget } from '../api/call-types.js';
 import { checkedMs, checkRequestId, transportProblems } from '../api/checks.js';
+import { checkOptions } from '../api/known-options.js';
 import type { FinalOptions } from '../api/types.js';
 import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -202,6 +203,8 @@ async function finalVerdict(
   options: FinalOptions & { readonly accepted?: AcceptedVerdict },
 ): Promise<Verdict> {
   const { ref, input } = attempt;
+  const { accepted: _before, ...given } = options;
+  checkOptions('final', given);
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const trace = new SignalTrace(parts, ref, ownAnswer(input));
   let { accepted } = options;

@@ -7,6 +7,7 @@ import type { SendMessageInput } from '../../protocol/conversation/conversation.
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { checkedMs, givenOutput } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
+import { checkOptions } from '../api/known-options.js';
 import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -135,6 +136,7 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
   const { key, gateway } = parts;
   const trace = new SignalTrace(parts, key, refusalTrace(requestId));
   const final: QueuedMessage['final'] = async (options = {}) => {
+    checkOptions('final', options);
     const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
     const reply = await repeatUntil({ timeoutMs, signal: options.signal }, (remainingMs) =>
       confirmMessage({ ...parts, trace }, request, remainingMs),
@@ -150,6 +152,7 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
     warning: text,
     final,
     result: async (options = {}) => {
+      checkOptions('result', options);
       const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
       const deadline = Date.now() + timeoutMs;
       const turn = await final({ timeout: timeoutMs, signal: options.signal });

@@ -3,6 +3,7 @@ import type { SendMessageReply, TurnResult } from '../../protocol/conversation/c
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { checkedMs } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
+import { checkOptions } from '../api/known-options.js';
 import type {
   ResultOptions,
   Turn,
@@ -79,10 +80,12 @@ async function* turnFrames(
   turnId: TurnId,
   options: TurnSubscribeOptions & { readonly isAdmitted?: true } = {},
 ): AsyncGenerator<TurnFrame, void, undefined> {
-  const { after, isAdmitted } = options;
+  const { isAdmitted, ...given } = options;
+  checkOptions('turnSubscribe', given);
+  const { after } = given;
   const left = new AbortController();
   const signal =
-    options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
+    given.signal === undefined ? left.signal : AbortSignal.any([left.signal, given.signal]);
   const turn = { key, turnId };
   const read = async (): Promise<TurnPlace | undefined> => {
     const place = await placeInTurn(reader, turn, after);
@@ -109,6 +112,7 @@ async function resultWithin(
   turnId: TurnId,
   options: ResultOptions,
 ): Promise<TurnResult | undefined> {
+  checkOptions('result', options);
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const { reader, known, key } = parts;
   const lagMs = LAG_MS * parts.patience();

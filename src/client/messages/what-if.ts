@@ -14,6 +14,7 @@ import {
 } from '../../protocol/workflow/what-if.js';
 import { checkedMs, checkTexts, wholeProblem } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
+import { checkOptions } from '../api/known-options.js';
 import type { WhatIf, WhatIfOptions } from '../api/what-if-types.js';
 import { pauseFor } from '../temporal/waiting.js';
 import type { WhatIfRun, WhatIfRuns } from '../what-ifs/runs.js';
@@ -127,7 +128,9 @@ function begun(
   const { conversationId } = parts.key;
   return {
     ...{ whatIfId, conversationId, duplicate, turnId: about.turnId, agent: about.agent },
-    result: async ({ timeout, signal } = {}) => {
+    result: async (options = {}) => {
+      checkOptions('final', options);
+      const { timeout, signal } = options;
       const timeoutMs = checkedMs('timeout', timeout ?? DEFAULT_RESULT_TIMEOUT);
       const deadline = Date.now() + timeoutMs;
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {

@@ -1,4 +1,5 @@
 /** The sub-agents of an agent: how their costs are counted, and which agents a worker serves. Runs anywhere. */
+import { unknownFieldRule } from '../../protocol/values/field-problem.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import type { AnyTool } from '../tool/types.js';
@@ -16,7 +17,7 @@ export function checkSubAgents(subAgents: unknown, problems: ProblemList): void 
   for (const [name, value] of Object.entries(subAgents)) {
     const max = name in BOUNDS ? BOUNDS[name as keyof typeof BOUNDS] : undefined;
     if (max === undefined)
-      problems.add(`${field}.${name}`, 'unknown field; known are maxDepth, maxOpen');
+      problems.add(`${field}.${name}`, unknownFieldRule(name, Object.keys(BOUNDS)));
     else if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > max)
       problems.add(`${field}.${name}`, `must be a whole number from 1 to ${max}`);
   }

@@ -3,6 +3,8 @@
  * tool in one go instead of meeting its faults one by one. Runs anywhere.
  */
 
+import { unknownFieldRule } from '../../protocol/values/field-problem.js';
+
 /** A definition before its check, perhaps from a caller without types. */
 export type Untyped = Readonly<Record<string, unknown>>;
 
@@ -68,6 +70,6 @@ export function checkKeys(
 ): void {
   for (const key of Object.keys(value)) {
     if (value[key] !== undefined && !where.allowed.includes(key))
-      problems.add(`${where.prefix}${key}`, `unknown field; known are ${where.allowed.join(', ')}`);
+      problems.add(`${where.prefix}${key}`, unknownFieldRule(key, where.allowed));
   }
 }

@@ -13,6 +13,7 @@ import {
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
 import { durationProblem } from '../../protocol/values/durations.js';
+import { unknownFieldRule } from '../../protocol/values/field-problem.js';
 import { isTaskQueue } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
@@ -168,7 +169,7 @@ function checkFieldsOfExecutor(spec: Untyped, executor: Executor, problems: Prob
     if (field === 'approval') continue;
     const rule = ALL_FIELDS.has(field)
       ? `does not apply to ${executor} tools`
-      : `unknown field; known are ${FIELDS[executor].join(', ')}`;
+      : unknownFieldRule(field, FIELDS[executor]);
     problems.add(field, rule);
   }
 }

@@ -7,6 +7,7 @@ import type { ConversationPage, ConversationReader, ListedBy } from '../../clien
 import type { Operations } from '../../projection/operations/operations.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { WorkerKilled } from '../../protocol/log/operations.js';
+import type { FieldsOf } from '../../protocol/values/field-problem.js';
 import type { Spaces } from '../../spaces/service.js';
 import type { LogCounts } from '../../store/ports/service/counts.js';
 import type { WebhookStore } from '../../store/ports/webhooks.js';
@@ -120,3 +121,10 @@ export interface AppDeps {
   /** Milliseconds of silence on an event stream before a comment is sent. @defaultValue 15000 */
   readonly heartbeatMs?: number;
 }
+
+export const APP_FIELDS: FieldsOf<AppDeps> = {
+  ...{ client: true, reader: true, conversations: true, identify: true, providerFiles: true },
+  ...{ tokens: true, allowedHosts: true, cors: true, agents: true, ui: true, temporalUi: true },
+  ...{ log: true, webhooks: true, spaces: true, operations: true, killWorker: true },
+  ...{ health: true, limits: true, metrics: true, routes: true, codec: true, heartbeatMs: true },
+};

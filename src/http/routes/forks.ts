@@ -22,9 +22,9 @@ export function addForkRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/what-if', {
     get: async (request, response) => {
-      const query = parseQuery(WhatIfsQuerySchema, request);
+      const { limit, cursor } = parseQuery(WhatIfsQuerySchema, request);
       const conversation = conversationOf(deps, request);
-      response.json(await readPage(() => conversation.whatIfs(query)));
+      response.json(await readPage(() => conversation.whatIfs({ limit, cursor })));
     },
     post: async (request, response) => {
       const { requestId: named, actor, ...asked } = parseBody(WhatIfSchema, request);

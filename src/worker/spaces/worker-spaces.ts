@@ -29,7 +29,9 @@ export function workerSpaces({
   opened,
   client: temporal,
   logger,
-  ...options
+  taskQueue,
+  searchAttributes,
+  pageUrl,
 }: {
   readonly opened: OpenLog;
   readonly client: Client;
@@ -42,7 +44,7 @@ export function workerSpaces({
   const spaces = spacesFrom(opened);
   if (store === undefined || spaces === undefined) return [];
   const fromLog = clientOptionsFrom(opened, temporal, logger);
-  const client = new ConversationClient({ ...fromLog, ...options });
+  const client = new ConversationClient({ ...fromLog, taskQueue, searchAttributes, pageUrl });
   const deliver: DeliverText = async (wake, text, hops) => {
     const { tenant, conversationId, agent } = wake;
     const { id, name } = text.author;

@@ -2,12 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
-import {
-  type OpenedColloquy,
-  type OpenOptions,
-  openColloquy,
-  type ServedAgents,
-} from '../../../src/engine/open-colloquy.js';
+import { openColloquy } from '../../../src/engine/open-colloquy.js';
+import type { OpenedColloquy, OpenOptions, ServedAgents } from '../../../src/engine/options.js';
 import { serve } from '../../../src/http/listen.js';
 import { CONVERTER } from '../engine/engine.js';
 import { identifyAll } from '../networks/test-identity.js';
