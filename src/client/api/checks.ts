@@ -104,8 +104,12 @@ export function checkTexts(input: unknown): void {
   if (problem !== undefined) throw invalidField(problem.path, problem.message);
 }
 
+const NO_RESOLUTION =
+  'is required: an object such as {type: "approve"} or {type: "answer", value: ...}, by the kind of the call';
+
 /** Why a resolution cannot be sent at all, before the workflow judges it. */
 export function transportProblems(resolution: unknown): readonly FieldProblem[] {
+  if (resolution === undefined) return [{ path: '/resolution', message: NO_RESOLUTION }];
   // Two levels more than an answer: the resolution itself and the depth at which its value starts.
   if (!isBoundedJson(resolution, MAX_ANSWER_DEPTH + 2))
     return [

@@ -13,7 +13,8 @@ import type { LeasesPort } from '../ports/leases.js';
 import { updateCall } from './call-update.js';
 import { withoutOwnDuplicate } from './duplicates.js';
 import type { RecentRenewals } from './lease-cache.js';
-import { type ResolveParts, refOf } from './resolve.js';
+import type { ResolveParts } from './resolve.js';
+import { callOf, isNoCall } from './target.js';
 
 export interface ClaimParts extends ResolveParts {
   readonly leases: LeasesPort | undefined;
@@ -43,13 +44,13 @@ export async function claimCall(
   const receivedAt = options.receivedAt ?? new Date().toISOString();
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
-  const ref = refOf(target, parts.tenant);
+  const ref = callOf(target, parts.tenant);
   const said = (verdict: ClaimVerdict): ClaimOutcome => ({
     ...withoutOwnDuplicate(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });
-  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  if (isNoCall(ref)) return said(ref);
   const { lease, claimId, renewOnly } = options;
   if (renewOnly === true && claimId === undefined)
     throw invalidField('/renewOnly', 'needs the claimId of the claim to renew');

@@ -10,7 +10,8 @@ import { checkedMs, checkRequestId } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import { updateCall } from './call-update.js';
 import { withoutOwnDuplicate } from './duplicates.js';
-import { type ResolveParts, refOf } from './resolve.js';
+import type { ResolveParts } from './resolve.js';
+import { callOf, isNoCall } from './target.js';
 
 /**
  * | verdict | what it means |
@@ -30,13 +31,13 @@ export async function extendCall(
 ): Promise<ExtendOutcome> {
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
-  const ref = refOf(target, parts.tenant);
+  const ref = callOf(target, parts.tenant);
   const said = (verdict: ExtendVerdict): ExtendOutcome => ({
     ...withoutOwnDuplicate(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });
-  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  if (isNoCall(ref)) return said(ref);
   const { toolCallId } = ref;
   const verdict = await updateCall<ExtendVerdict, 'extendToolCall'>(parts, ref, {
     operation: 'extendToolCall',

@@ -18,7 +18,7 @@ import type {
 } from '../api/call-types.js';
 import { ConversationError } from '../api/errors.js';
 import { type ClaimParts, claimOf, renewInStore } from './claim.js';
-import { refOf } from './resolve.js';
+import { callOf, isNoCall } from './target.js';
 
 /**
  * Publishes the progress of a claimed call to watchers: a live event, never recorded, never the end of the call. Renews
@@ -35,12 +35,12 @@ export async function reportProgress(
 ): Promise<ProgressOutcome> {
   const { payload, options } = report;
   const actor = parts.stamp(options.actor);
-  const ref = refOf(target, parts.tenant);
+  const ref = callOf(target, parts.tenant);
   const said = (verdict: ProgressVerdict): ProgressOutcome => ({
     ...verdict,
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
   });
-  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  if (isNoCall(ref)) return said(ref);
   const { leases } = parts;
   if (leases === undefined)
     throw new ConversationError(

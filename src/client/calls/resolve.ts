@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../../protocol/calls/resolutions.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import { type CallRef, idProblem, parseRef } from '../../protocol/values/ids.js';
+import type { CallRef } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { ResolveOptions, ResolveOutcome, ResolveTarget } from '../api/call-types.js';
@@ -34,6 +34,7 @@ import { verdictOfFailure } from '../temporal/confirmed-update.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
 import { firstOf, withoutOwnDuplicate } from './duplicates.js';
+import { callOf, isNoCall } from './target.js';
 
 export interface ResolveParts {
   readonly gateway: TemporalGateway;
@@ -60,7 +61,7 @@ interface Attempt {
  * | `queued` | nothing: it is durable; `final()` returns the verdict |
  * | `stale`, `expired`, `unknown` | shows that it is too late |
  * | `forbidden` | asks another actor |
- * | `invalid` | corrects the answer and sends it again: the call is still open |
+ * | `invalid` | corrects the answer, or the ref, and sends it again: the call is still open |
  *
  * Safe to repeat with the same `requestId`: the second call returns `duplicate` and records nothing.
  *
@@ -76,10 +77,10 @@ export async function resolveCall(
   const receivedAt = options.receivedAt ?? new Date().toISOString();
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
-  const ref = refOf(target, parts.tenant);
+  const ref = callOf(target, parts.tenant);
   const said = (verdict: Verdict): ResolveOutcome =>
     outcomeOf(withoutOwnDuplicate(verdict, options.requestId), requestId);
-  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  if (isNoCall(ref)) return said(ref);
   const problems = transportProblems(resolution);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });
 
@@ -258,14 +259,4 @@ function outcomeOf(verdict: Verdict, requestId: string): ResolveOutcome {
     requestId,
     final: () => Promise.resolve(verdict),
   };
-}
-
-/** The call of a target; undefined when the ref or an id could not be of any call. */
-export function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
-  const given = typeof target === 'object' && 'ref' in target ? target.ref : target;
-  const ref = typeof given === 'string' ? parseRef(given) : { tenant, ...given };
-  if (ref === undefined || typeof ref.toolCallId !== 'string' || ref.toolCallId === '')
-    return undefined;
-  if (idProblem('tenant', ref.tenant) !== undefined) return undefined;
-  return idProblem('conversationId', ref.conversationId) === undefined ? ref : undefined;
 }

@@ -171,13 +171,46 @@ describe('resolving a call', () => {
     expect(calls).toEqual([]);
   });
 
-  it('finds no conversation behind a malformed ref', async () => {
+  it.each<[string, unknown, string]>([
+    ...['', 'nonsense', 'a~b', 'a b~c~d', 'default~c-1~%E0%A4', '~c-1~call_1'].map(
+      (ref): [string, unknown, string] => [`the text "${ref}"`, ref, '/ref'],
+    ),
+    ['no target', undefined, '/ref'],
+    ['null', null, '/ref'],
+    ['a number', 7, '/ref'],
+    ['a pending call without its ref', { ref: undefined }, '/ref'],
+    ['a call without its id', { conversationId: 'c-1' }, '/toolCallId'],
+    [
+      'an id that no conversation has',
+      { conversationId: 'c 1', toolCallId: 'x' },
+      '/conversationId',
+    ],
+    ['an id that no tenant has', { tenant: '', conversationId: 'c-1', toolCallId: 'x' }, '/tenant'],
+  ])('refuses %s, which is no call, as invalid by its field', async (_what, target, path) => {
     const { client, calls } = setUp({});
-    for (const ref of ['', 'nonsense', 'a~b', 'a b~c~d', 'default~c-1~%E0%A4'])
-      expect(await client.resolve(ref, ANSWER)).toMatchObject({
-        verdict: 'unknown',
-        httpStatus: 404,
-      });
+    const call = target as string;
+    for (const outcome of [
+      await client.resolve(call, ANSWER),
+      await client.extend(call, { by: '1 minute' }),
+      await client.claim(call),
+      await client.progress(call, 1, { claimId: 'k' }),
+    ])
+      expect(outcome).toMatchObject({ verdict: 'invalid', httpStatus: 422, problems: [{ path }] });
+    expect(calls).toEqual([]);
+  });
+
+  it('refuses a missing resolution by its name, with the forms that it may have', async () => {
+    const { client, calls } = setUp({});
+    expect(await client.resolve(REF, undefined as never)).toMatchObject({
+      verdict: 'invalid',
+      problems: [
+        {
+          path: '/resolution',
+          message:
+            'is required: an object such as {type: "approve"} or {type: "answer", value: ...}, by the kind of the call',
+        },
+      ],
+    });
     expect(calls).toEqual([]);
   });
 });
