@@ -4,8 +4,9 @@ import type { ChildBudgets } from '../protocol/calls/plan.js';
 import type { Retention } from '../protocol/conversation/context.js';
 import { MAX_WAIT_MS } from '../protocol/limits/limits.js';
 import { DEFAULT_DETACHED_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
-import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
+import { type Duration, durationMs } from '../protocol/values/durations.js';
 import { isRecord } from '../protocol/values/json.js';
+import { deadlineProblem } from './checks/deadlines.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import type { AnyAgent } from './define-agent.js';
 import { defineTool } from './define-tool.js';
@@ -157,7 +158,7 @@ function checkOwnFields(spec: Untyped, problems: ProblemList): void {
   if (message !== undefined && typeof message !== 'function')
     problems.add('message', `must be a function, got ${shown(message)}`);
   if (timeout !== undefined)
-    problems.addIf('timeout', durationProblem(timeout, { minMs: 1, maxMs: MAX_WAIT_MS }));
+    problems.addIf('timeout', deadlineProblem(timeout, { minMs: 1, maxMs: MAX_WAIT_MS }));
   const isKnown = whenParentCloses === 'close' || whenParentCloses === 'continue';
   if (whenParentCloses !== undefined && !isKnown)
     problems.add(
@@ -183,5 +184,5 @@ function checkBudgets(budgets: unknown, problems: ProblemList): void {
   const isCost = typeof cost === 'number' && cost >= 1 / MICROS_PER_UNIT && Number.isFinite(cost);
   if (cost !== undefined && !isCost) problems.add('budgets.cost', 'must be a number from 0.000001');
   if (time !== undefined)
-    problems.addIf('budgets.time', durationProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }));
+    problems.addIf('budgets.time', deadlineProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }));
 }

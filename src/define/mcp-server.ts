@@ -7,6 +7,7 @@ import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits/limits.js';
 import { durationMs, durationProblem } from '../protocol/values/durations.js';
 import { isRecord } from '../protocol/values/json.js';
 import { checkAudience } from './checks/audience.js';
+import { deadlineProblem } from './checks/deadlines.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { retentionProblem } from './checks/retention.js';
 import { checkWellFormed } from './checks/well-formed.js';
@@ -198,7 +199,7 @@ function checkClocks({ timeouts, refreshAfter }: Untyped, problems: ProblemList)
     const value = timeouts[clock];
     const maxMs = ['connect', 'list', 'run'].includes(clock) ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
     if (value !== undefined)
-      problems.addIf(`timeouts.${clock}`, durationProblem(value, { minMs: 1, maxMs }));
+      problems.addIf(`timeouts.${clock}`, deadlineProblem(value, { minMs: 1, maxMs }));
   }
 }
 

@@ -88,7 +88,7 @@ export const OF_SPACES = [
   {
     promise: 'H28',
     file: 'src/compat/hsafa/documents/tools.ts',
-    line: ": ({ timeouts: { answer }, lateResult: 'inbox' } as const);",
+    line: ": ({ timeouts: { answer: `${answer}ms` }, lateResult: 'inbox' } as const);",
     to: ": ({ lateResult: 'inbox' } as const);",
     test: 'test/unit/compat/hsafa/source-examples.test.ts',
   },

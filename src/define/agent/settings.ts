@@ -15,6 +15,7 @@ import {
 import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
+import { deadlineProblem } from '../checks/deadlines.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import type { InboxRate } from '../plugin/types.js';
 import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
@@ -196,7 +197,7 @@ export function checkSettings(
   if (idleClose !== undefined)
     problems.addIf(
       'settings.idleClose',
-      durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
+      deadlineProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
     );
   checkBudgets(budgets, isTool, problems);
   checkSubAgents(settings['subAgents'], problems);
@@ -259,7 +260,7 @@ function checkBudgets(
   if (time !== undefined)
     problems.addIf(
       'settings.budgets.time',
-      durationProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }),
+      deadlineProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }),
     );
   if (callsOf === undefined) return;
   if (!isRecord(callsOf)) {

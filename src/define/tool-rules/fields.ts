@@ -12,12 +12,12 @@ import {
 } from '../../protocol/calls/executors.js';
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
-import { durationProblem } from '../../protocol/values/durations.js';
 import { unknownFieldRule } from '../../protocol/values/field-problem.js';
 import { isTaskQueue } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
 import { checkAudience } from '../checks/audience.js';
+import { deadlineProblem } from '../checks/deadlines.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import { retentionProblem } from '../checks/retention.js';
 import { checkExecution } from './execution.js';
@@ -223,7 +223,7 @@ function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemL
     const field = `timeouts.${clock}`;
     if (!TIMEOUTS[executor].includes(clock))
       problems.add(field, `does not apply to ${executor} tools`);
-    problems.addIf(field, durationProblem(value, boundsOf(clock)));
+    problems.addIf(field, deadlineProblem(value, boundsOf(clock)));
   }
 }
 

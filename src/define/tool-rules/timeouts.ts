@@ -15,8 +15,9 @@ import {
   DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
 } from '../../protocol/limits/service-limits.js';
-import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';
+import { type Duration, durationMs } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
+import { deadlineProblem } from '../checks/deadlines.js';
 import { checkKeys, type ProblemList, shown } from '../checks/problems.js';
 import type { AnyTool } from '../tool/types.js';
 import { claimProblem, warnBeforeProblem } from './expiry.js';
@@ -111,7 +112,7 @@ export function checkAgentTimeouts(
   for (const name of NAMES)
     if (timeouts[name] !== undefined) {
       const maxMs = name === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
-      problems.addIf(`${field}.${name}`, durationProblem(timeouts[name], { minMs: 1, maxMs }));
+      problems.addIf(`${field}.${name}`, deadlineProblem(timeouts[name], { minMs: 1, maxMs }));
     }
   const defaults = agentTimeoutsOf(timeouts);
   for (const [index, tool] of tools.entries()) {

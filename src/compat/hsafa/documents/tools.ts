@@ -250,7 +250,7 @@ function requestOf(
       // Other words are faults of the definition.
       method: method.toUpperCase() as HttpMethod,
       headers,
-      timeouts: { run: timeout },
+      timeouts: { run: `${timeout}ms` },
       error: statusError,
       ...(options.allowPrivate === undefined ? {} : { allowPrivate: options.allowPrivate }),
     }),
@@ -280,7 +280,7 @@ function waitingTool(
   const wait =
     isAsync === true
       ? ({ mode: 'detach' } as const)
-      : ({ timeouts: { answer }, lateResult: 'inbox' } as const);
+      : ({ timeouts: { answer: `${answer}ms` }, lateResult: 'inbox' } as const);
   return made(at, findings, () =>
     executionType === 'external'
       ? defineTool({ ...common, ...wait, executor: 'external' })

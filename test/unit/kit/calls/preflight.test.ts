@@ -100,7 +100,7 @@ describe('a client tool with a preflight', () => {
     'that %s waits for no client; the model reads why',
     promise('X14', 'X18', 'X21', 'X32'),
     async (_how, preflight, code, text) => {
-      const more = { approval: 'required', timeouts: { run: 20 } };
+      const more = { approval: 'required', timeouts: { run: '20ms' } };
       const { conversation } = transfer(preflight, more);
       await conversation.send('Pay');
       expect(conversation.eventTypes).not.toContain('suspension');

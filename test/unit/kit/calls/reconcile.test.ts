@@ -64,7 +64,7 @@ describe('a lost refund', () => {
 
   it('whose tool does not answer in time is unknown', async () => {
     const { result } = await afterLoss(() => new Promise(() => undefined), {
-      timeouts: { run: 20 },
+      timeouts: { run: '20ms' },
     });
     expect(result).toMatchObject({ error: { code: 'outcome_unknown' } });
   });
