@@ -10,6 +10,7 @@ import {
   connectClient,
   type TemporalSettings,
   temporalSettings,
+  wholeAddress,
 } from '../client/temporal/connection.js';
 import { ownIdentity } from '../client/workers/identity.js';
 import { SILENT_LOGGER } from '../define/tool/context.js';
@@ -131,7 +132,7 @@ function besideLog(
 function settingsOf(given: Partial<TemporalSettings> = {}): TemporalSettings {
   const { address, namespace, options } = given;
   if (address !== undefined && namespace !== undefined && options !== undefined)
-    return { address, namespace, options };
+    return { address: wholeAddress(address, 'temporal.address'), namespace, options };
   const settings = temporalSettings(given);
   return options === undefined ? settings : { ...settings, options };
 }

@@ -51,11 +51,34 @@ export function temporalSettings(
   checkTls(profile.tls);
   const { connectionOptions, namespace } = toClientOptions(profile);
   const { address, ...options } = connectionOptions;
+  const place =
+    process.env['TEMPORAL_ADDRESS'] === undefined
+      ? `address in ${configFile()}`
+      : 'TEMPORAL_ADDRESS';
   return {
-    address: overrides.address ?? address ?? DEFAULT_TEMPORAL_ADDRESS,
+    address:
+      overrides.address === undefined
+        ? wholeAddress(address ?? DEFAULT_TEMPORAL_ADDRESS, place)
+        : wholeAddress(overrides.address, 'temporal.address'),
     namespace: overrides.namespace ?? namespace ?? 'default',
     options,
   };
+}
+
+const ADDRESS = /^(?:\[[\da-f:.]+\]|[^\s:/@[\]]+)(?<port>:\d{1,5})?$/i;
+
+/**
+ * The address with its port, 7233 where it has none.
+ * @param place the variable or the option, for the error
+ * @throws {TemporalSettingsInvalid} when it has a scheme or a path, which the SDK would report without the place
+ */
+export function wholeAddress(address: string, place: string): string {
+  const found = ADDRESS.exec(address);
+  if (found === null)
+    throw new TemporalSettingsInvalid(
+      `${place} must be host:port, such as ${DEFAULT_TEMPORAL_ADDRESS}, without a scheme; got "${address}"`,
+    );
+  return found.groups?.['port'] === undefined ? `${address}:7233` : address;
 }
 
 /** Variables that mean nothing, or something else, when they are empty. */

@@ -82,6 +82,35 @@ describe('the settings of the environment', () => {
   });
 });
 
+describe('an address', () => {
+  it.each([
+    ['temporal.test', 'temporal.test:7233'],
+    ['127.0.0.1', '127.0.0.1:7233'],
+    ['[::1]', '[::1]:7233'],
+    ['[::1]:17233', '[::1]:17233'],
+  ])('%s is that of a server at %s', (given, address) => {
+    expect(settingsOf({ TEMPORAL_ADDRESS: given }).address).toBe(address);
+    expect(temporalSettings({ address: given }).address).toBe(address);
+  });
+
+  it.each([
+    ...['http://127.0.0.1:7233', 'https://temporal.test', 'grpc:temporal.test:7233'],
+    ...['temporal.test:7233/', 'temporal.test:', 'temporal.test:port', '::1', 'me@temporal.test'],
+  ])('%s is refused by its place, with the form that it must have', (address) => {
+    const rule = `must be host:port, such as 127.0.0.1:7233, without a scheme; got "${address}"`;
+    const file = fileOf(`[profile.default]\naddress = "${address}"\n`);
+    expect(() => temporalSettings({ address })).toThrow(`temporal.address ${rule}`);
+    expect(() => settingsOf({ TEMPORAL_CONFIG_FILE: file })).toThrow(`address in ${file} ${rule}`);
+    expect(() => settingsOf({ TEMPORAL_ADDRESS: address })).toThrow(
+      new TemporalSettingsInvalid(`TEMPORAL_ADDRESS ${rule}`),
+    );
+  });
+
+  it('that is empty is refused as an option, too', () => {
+    expect(() => temporalSettings({ address: '' })).toThrow('temporal.address must be host:port');
+  });
+});
+
 describe('the error of a wrong setting names the variable', () => {
   const wrong: readonly (readonly [string, () => Record<string, string>, RegExp])[] = [
     [
