@@ -19,7 +19,6 @@ import { StoreWatch } from '../projection/duties/store-watch.js';
 import { createOperations } from '../projection/operations/operations.js';
 import { type OpenLog, openEventLog } from '../projection/source/open-log.js';
 import { requireKnown } from '../protocol/values/field-problem.js';
-import { isRecord } from '../protocol/values/json.js';
 import { SpaceClient } from '../spaces/client.js';
 import { MemoryClient } from '../spaces/memories.js';
 import { type Spaces, spacesFrom } from '../spaces/service.js';
@@ -147,11 +146,10 @@ async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void
   if (failures.length > 0) throw failures[0];
 }
 
-function checkKnown(options: unknown): void {
-  if (!isRecord(options)) throw new TypeError('openColloquy: the options must be an object');
+function checkKnown(options: OpenOptions): void {
   requireKnown('openColloquy', options, OPEN_FIELDS);
   const { temporal } = options;
-  if (isRecord(temporal)) requireKnown('openColloquy: temporal', temporal, TEMPORAL_FIELDS);
+  if (temporal !== undefined) requireKnown('openColloquy: temporal', temporal, TEMPORAL_FIELDS);
 }
 
 function checkStore(store: unknown): void {

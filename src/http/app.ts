@@ -49,7 +49,7 @@ import { addWorklistRoutes } from './worklist/routes.js';
  * `/openapi.json` and the files of the web page, `/ui`. Requests that pages of other sites have a browser send are
  * refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
  * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
- * @throws {TypeError} naming an option that is not known
+ * @throws {TypeError} naming an option that is not known, and without `identify`
  * @example const server = await serve(createApp({ client, reader, conversations: store, identify }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
@@ -81,6 +81,7 @@ export function createApp(deps: AppDeps): Express {
 
   if (deps.codec !== undefined) app.use('/codec', allowOrigins(forUi(deps.codec.origins)));
   if (deps.cors !== undefined) app.use(besideCodec(allowCors(deps.cors)));
+  requireIdentify(deps.identify);
   app.use(refuseOtherSites(deps));
   if (deps.routes !== undefined) app.use(deps.routes(routesContext(deps, streams)));
   if (deps.ui !== 'off') app.use(uiRouter());
@@ -99,6 +100,12 @@ export function createApp(deps: AppDeps): Express {
   });
   app.use(problemHandler(deps));
   return app;
+}
+
+function requireIdentify(identify: unknown): void {
+  if (typeof identify === 'function') return;
+  const makers = 'developmentIdentity, jwtIdentity or apiKeys';
+  throw new TypeError(`createApp: identify must be a function, such as one of ${makers}`);
 }
 
 function routesContext(deps: AppDeps, { ended }: OpenStreams): RoutesContext {

@@ -71,6 +71,11 @@ test(
     await expect(colloquy.app({ identify: identifyAll, heartBeatMs: 5 } as never)).rejects.toThrow(
       'colloquy.app: heartBeatMs: unknown field; did you mean heartbeatMs?',
     );
+    await expect(colloquy.app({} as never)).rejects.toThrow('identify must be a function');
+    for (const call of ['worker', 'app'] as const)
+      await expect(colloquy[call](undefined as never)).rejects.toThrow(
+        `colloquy.${call}: the options must be an object`,
+      );
   },
 );
 

@@ -1,5 +1,7 @@
 /** Fields of an input that break a rule, and names that an input does not have. Runs anywhere. */
 
+import { isRecord } from './json.js';
+
 /** One field of an input and the rule it breaks. `path` is a JSON Pointer into the value. */
 export interface FieldProblem {
   readonly path: string;
@@ -24,12 +26,16 @@ export function unknownField(
     : { field, rule: unknownFieldRule(field, Object.keys(fields)) };
 }
 
-/** @throws {TypeError} naming the first option of a call that is not known, and the one that was probably meant */
+/**
+ * @throws {TypeError} naming the first option of a call that is not known, and the one that was probably meant; when the
+ *   options are no object
+ */
 export function requireKnown(
   call: string,
-  given: object,
+  given: unknown,
   fields: Readonly<Record<string, true>>,
 ): void {
+  if (!isRecord(given)) throw new TypeError(`${call}: the options must be an object`);
   const unknown = unknownField(given, fields);
   if (unknown !== undefined) throw new TypeError(`${call}: ${unknown.field}: ${unknown.rule}`);
 }
