@@ -2,6 +2,7 @@
  * `colloquy dev`: the whole stack in one terminal, with what agents say, and every waiting call with the command that
  * resolves it.
  */
+import { once as nextEvent } from 'node:events';
 import { dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
@@ -43,9 +44,15 @@ export async function runDev(flags: DevFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   const stopped = new AbortController();
   // Registered before the start, because the first start downloads a server and may take a while.
-  onStop(() => {
-    stopped.abort();
-  });
+  const again = new AbortController();
+  onStop(
+    () => {
+      stopped.abort();
+    },
+    () => {
+      again.abort();
+    },
+  );
   const stack = await start(config, flags).catch((error: unknown) => {
     // Ctrl-C reaches the processes of the stack, too; their end is then not a failure.
     if (stopped.signal.aborted) return undefined;
@@ -56,12 +63,22 @@ export async function runDev(flags: DevFlags): Promise<void> {
   const unwatch = flags.watch === true ? await restartOnChange(stack, config, flags) : undefined;
   await showWaiting(stack, { signal: stopped.signal, config, flags });
   print('stopping');
-  await unwatch?.();
-  await stack.stop();
+  const stopping = Promise.resolve(unwatch?.()).then(() => stack.stop());
+  await Promise.race([stopping, aborted(again.signal)]);
+  if (isAborted(again.signal)) {
+    print('stopping  at once: work is cut off, and continues at the next start');
+    process.exitCode = 130;
+    await stack.kill();
+  }
+  await stopping;
   // The server keeps running if this command did not start it; the hint is printed only if its data belong to this
   // stack.
   if (!stack.temporal.started && isOfData(stack))
     print(`temporal  runs on. Stop it: ${devServerCommand('stop')} --db ${databaseOf(config)}`);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await nextEvent(signal, 'abort');
 }
 
 async function start(config: Config, flags: DevFlags): Promise<Stack> {

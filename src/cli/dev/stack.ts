@@ -47,6 +47,8 @@ export interface Stack {
   isReplacing(): boolean;
   /** Starts another worker, for instance after one was killed. */
   startWorker(): Promise<Child>;
+  /** Kills workers, API and the server that was started here. Safe beside `stop`, which then resolves. */
+  kill(): Promise<void>;
   /** Stops workers and API in order, then the server. */
   stop(how?: StopOptions): Promise<void>;
 }
@@ -61,11 +63,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const workers = new StackWorkers(options.onKilled, () =>
     start('worker', ['worker', '--agents', options.agentsModule]),
   );
-  const stop = async (how?: StopOptions): Promise<void> => {
-    await workers.settled();
-    await Promise.all(children.map((child) => child.stop()));
-    await temporal.stop(how);
-  };
+  const { kill, stop } = endsOf({ workers, children, temporal });
   const env: NodeJS.ProcessEnv = {
     ...options.env,
     TEMPORAL_ADDRESS: temporal.address,
@@ -106,12 +104,31 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       worker: () => workers.newest,
       isReplacing: () => workers.isReplacing,
       startWorker: () => workers.start(),
-      stop,
+      ...{ kill, stop },
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function endsOf(parts: {
+  readonly workers: StackWorkers;
+  readonly children: readonly Child[];
+  readonly temporal: TemporalServer;
+}): Pick<Stack, 'kill' | 'stop'> {
+  const { workers, children, temporal } = parts;
+  return {
+    kill: async () => {
+      await Promise.all(children.map((child) => child.kill()));
+      await temporal.stop({ discards: true });
+    },
+    stop: async (how) => {
+      await workers.settled();
+      await Promise.all(children.map((child) => child.stop()));
+      await temporal.stop(how);
+    },
+  };
 }
 
 function routesOf({ routesModule }: StackOptions): readonly string[] {

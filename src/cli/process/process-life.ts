@@ -19,13 +19,15 @@ export function endWhileStarting(): void {
   process.once('SIGINT', exitAtOnce);
 }
 
-/** Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone. */
-export function onStop(stop: () => void): void {
-  let stopping = false;
+/**
+ * Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone, and `again` at the second of them.
+ */
+export function onStop(stop: () => void, again?: () => void): void {
+  let times = 0;
   const once = (): void => {
-    if (stopping) return;
-    stopping = true;
-    stop();
+    times += 1;
+    if (times === 1) stop();
+    if (times === 2) again?.();
   };
   process.off('SIGTERM', exitAtOnce);
   process.off('SIGINT', exitAtOnce);

@@ -1,5 +1,6 @@
 /** The development server of the stack: reused when one answers, else started through `temporal-dev.sh`. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -77,7 +78,7 @@ function serverOf(
     started,
     notes: stderr.split('\n').filter((line) => line.trim() !== ''),
     stop: async ({ discards = false } = {}) => {
-      if (started) await script(['--stop', ...(discards ? ['--kill'] : []), ...db]);
+      if (started) await stopServer([...(discards ? ['--kill'] : []), ...db]);
     },
   };
 }
@@ -101,6 +102,20 @@ async function script(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
     const { stderr } = error as { stderr?: string };
     throw new Error(`temporal-dev.sh failed:\n${stderr ?? String(error)}`, { cause: error });
   }
+}
+
+/** In a process group of its own: a second Ctrl-C, which a terminal sends to its whole group, would end the stop. */
+async function stopServer(args: readonly string[]): Promise<void> {
+  const child = spawn('bash', [SCRIPT, '--stop', ...args], {
+    ...{ detached: true, timeout: SCRIPT_TIMEOUT_MS },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`temporal-dev.sh failed:\n${said}`);
 }
 
 function valueOf(output: string, name: string): string | undefined {
