@@ -11,7 +11,7 @@ import { durationMs } from '../../protocol/values/durations.js';
 import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { ApiKeyRecord, ApiKeyStore } from '../../store/ports/service/api-keys.js';
 import { oneLine, table } from '../conversations/text.js';
-import { openExistingLog } from '../operate/open.js';
+import { openExistingLog, openOrMakeLog } from '../operate/open.js';
 import { ConfigError, readConfig } from '../process/config.js';
 import { exitNow } from '../process/process-life.js';
 
@@ -40,7 +40,7 @@ export async function runCreateKey(flags: CreateFlags): Promise<never> {
   const rights = rightsOf(flags.right);
   const expiresInMs =
     flags.expires === undefined ? undefined : millisecondsOf('expires', flags.expires);
-  return await withKeys(flags, async (store) => {
+  const make = async (store: ApiKeyStore): Promise<string> => {
     const made = await createKey(store, {
       name: flags.name,
       tenants: flags.tenant ?? [DEFAULT_TENANT],
@@ -49,7 +49,9 @@ export async function runCreateKey(flags: CreateFlags): Promise<never> {
       ...(expiresInMs === undefined ? {} : { expiresAt: new Date(Date.now() + expiresInMs) }),
     });
     return flags.json === true ? jsonOf(made) : minted(made, []);
-  });
+  };
+  // The first key may be made before the API has run.
+  return await withKeys(flags, make, openOrMakeLog);
 }
 
 export async function runListKeys(flags: KeysFlags): Promise<never> {
@@ -84,9 +86,10 @@ export async function runRevokeKey(id: string, flags: KeysFlags): Promise<never>
 async function withKeys(
   flags: KeysFlags,
   work: (store: ApiKeyStore) => Promise<string>,
+  open = openExistingLog,
 ): Promise<never> {
   const config = readConfig(process.env, { data: flags.data });
-  const opened = await openExistingLog(config, flags.retry);
+  const opened = await open(config, flags.retry);
   try {
     process.stdout.write(`${await work(opened.log.apiKeys)}\n`);
   } finally {

@@ -37,6 +37,20 @@ it('keys are made, listed, rotated and revoked by command, and each is printed o
   expect(await keys('list')).toContain(key.slice(4, 20));
 });
 
+it('the first key may be made before there is an event log, which is then made, and named', async () => {
+  const env = { COLLOQUY_DATA: join(temporaryFolder(), 'data') };
+  expect(await failure(colloquy(['keys', 'list'], env))).toContain('No event log at');
+  const made = colloquy(['keys', 'create', '--name', 'job', '--right', 'read', '--json'], env);
+  expect(await made.ended, made.stderr()).toBe(0);
+  expect(JSON.parse(made.stdout())).toMatchObject({ name: 'job' });
+  expect(made.stderr()).toBe(
+    `colloquy: made a new event log, ${join(env.COLLOQUY_DATA, 'log.db')}\n`,
+  );
+  const listed = colloquy(['keys', 'list'], env);
+  expect(await listed.ended, listed.stderr()).toBe(0);
+  expect(listed.stdout()).toContain('job');
+});
+
 it.each([
   [['create', '--name', 'x', '--right', 'read,everything'], '--right must be some of read'],
   [
