@@ -29,7 +29,8 @@ export interface Documents {
   get(of: DocumentsOf, name: string): Promise<KeptDocument | undefined>;
   /**
    * Stores documents, in place of those with their names. Undefined, with nothing changed, when the owner would have
-   * more than `most`, or documents that `accepts` refuses. It must be pure, and no other write comes between.
+   * more than `most`, or documents that `accepts` refuses. It must be pure, and no other write comes between; `before`
+   * is what the owner has now.
    */
   put(
     of: DocumentsOf,
@@ -37,7 +38,10 @@ export interface Documents {
       /** Names that differ. */
       readonly documents: readonly Pick<KeptDocument, 'name' | 'document'>[];
       readonly most: number;
-      readonly accepts?: (documents: readonly Pick<KeptDocument, 'name' | 'document'>[]) => boolean;
+      readonly accepts?: (
+        documents: readonly Pick<KeptDocument, 'name' | 'document'>[],
+        before: readonly Pick<KeptDocument, 'name' | 'document'>[],
+      ) => boolean;
       readonly nowMs: number;
     },
   ): Promise<readonly KeptDocument[] | undefined>;

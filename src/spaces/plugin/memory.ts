@@ -29,6 +29,8 @@ export interface MemoryOf {
   readonly entity: string;
 }
 
+type Goal = Notes['goals'][string];
+
 export interface NoteName {
   readonly kind: keyof Notes;
   readonly name: string;
@@ -39,13 +41,14 @@ export interface AgentMemory {
   read(of: MemoryOf): Promise<Notes>;
   /**
    * Stores notes, each in place of the one with its name; a repeat changes nothing else. Resolves to the problem, with
-   * nothing stored, when `problemOf` finds one in the notes that the entity would then have. Other conversations of the
-   * entity may write at the same time: no write may come between the judgement and this one.
+   * nothing stored, when `problemOf` finds one in the notes that the entity would then have, beside those that it has.
+   * Other conversations of the entity may write at the same time: no write and no deletion may come between the
+   * judgement and this one.
    */
   put(
     of: MemoryOf,
     notes: Notes,
-    problemOf: (notes: Notes) => string | undefined,
+    problemOf: (notes: Notes, before: Notes) => string | undefined,
   ): Promise<string | undefined>;
   /** Resolves to those that there were. Safe to repeat. */
   delete(of: MemoryOf, names: readonly NoteName[]): Promise<readonly NoteName[]>;
@@ -64,8 +67,11 @@ export interface MemoryOptions {
 /** The notes of an agent, as its tools and its context use them. */
 export interface NotesAccess {
   read(ctx: NotingAgent & PortAccess, state: Pick<StateAccess, 'getState'>): Promise<Notes>;
-  /** @throws {ToolError} when there would be too many */
-  put(ctx: NotesContext, notes: Partial<Notes>): Promise<void>;
+  /**
+   * Stores the notes that `change` makes of those that there are. Another conversation may have changed these goals
+   * meanwhile: then it runs again. @throws {ToolError} when there would be too many
+   */
+  put(ctx: NotesContext, change: (known: Notes) => Partial<Notes>): Promise<void>;
   /** The names of those that there were. */
   remove(
     ctx: NotesContext,
@@ -80,9 +86,9 @@ type NotesContext = NotingAgent & StateAccess & PortAccess;
 export function notesOfConversation(self: PluginRef<AgentState>): NotesAccess {
   return {
     read: (_ctx, state) => Promise.resolve(state.getState(self)),
-    put: (ctx, notes) => {
+    put: (ctx, change) => {
       // Each note is a change of its own, so that two calls of one step do not undo each other.
-      const changes = Object.entries(notes).flatMap(([kind, byName]) =>
+      const changes = Object.entries(change(ctx.getState(self))).flatMap(([kind, byName]) =>
         Object.entries<Json>(byName).map(([name, value]): StateChange => {
           return { op: 'set', path: pointerOf(kind, name), value };
         }),
@@ -112,8 +118,22 @@ export function notesOfEntity({ entity, store }: MemoryOptions): NotesAccess {
   };
   return {
     read: async (ctx) => await memoryOf(ctx).read(named(ctx)),
-    put: async (ctx, { goals = {}, memories = {} }) => {
-      refuse(await memoryOf(ctx).put(named(ctx), { goals, memories }, notesProblem));
+    put: async (ctx, change) => {
+      const [memory, of] = [memoryOf(ctx), named(ctx)];
+      for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+        const known = await memory.read(of);
+        const { goals = {}, memories = {} } = change(known);
+        const problem = await memory.put(of, { goals, memories }, (notes, before) =>
+          Object.keys(goals).every((id) => isSameGoal(known.goals[id], before.goals[id]))
+            ? notesProblem(notes)
+            : MOVED,
+        );
+        if (problem !== MOVED) {
+          refuse(problem);
+          return;
+        }
+      }
+      throw toolError(MOVED);
     },
     remove: async (ctx, kind, names) => {
       const given = names.map((name) => ({ kind, name }));
@@ -133,6 +153,17 @@ export function entityProblem(name: unknown): string | undefined {
   return isFit
     ? undefined
     : `1 to ${MAX_ENTITY_CHARS} characters of well-formed text without a zero`;
+}
+
+const MAX_TRIES = 20;
+const MOVED = 'Other conversations change the same goals at the moment. Try again.';
+
+function isSameGoal(one: Goal | undefined, other: Goal | undefined): boolean {
+  return (
+    one?.description === other?.description &&
+    one?.status === other?.status &&
+    one?.at === other?.at
+  );
 }
 
 function refuse(problem: string | undefined): void {
@@ -159,8 +190,8 @@ export function memoryIn(documents: Documents): AgentMemory {
       const stored = await documents.put(keyOf(of), {
         documents: given,
         most: 2 * MAX_NOTES,
-        accepts: (kept) => {
-          problem = problemOf(notesIn(kept));
+        accepts: (kept, before) => {
+          problem = problemOf(notesIn(kept), notesIn(before));
           return problem === undefined;
         },
         nowMs: Date.now(),

@@ -7,6 +7,7 @@ import { madeId } from './ids.js';
 import { MAX_NOTE_CHARS, MAX_NOTE_KEY_CHARS, MAX_NOTES_AT_ONCE } from './limits.js';
 import type { NotesAccess } from './memory.js';
 import { HIDDEN } from './space-tools.js';
+import type { Notes } from './state.js';
 
 /** No control characters; `__proto__` is no key of an object that is written as JSON and read again. */
 const Key = z
@@ -41,24 +42,39 @@ function setGoals(notes: NotesAccess): Tool {
     effects: 'idempotent',
     metadata: HIDDEN,
     run: async ({ goals: given }, ctx) => {
-      const { goals: known } = await notes.read(ctx, ctx);
       const at = new Date().toISOString();
-      const goals: { id: string; description: string; status: string }[] = [];
-      for (const [
-        index,
-        { id = madeId('goal', ctx.idempotencyKey, index), ...goal },
-      ] of given.entries()) {
-        const before = Object.hasOwn(known, id) ? known[id] : undefined;
-        const description = goal.description ?? before?.description;
-        if (description === undefined)
-          return toolError(`goals[${index}].description is required: there is no goal "${id}" yet`);
-        goals.push({ id, description, status: goal.status ?? before?.status ?? 'active' });
-      }
-      const named = goals.map(({ id, ...goal }) => [id, { ...goal, at }] as const);
-      await notes.put(ctx, { goals: Object.fromEntries(named) });
+      let goals: readonly NamedGoal[] = [];
+      await notes.put(ctx, ({ goals: known }) => {
+        goals = given.map((goal, index) => {
+          const { id = madeId('goal', ctx.idempotencyKey, index) } = goal;
+          return mergedGoal(known, { ...goal, id }, index);
+        });
+        const named = goals.map(({ id, ...goal }) => [id, { ...goal, at }] as const);
+        return { goals: Object.fromEntries(named) };
+      });
       return { success: true, goals };
     },
   });
+}
+
+interface NamedGoal {
+  readonly id: string;
+  readonly description: string;
+  readonly status: string;
+}
+
+/** @throws {ToolError} for a new goal without a description */
+function mergedGoal(
+  known: Notes['goals'],
+  goal: z.output<typeof GoalInput> & { readonly id: string },
+  index: number,
+): NamedGoal {
+  const { id } = goal;
+  const before = Object.hasOwn(known, id) ? known[id] : undefined;
+  const description = goal.description ?? before?.description;
+  if (description === undefined)
+    throw toolError(`goals[${index}].description is required: there is no goal "${id}" yet`);
+  return { id, description, status: goal.status ?? before?.status ?? 'active' };
 }
 
 function setMemories(notes: NotesAccess): Tool {
@@ -71,7 +87,7 @@ function setMemories(notes: NotesAccess): Tool {
     run: async ({ memories }, ctx) => {
       const at = new Date().toISOString();
       const named = memories.map(({ key, value }) => [key, { value, at }] as const);
-      await notes.put(ctx, { memories: Object.fromEntries(named) });
+      await notes.put(ctx, () => ({ memories: Object.fromEntries(named) }));
       return { success: true, keys: memories.map(({ key }) => key) };
     },
   });

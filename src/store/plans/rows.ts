@@ -122,17 +122,16 @@ export function documentOf(row: Row): StoredDocument {
 }
 
 /**
- * Whether an owner may have these documents besides the others that it has: rows of `name` and, to be judged,
- * `document`.
+ * Whether an owner may have these documents besides, or in place of, those that it has: rows of `name` and, to be
+ * judged, `document`.
  */
-export function hasRoom(
-  others: readonly Row[],
-  { documents, most, accepts }: DocumentsPut,
-): boolean {
+export function hasRoom(rows: readonly Row[], { documents, most, accepts }: DocumentsPut): boolean {
+  const given = new Set(documents.map(({ name }) => name));
+  const others = rows.filter((row) => !given.has(textIn(row, 'name')));
   if (others.length + documents.length > most) return false;
   if (accepts === undefined) return true;
-  const kept = others.map((row): NamedDocument => {
+  const before = rows.map((row): NamedDocument => {
     return { name: textIn(row, 'name'), document: JSON.parse(textIn(row, 'document')) as Json };
   });
-  return accepts([...kept, ...documents]);
+  return accepts([...before.filter(({ name }) => !given.has(name)), ...documents], before);
 }

@@ -31,10 +31,12 @@ export interface DocumentsPut {
   /** Documents that the owner may have. */
   readonly most: number;
   /**
-   * Judges the documents that the owner would then have, in no order, while no other writer of the owner comes between.
-   * False: nothing is stored. Must be pure, because a transaction may run again.
+   * Judges the documents that the owner would then have, and those that it has, in no order, while no other writer of
+   * the owner comes between. False: nothing is stored. Must be pure, because a transaction may run again.
    */
-  readonly accepts?: ((documents: readonly NamedDocument[]) => boolean) | undefined;
+  readonly accepts?:
+    | ((documents: readonly NamedDocument[], before: readonly NamedDocument[]) => boolean)
+    | undefined;
   /** Milliseconds since 1970 */
   readonly nowMs: number;
 }

@@ -53,15 +53,14 @@ export class PostgresDocumentStore implements DocumentStore {
         owner,
         documents.length,
       );
-      const others = await queries.all(
+      const before = await queries.all(
         `SELECT name${given.accepts === undefined ? '' : ', document'} FROM ${this.#documents}
-         WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name <> ALL ($4::text[])`,
+         WHERE tenant = $1 AND kind = $2 AND owner = $3`,
         tenant,
         kind,
         owner,
-        documents.map(({ name }) => name),
       );
-      if (!hasRoom(others, given)) return undefined;
+      if (!hasRoom(before, given)) return undefined;
       const first = numberIn(counted ?? {}, 'last_version') - documents.length + 1;
       const stored: StoredDocument[] = [];
       for (const [index, { name, document }] of documents.entries()) {
@@ -85,14 +84,23 @@ export class PostgresDocumentStore implements DocumentStore {
   }
 
   async delete({ tenant, kind, owner }: DocumentsKey, names: readonly string[]) {
-    const rows = await this.#database.all(
-      `DELETE FROM ${this.#documents} WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name = ANY ($4::text[])
-       RETURNING name`,
-      tenant,
-      kind,
-      owner,
-      names,
-    );
+    const rows = await this.#database.write(async (queries) => {
+      const owned = await queries.get(
+        `SELECT 1 FROM ${this.#owners} WHERE tenant = $1 AND kind = $2 AND owner = $3 FOR UPDATE`,
+        tenant,
+        kind,
+        owner,
+      );
+      if (owned === undefined) return [];
+      return await queries.all(
+        `DELETE FROM ${this.#documents} WHERE tenant = $1 AND kind = $2 AND owner = $3 AND name = ANY ($4::text[])
+         RETURNING name`,
+        tenant,
+        kind,
+        owner,
+        names,
+      );
+    });
     const found = new Set(rows.map(({ name }) => name));
     return names.filter((name) => found.delete(name));
   }

@@ -43,17 +43,15 @@ export class SqliteDocumentStore implements DocumentStore {
   }
 
   async put({ tenant, kind, owner }: DocumentsKey, given: DocumentsPut) {
-    const names = JSON.stringify(given.documents.map(({ name }) => name));
     return await this.#database.write(() => {
-      const others = this.#database.all(
-        `SELECT name${given.accepts === undefined ? '' : ', document'} FROM documents WHERE tenant = ? AND kind = ? AND owner = ?
-           AND name NOT IN (SELECT value FROM json_each(?))`,
+      const before = this.#database.all(
+        `SELECT name${given.accepts === undefined ? '' : ', document'} FROM documents
+         WHERE tenant = ? AND kind = ? AND owner = ?`,
         tenant,
         kind,
         owner,
-        names,
       );
-      if (!hasRoom(others, given)) return undefined;
+      if (!hasRoom(before, given)) return undefined;
       return given.documents.map(({ name, document }): StoredDocument => {
         const counted = this.#database.get(
           `INSERT INTO document_owners (tenant, kind, owner, last_version) VALUES (?, ?, ?, 1)

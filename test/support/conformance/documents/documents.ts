@@ -7,6 +7,7 @@ import type {
   DocumentsKey,
 } from '../../../../src/store/ports/documents/documents.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
+import { until } from '../../until.js';
 
 interface Stores {
   readonly log: EventLog;
@@ -104,9 +105,9 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       const judge = async (accepts: boolean) =>
         await stores.documents.put(KEY, {
           ...given,
-          accepts: (documents) => {
-            const byName = documents.map(({ name, document }) => [name, document] as const);
-            judged.push(Object.fromEntries(byName));
+          accepts: (...shown) => {
+            for (const documents of shown)
+              judged.push(Object.fromEntries(documents.map((each) => [each.name, each.document])));
             return accepts;
           },
         });
@@ -118,8 +119,31 @@ export function describeDocuments(name: string, opener: () => () => Promise<Stor
       expect(await judge(true)).toMatchObject([{ name: 'a', document: 'new' }]);
       expect(judged).toEqual([
         { a: 'new', b: 1 },
+        { a: 'old', b: 1 },
         { a: 'new', b: 1 },
+        { a: 'old', b: 1 },
       ]);
+    });
+
+    it('deletes nothing between the judgement of a write and the write', async () => {
+      const second = await open();
+      await put({ z: 'old' });
+      let deletion: Promise<unknown> | undefined;
+      const first = Array.from({ length: 30 }, (_each, n) => ({ name: `a${n}`, document: n }));
+      await stores.documents.put(KEY, {
+        documents: [...first, { name: 'z', document: 'new' }],
+        ...{ most: 100, nowMs: 2_000 },
+        accepts: (_documents, before) => {
+          setImmediate(() => {
+            deletion = second.documents.delete(KEY, ['z']);
+          });
+          return before.some(({ name }) => name === 'z');
+        },
+      });
+      await until('the deletion begins', () => deletion !== undefined);
+      expect(await deletion).toEqual(['z']);
+      expect(await names()).not.toContain('z');
+      await second.log.close();
     });
 
     it('judges writers of several processes one after the other: together they pass no bound', async () => {

@@ -1,10 +1,15 @@
 /** Goals and memories of an entity, in all of its conversations. */
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { DOCUMENTS } from '../../../../src/define/plugin/documents.js';
 import { defineAgent } from '../../../../src/index.js';
 import type { ScriptedAnswer } from '../../../../src/model/scripted/types.js';
 import { createDeletions } from '../../../../src/projection/duties/deletions.js';
-import { type MemoryOptions, SPACES, spacesPlugin } from '../../../../src/spaces/index.js';
+import {
+  type AgentMemory,
+  type MemoryOptions,
+  SPACES,
+  spacesPlugin,
+} from '../../../../src/spaces/index.js';
 import { memoryIn } from '../../../../src/spaces/plugin/memory.js';
 import { notesProblem } from '../../../../src/spaces/plugin/state.js';
 import { Spaces } from '../../../../src/spaces/service.js';
@@ -148,6 +153,66 @@ it('conversations that write at the same time keep the bounds of their entity', 
   expect(written.at(-1)).toMatch(/^Your goals and memories would have \d+ bytes/);
   expect(notesProblem(await kept())).toBeUndefined();
   expect(Object.keys((await kept()).memories)).toHaveLength(15);
+});
+
+describe('between the read and the write of set_goals, another conversation', () => {
+  const of = { tenant: 'default', entity: 'bot' };
+  const goal = (description: string) => ({
+    ...{ goals: { g1: { description, status: 'active', at: '' } }, memories: {} },
+  });
+  /** Sets the status of g1 in a conversation, while `other` writes behind each of its first reads. */
+  async function completed(other: (store: AgentMemory) => Promise<unknown>, times = 1) {
+    const { documents, conversation, kept } = await stores();
+    const store = memoryIn(documents);
+    await store.put(of, goal('Ship it'), notesProblem);
+    let left = times;
+    const read: AgentMemory['read'] = async (given) => {
+      const notes = await store.read(given);
+      // The context of a model call reads before a goal is set, and the tool afterwards.
+      if (isSetting && left > 0) {
+        left -= 1;
+        await other(store);
+      }
+      return notes;
+    };
+    let isSetting = false;
+    const { t, results } = conversation(
+      { store: { ...store, read } },
+      {
+        type: 'computed',
+        answer: () => {
+          isSetting = true;
+          return calls('set_goals', { goals: [{ id: 'g1', status: 'completed' }] });
+        },
+      },
+      says('done'),
+    );
+    await t.send('Go');
+    return { result: results()[0], goals: (await kept()).goals };
+  }
+
+  it('changes the goal: neither change is lost', promise('G413'), async () => {
+    const { goals } = await completed((store) => store.put(of, goal('Sell it'), notesProblem));
+    expect(goals).toMatchObject({ g1: { description: 'Sell it', status: 'completed' } });
+  });
+
+  it('deletes the goal: it stays deleted', promise('G413'), async () => {
+    const { goals, result } = await completed((store) =>
+      store.delete(of, [{ kind: 'goals', name: 'g1' }]),
+    );
+    expect(result).toBe('goals[0].description is required: there is no goal "g1" yet');
+    expect(goals).toEqual({});
+  });
+
+  it('changes it again and again: the agent reads that it should try again', async () => {
+    let count = 0;
+    const { goals, result } = await completed((store) => {
+      count += 1;
+      return store.put(of, goal(`Ship ${count}`), notesProblem);
+    }, 1_000);
+    expect(result).toBe('Other conversations change the same goals at the moment. Try again.');
+    expect(goals).toMatchObject({ g1: { description: `Ship ${count}`, status: 'active' } });
+  });
 });
 
 it('an entity has two hundred memories at most, also with few goals', async () => {
