@@ -6,6 +6,7 @@ import {
   declaredFields,
   isSameTrigger,
   type Trigger,
+  type TriggerCreation,
   type TriggerInput,
   type TriggerMaker,
   type TriggerSpec,
@@ -43,30 +44,13 @@ export class ConversationTriggers implements Triggers {
     this.#parts = parts;
   }
 
-  async create(spec: TriggerSpec): Promise<Trigger> {
+  async create(spec: TriggerSpec, { replaces = [] }: TriggerCreation = {}): Promise<Trigger> {
     return await this.#mapped(async () => {
-      const { key, schedules, taskQueue, madeBy, createdBy, nextId } = this.#parts;
-      const { firstRunId, idleCloseMs } = await this.#parts.conversation();
-      const now = new Date();
-      const known = typeof spec.id === 'string' ? await this.#known(spec.id) : undefined;
-      if (known !== undefined) return this.#asRepeated(known, spec);
-      checkSpec(spec, { nowMs: now.getTime(), idleCloseMs });
-      if (firstRunId === undefined) throw closed(key);
-      const id = spec.id ?? nextId?.() ?? `t-${randomUUID().slice(0, 13)}`;
-      const others = await this.list();
-      if (others.filter((other) => other.id !== id).length >= MAX_TRIGGERS) throw tooMany(key);
-      const input: TriggerInput = {
-        ...key,
-        triggerId: id,
-        firstRunId,
-        ...declaredFields(spec),
-        ...{ madeBy, createdBy, createdAt: now.toISOString() },
-      };
-      const isNew = await schedules.create(input, taskQueue);
-      const made = await this.#known(id);
-      if (made !== undefined) return isNew ? made.trigger : this.#asRepeated(made, spec);
-      // A trigger of an earlier conversation of this id has the name, and goes with its next event.
-      throw invalidField('/id', 'was used in an earlier conversation of this id; use another one');
+      const made = await this.#made(spec, replaces);
+      for (const id of replaces)
+        if (id !== made.id && (await this.#known(id)) !== undefined)
+          await this.#parts.schedules.remove(this.#parts.key, id);
+      return made;
     });
   }
 
@@ -103,6 +87,31 @@ export class ConversationTriggers implements Triggers {
       await this.#existing(id);
       await this.#parts.schedules.remove(this.#parts.key, id);
     });
+  }
+
+  async #made(spec: TriggerSpec, replaces: readonly string[]): Promise<Trigger> {
+    const { key, schedules, taskQueue, madeBy, createdBy, nextId } = this.#parts;
+    const { firstRunId, idleCloseMs } = await this.#parts.conversation();
+    const now = new Date();
+    const known = typeof spec.id === 'string' ? await this.#known(spec.id) : undefined;
+    if (known !== undefined) return this.#asRepeated(known, spec);
+    checkSpec(spec, { nowMs: now.getTime(), idleCloseMs });
+    if (firstRunId === undefined) throw closed(key);
+    const id = spec.id ?? nextId?.() ?? `t-${randomUUID().slice(0, 13)}`;
+    const others = (await this.list()).filter((each) => ![id, ...replaces].includes(each.id));
+    if (others.length >= MAX_TRIGGERS) throw tooMany(key);
+    const input: TriggerInput = {
+      ...key,
+      triggerId: id,
+      firstRunId,
+      ...declaredFields(spec),
+      ...{ madeBy, createdBy, createdAt: now.toISOString() },
+    };
+    const isNew = await schedules.create(input, taskQueue);
+    const made = await this.#known(id);
+    if (made !== undefined) return isNew ? made.trigger : this.#asRepeated(made, spec);
+    // A trigger of an earlier conversation of this id has the name, and goes with its next event.
+    throw invalidField('/id', 'was used in an earlier conversation of this id; use another one');
   }
 
   async #changed(

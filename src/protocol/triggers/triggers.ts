@@ -55,13 +55,19 @@ export interface Trigger extends Omit<TriggerSpec, 'id'> {
   readonly nextAt?: string;
 }
 
+export interface TriggerCreation {
+  /** Ids of triggers of the conversation; one that is not there is left out. @defaultValue none */
+  readonly replaces?: readonly string[];
+}
+
 /** The triggers of one conversation. */
 export interface Triggers {
   /**
-   * Makes a trigger. A repeat with the same `id` and content returns the trigger that exists.
+   * Makes a trigger, in place of those that it `replaces`: they do not count in the bound, and are removed once it is
+   * made. A repeat with the same `id` and content returns the trigger that exists.
    * @throws `invalid_request`, `too_many_triggers`, `unknown_conversation`, `conversation_closed`
    */
-  create(spec: TriggerSpec): Promise<Trigger>;
+  create(spec: TriggerSpec, options?: TriggerCreation): Promise<Trigger>;
   /** Oldest first. One that was made or removed a moment ago may be missing, or still be there. */
   list(): Promise<readonly Trigger[]>;
   /** @throws `unknown_trigger` */

@@ -63,9 +63,8 @@ export const PLAN_TOOLS: readonly Tool[] = [
           throw toolError(`You may have at most ${MAX_PLANS} plans. Delete some first.`);
         const set: object[] = [];
         for (const plan of wanted) {
-          set.push(shownPlan(await created(triggers, plan)));
-          for (const { id } of known)
-            if (planIdOf(id) === plan.id && id !== plan.triggerId) await removed(triggers, id);
+          const before = known.filter(({ id }) => planIdOf(id) === plan.id).map(({ id }) => id);
+          set.push(shownPlan(await created(triggers, plan, before)));
         }
         return { success: true, plans: set };
       }),
@@ -128,15 +127,22 @@ function scheduleOf({ name, runAfter, scheduledAt, cron }: Plan): TriggerSchedul
   return { type: 'once', value: new Date(at).toISOString() };
 }
 
-/** The trigger of an earlier run of the call, or a new one. */
-async function created(triggers: Triggers, plan: WantedPlan): Promise<Trigger> {
+/** The trigger of an earlier run of the call, or a new one, in place of those of the plan before. */
+async function created(
+  triggers: Triggers,
+  plan: WantedPlan,
+  before: readonly string[],
+): Promise<Trigger> {
   const { triggerId: id, name: title, instruction: goal, schedule } = plan;
+  const replaces = before.filter((each) => each !== id);
   try {
-    return await triggers.get(id);
+    const made = await triggers.get(id);
+    for (const each of replaces) await removed(triggers, each);
+    return made;
   } catch (error) {
     if (codeOf(error) !== 'unknown_trigger') throw error;
   }
-  return await triggers.create({ id, title, goal, schedule });
+  return await triggers.create({ id, title, goal, schedule }, { replaces });
 }
 
 async function removed(triggers: Triggers, id: string): Promise<void> {

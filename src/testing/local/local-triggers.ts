@@ -64,7 +64,11 @@ export class LocalTriggers {
   /** The triggers, as their maker works with them. */
   by(maker: MadeBy): Triggers {
     return {
-      create: async (spec) => this.#create(spec, maker),
+      create: async (spec, { replaces = [] } = {}) => {
+        const made = this.#create(spec, maker, replaces);
+        for (const id of replaces) if (id !== made.id) this.#made.delete(id);
+        return made;
+      },
       list: async () => [...this.#made.values()].map(shown),
       get: async (id) => shown(this.#existing(id)),
       setNote: async (id, note) => this.#setNote(id, note),
@@ -108,7 +112,11 @@ export class LocalTriggers {
     this.#made.delete(triggerId);
   }
 
-  #create(spec: TriggerSpec, { madeBy, createdBy, nextId }: MadeBy): Trigger {
+  #create(
+    spec: TriggerSpec,
+    { madeBy, createdBy, nextId }: MadeBy,
+    replaces: readonly string[],
+  ): Trigger {
     const nowMs = this.#host.now();
     this.#count += 1;
     const id = spec.id ?? nextId?.() ?? `trigger-${this.#count}`;
@@ -122,7 +130,8 @@ export class LocalTriggers {
     if (problem !== undefined)
       throw new TriggerRefused('invalid_request', `${problem.path.slice(1)} ${problem.message}`);
     if (this.#host.isClosed()) throw new TriggerRefused('conversation_closed');
-    if (this.#made.size >= MAX_TRIGGERS) throw new TriggerRefused('too_many_triggers');
+    const others = [...this.#made.keys()].filter((each) => !replaces.includes(each));
+    if (others.length >= MAX_TRIGGERS) throw new TriggerRefused('too_many_triggers');
     const made: Made = {
       id,
       ...declaredFields(spec),

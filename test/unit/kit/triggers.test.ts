@@ -131,6 +131,11 @@ describe('a trigger of the application', () => {
       await expect(talk.triggers.create(hourly)).rejects.toMatchObject({
         code: 'too_many_triggers',
       });
+      await talk.triggers.create({ ...hourly, id: 's' }, { replaces: ['r', 'none'] });
+      const ids = (await talk.triggers.list()).map(({ id }) => id);
+      expect(ids).toHaveLength(20);
+      expect(ids).toContain('s');
+      expect(ids).not.toContain('r');
     },
   );
 });

@@ -149,6 +149,11 @@ test('a repeat under the same id is the same trigger; bounds name their rule', {
     await triggers.create({ ...hourly, id: `t-${count}` });
   await until('all are listed', () => triggers.list(), { holds: (list) => list.length === 20 });
   await expect(triggers.create(hourly)).rejects.toMatchObject({ code: 'too_many_triggers' });
+  await triggers.create({ ...hourly, id: 'instead' }, { replaces: ['t-1', 'none'] });
+  const ids = await until('one is in the place of another', () => triggers.list(), {
+    holds: (list) => list.some(({ id }) => id === 'instead') && list.length === 20,
+  });
+  expect(ids.map(({ id }) => id)).not.toContain('t-1');
 });
 
 test('an event that is delivered again, as after the loss of a worker, comes once', {

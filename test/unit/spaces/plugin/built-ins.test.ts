@@ -310,6 +310,32 @@ describe('plans', () => {
       ]);
     },
   );
+
+  it('are replaced also where the conversation has all of its triggers', async () => {
+    const set = (cron: string, id = 'p1') =>
+      calls('set_plans', { plans: [{ id, name: 'Report', instruction: 'Write it', cron }] });
+    const { t } = await roomOf(
+      script(
+        set('0 9 * * *'),
+        says('planned'),
+        set('0 10 * * *'),
+        set('0 9 * * *', 'p2'),
+        calls('get_plans', {}),
+        says('done'),
+      ),
+    );
+    await t.send('Plan');
+    const schedule = { type: 'interval', value: '1 hour' } as const;
+    for (let count = 1; count < 20; count += 1)
+      await t.triggers.create({ title: 'Look', goal: 'Look', schedule });
+    await t.send('Later, please');
+    const plans = [expect.objectContaining({ id: 'p1', cron: '0 10 * * *' })];
+    expect(resultsOf(t).slice(1)).toEqual([
+      { success: true, plans },
+      expect.stringContaining('trigger'),
+      { success: true, plans },
+    ]);
+  });
 });
 
 describe('skip', () => {
