@@ -80,7 +80,8 @@ async function deleteParts(
   await endCurrent(parts, key, meant);
   // Includes runs that the current run rolled over to while it was asked to close.
   const runIds = meant.add(meant.of(await executions.all(key)));
-  await deletions.extend({ tenant, conversationId, runIds });
+  const resumed = request.resumes !== undefined;
+  await deletions.extend({ tenant, conversationId, runIds, resumed });
   // Only now, because a turn of the current run might have made more of them. Those of another conversation that has
   // begun under the id since are its own.
   const isOwn = request.resumes === undefined || (await deletions.isDeleted(key));

@@ -32,8 +32,14 @@ export interface DeletionsPort {
   ): Promise<readonly string[] | undefined>;
   /** Stored conversations of sub-agents, at any depth, that are to be deleted with this one. */
   below(key: ConversationKey): Promise<readonly ConversationKey[]>;
-  /** Adds runs to the tombstone, once they have ended, and removes what they stored meanwhile. Safe to repeat. */
-  extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
+  /**
+   * Adds runs to the tombstone, once they have ended, and removes what they stored meanwhile. `resumed`: the deletion is
+   * continued later, so files may have been stored since for another conversation under the id, and are kept, unless
+   * the tombstone did not have one of the runs. Safe to repeat.
+   */
+  extend(
+    request: ConversationKey & { readonly runIds: readonly string[]; readonly resumed?: boolean },
+  ): Promise<void>;
   /** Records that Temporal has no data of these runs any more, if the tombstone has no others. Safe to repeat. */
   finish(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /**

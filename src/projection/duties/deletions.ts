@@ -53,11 +53,20 @@ export function createDeletions(deps: {
       return begun.runIds;
     },
     below: (key) => storedBelow(log, key),
-    extend: async (request) => {
+    extend: async ({ resumed = false, ...request }) => {
+      const known = await log.deletion(request);
       await log.extendDeletion(request);
       // Deleted again, because the tools of its runs could store more until the runs had ended. Not if another
       // conversation has begun under the id.
-      if ((await log.head(request)) === undefined) await blobs?.delete(request);
+      if ((await log.head(request)) !== undefined) return;
+      // Runs of the tombstone remove what they store late; only one that it did not have leaves it.
+      if (
+        !resumed ||
+        known === undefined ||
+        !request.runIds.every((id) => known.runIds.includes(id))
+      )
+        await blobs?.delete(request);
+      else await removeBefore(blobs, request, known.requestedAtMs);
     },
     finish: (request) => log.finishDeletion(request),
     removeOfTenant: async (tenant) => {
@@ -90,6 +99,25 @@ async function hasBlobs(
   const after = { tenant, conversationId, ref: { id: '' } };
   const [first] = (await blobs?.list({ tenant, limit: 1, after })) ?? [];
   return first?.conversationId === conversationId;
+}
+
+/** Removes values that were stored before a time in milliseconds since 1970. */
+async function removeBefore(
+  blobs: BlobStore | undefined,
+  { tenant, conversationId }: ConversationKey,
+  beforeMs: number,
+): Promise<void> {
+  let after = { tenant, conversationId, ref: { id: '' } };
+  for (;;) {
+    const page = (await blobs?.list({ tenant, limit: PAGE, after })) ?? [];
+    const own = page.filter((blob) => blob.conversationId === conversationId);
+    const old = own.filter(({ storedAt }) => Date.parse(storedAt) < beforeMs);
+    const ids = old.map(({ ref }) => ref.id);
+    if (ids.length > 0) await blobs?.delete({ tenant, conversationId }, ids);
+    const last = own.at(-1);
+    if (last === undefined || own.length < PAGE) return;
+    after = { tenant, conversationId, ref: { id: last.ref.id } };
+  }
 }
 
 /** Conversations of a tenant for which values are stored. */

@@ -5,6 +5,7 @@ import { TranscriptChunks } from '../../../src/projection/reading/transcript-chu
 import type { BlobStore } from '../../../src/store/ports/blobs.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
 import { KEY, stamped, started, turn } from '../samples/log-events.js';
+import { until } from '../until.js';
 
 interface Stores {
   readonly log: EventLog;
@@ -78,6 +79,43 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       await blobs.put(KEY, RESULT);
       await deletions.extend({ ...KEY, runIds: ['run-a'] });
       expect(await left()).not.toContain(twice(KEY)[0]);
+    });
+
+    describe('once the deletion is continued', () => {
+      const RESUMED = { ...KEY, runIds: ['run-a'], resumed: true };
+      const file = (name: string) => {
+        return { type: 'application/octet-stream', content: Buffer.from(name) } as const;
+      };
+
+      /** Times of files are of the clock tick before. */
+      const later = async () => {
+        const from = Date.now();
+        await until('a later time', () => Date.now() > from + 20);
+      };
+
+      it('are kept where they came since for the next conversation under the id', async () => {
+        const { blobs, deletions } = await three();
+        await deletions.begin({ ...KEY, runIds: [] });
+        await later();
+        const { id } = await blobs.put(KEY, file('next'));
+        await deletions.extend(RESUMED);
+        expect(await blobs.get(KEY, id)).toMatchObject({ ref: { id } });
+      });
+
+      it('are gone where they came before it, or from a run that it did not know', async () => {
+        const { log, blobs, deletions } = await three();
+        const { id } = await blobs.put(KEY, file('old'));
+        await later();
+        // The process was killed before it removed the values.
+        await createDeletions({ log }).begin({ ...KEY, runIds: [] });
+        await later();
+        const next = await blobs.put(KEY, file('next'));
+        await deletions.extend(RESUMED);
+        expect(await blobs.get(KEY, id)).toBeUndefined();
+        expect(await blobs.get(KEY, next.id)).toMatchObject({ ref: { id: next.id } });
+        await deletions.extend({ ...RESUMED, runIds: ['run-a', 'run-b'] });
+        expect(await blobs.get(KEY, next.id)).toBeUndefined();
+      });
     });
 
     it('are refused as too late, unless another conversation has begun under the id', async () => {

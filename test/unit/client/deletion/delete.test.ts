@@ -142,6 +142,20 @@ describe('a deletion', promise('G253'), () => {
   });
 });
 
+it('only a deletion that is continued keeps what was stored for the next conversation of the id', async () => {
+  const { parts } = server({});
+  const kept: unknown[] = [];
+  Object.assign(parts.deletions, {
+    extend: ({ resumed }: Parameters<typeof parts.deletions.extend>[0]) => {
+      kept.push(resumed);
+      return Promise.resolve();
+    },
+  });
+  await deleteConversation(parts, KEY);
+  await deleteConversation(parts, KEY, { resumes });
+  expect(kept).toEqual([false, true]);
+});
+
 describe('the deletion of a tenant', promise('G422'), () => {
   it('removes documents that a model call has stored until the last conversation ended', async () => {
     const documents = new Set(['before']);
