@@ -146,7 +146,7 @@ export async function runResend(
 ): Promise<never> {
   return await withEndpoint(id, flags, async (store) => {
     const resent = deliveryId === undefined ? await resendDead(store, id) : [deliveryId];
-    if (deliveryId !== undefined && !(await store.resendDelivery(id, deliveryId)))
+    if (deliveryId !== undefined && !(await store.resendDelivery(id, deliveryId, Date.now())))
       throw new ConfigError(`${id} has no delivery ${deliveryId} that has ended`);
     const text = resent.length === 0 ? 'No dead delivery.' : `sent again: ${resent.join(', ')}`;
     return { json: { resent }, text };
@@ -165,7 +165,7 @@ async function resendDead(store: WebhookStore, endpointId: string): Promise<read
     cursor = page.nextCursor;
     if (cursor === undefined) break;
   }
-  for (const id of dead.toReversed()) await store.resendDelivery(endpointId, id);
+  for (const id of dead.toReversed()) await store.resendDelivery(endpointId, id, Date.now());
   return dead.toReversed();
 }
 

@@ -93,7 +93,7 @@ export interface DeliveryPage {
 export interface DeliveryCounts {
   readonly pending: number;
   readonly dead: number;
-  /** When the oldest event that is pending happened, by the clock of its workflow. Absent: none is. */
+  /** When the oldest event that is pending happened, by the clock of its workflow, or was sent again. Absent: none is. */
   readonly oldestPendingAtMs?: number;
 }
 
@@ -150,10 +150,10 @@ export interface WebhookStore {
     readonly cursor?: string;
   }): Promise<DeliveryPage>;
   /**
-   * Makes a delivery that has ended pending again, as if it had not been tried, behind all others: so it holds back none
-   * that is there already. False when there is no such one.
+   * Makes a delivery that has ended pending again, as if its event happened now and was not tried, behind all others: so
+   * it holds back none that is there already. False when there is no such one.
    */
-  resendDelivery(endpointId: string, deliveryId: string): Promise<boolean>;
+  resendDelivery(endpointId: string, deliveryId: string, nowMs: number): Promise<boolean>;
   /**
    * Removes deliveries that ended before these times, pending ones whose event is older than that, and those of removed
    * endpoints; resolves to their number.

@@ -97,9 +97,9 @@ export function describeDeliveries(name: string, make: () => Promise<WebhookStor
         const next = await one(1_200);
         expect(turnOf(next)).toBe('t2');
         await webhooks.settleDelivery(next, { type: 'delivered', httpStatus: 200 }, at(1_300));
-        expect(await webhooks.resendDelivery('hook', dead.id)).toBe(true);
-        expect(await webhooks.resendDelivery('hook', dead.id)).toBe(false);
-        expect(await webhooks.resendDelivery('hook', 'msg_unknown')).toBe(false);
+        expect(await webhooks.resendDelivery('hook', dead.id, at(1_350))).toBe(true);
+        expect(await webhooks.resendDelivery('hook', dead.id, at(1_350))).toBe(false);
+        expect(await webhooks.resendDelivery('hook', 'msg_unknown', at(1_350))).toBe(false);
         expect(await one(1_400)).toMatchObject({ id: dead.id, attempts: 1 });
       },
     );
@@ -111,7 +111,7 @@ export function describeDeliveries(name: string, make: () => Promise<WebhookStor
         const dead = await one(1_000);
         await webhooks.settleDelivery(dead, { type: 'failed', error: 'refused' }, at(1_100));
         const next = await one(1_200);
-        await webhooks.resendDelivery('hook', dead.id);
+        await webhooks.resendDelivery('hook', dead.id, at(1_250));
         // The one that is being sent is neither overtaken nor held back.
         expect(await claim(1_300)).toEqual([]);
         await webhooks.settleDelivery(next, { type: 'delivered' }, at(1_400));
@@ -177,10 +177,11 @@ export function describeDeliveries(name: string, make: () => Promise<WebhookStor
       await webhooks.settleDelivery(await one(6_000), { type: 'failed', error: 'no' }, at(6_000));
       expect(await prune('deadBeforeMs', at(6_000))).toBe(0);
       const id = deliveries[0]?.id ?? '';
-      await webhooks.resendDelivery('hook', id);
-      // One that is sent again is as old as its end.
-      expect(await prune('pendingBeforeMs', at(6_000))).toBe(0);
-      expect(await prune('pendingBeforeMs', at(6_001))).toBe(1);
+      await webhooks.resendDelivery('hook', id, at(9_000));
+      // One that is sent again is as old as the request for that.
+      expect(await webhooks.deliveryCounts()).toMatchObject({ oldestPendingAtMs: at(9_000) });
+      expect(await prune('pendingBeforeMs', at(9_000))).toBe(0);
+      expect(await prune('pendingBeforeMs', at(9_001))).toBe(1);
       expect(await webhooks.deliveryCounts()).toEqual({ pending: 0, dead: 0 });
     });
 

@@ -185,7 +185,7 @@ describe('a sender', () => {
       expect(posted).toHaveLength(13);
       const [dead] = (await webhooks.deliveries({ endpointId: 'hook', limit: 9 })).deliveries;
       expect(dead).toMatchObject({ status: 'dead', lastStatus: 500, attempts: 13 });
-      await webhooks.resendDelivery('hook', dead?.id ?? '');
+      await webhooks.resendDelivery('hook', dead?.id ?? '', clock.nowMs);
       await sender.pass();
       expect(posted).toHaveLength(14);
     },

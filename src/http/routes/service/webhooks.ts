@@ -99,7 +99,7 @@ function addDeliveries(router: Router, deps: AppDeps): void {
       parseBody(NoBodySchema, request);
       const { id } = await found(deps, request);
       const deliveryId = pathParameter(request, 'deliveryId');
-      if (!(await storeOf(deps).resendDelivery(id, deliveryId)))
+      if (!(await storeOf(deps).resendDelivery(id, deliveryId, Date.now())))
         throw new ConversationError(
           'unknown_webhook',
           `Webhook "${id}" has no delivery "${deliveryId}" that has ended`,

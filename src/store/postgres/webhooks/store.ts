@@ -201,12 +201,14 @@ export class PostgresWebhookStore implements WebhookStore {
     return deliveryPage(rows, limit);
   }
 
-  async resendDelivery(endpointId: string, deliveryId: string) {
+  async resendDelivery(endpointId: string, deliveryId: string, nowMs: number) {
     const changed = await this.#database.run(
-      `UPDATE ${this.#deliveries} SET status = 'pending', attempts = 0, next_at_ms = 0, position = DEFAULT
+      `UPDATE ${this.#deliveries} SET status = 'pending', attempts = 0, next_at_ms = 0, since_ms = $3,
+         position = DEFAULT
        WHERE endpoint_id = $1 AND event_id = $2 AND status <> 'pending'`,
       endpointId,
       deliveryId,
+      nowMs,
     );
     return changed > 0;
   }

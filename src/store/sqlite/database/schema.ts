@@ -88,7 +88,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX webhook_endpoints_of_tenant ON webhook_endpoints (tenant);
 
-  -- since_ms: when the event happened, of a delivery that has ended when it ended.
+  -- since_ms: when the event happened or was sent again, of a delivery that has ended when it ended.
   CREATE TABLE webhook_deliveries (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     endpoint_id TEXT NOT NULL,

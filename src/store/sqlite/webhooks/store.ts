@@ -196,13 +196,14 @@ export class SqliteWebhookStore implements WebhookStore {
     return deliveryPage(rows, limit);
   }
 
-  async resendDelivery(endpointId: string, deliveryId: string) {
+  async resendDelivery(endpointId: string, deliveryId: string, nowMs: number) {
     return await this.#database.write(
       () =>
         this.#database.run(
-          `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_at_ms = 0,
+          `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_at_ms = 0, since_ms = ?,
              position = (SELECT max(position) + 1 FROM webhook_deliveries)
            WHERE endpoint_id = ? AND event_id = ? AND status <> 'pending'`,
+          nowMs,
           endpointId,
           deliveryId,
         ) > 0,
