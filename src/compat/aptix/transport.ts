@@ -170,9 +170,9 @@ async function handIn(
 ): Promise<InvokeResult<never> | undefined> {
   const { turnId = '', toolResultsJson = '' } = request;
   const results = resultsOf(toolResultsJson) ?? [];
-  const stepId = await stepOf(conversation, turnId, results);
-  if (stepId === undefined)
-    return failed({ errorCode: 'stale', message: `No call of turn ${turnId} requires the client` });
+  const found = await stepOf(conversation, turnId, results);
+  if ('refusal' in found) return failed(found.refusal);
+  const { stepId } = found;
   const verdict = await conversation.resolveBatch(stepId, results, sendingOf(request));
   if (verdict.verdict === 'accepted' || verdict.verdict === 'duplicate') return undefined;
   const faults = 'faults' in verdict ? verdict.faults : [];
@@ -188,20 +188,23 @@ async function handIn(
 }
 
 /**
- * The step of the turn that has made these calls: the present one, unless the request is repeated. Undefined when there
- * is none.
+ * The step of the turn that has made these calls: the present one, unless the request is repeated. Results of no call of
+ * the turn are refused: by the present step, if that waits for others, whose order the refusal then names.
  */
 async function stepOf(
   conversation: Conversation,
   turnId: string,
   results: readonly BatchResult[],
-): Promise<string | undefined> {
+): Promise<{ readonly stepId: string } | { readonly refusal: ErrorMessage }> {
   const { turn } = await conversation.snapshot();
   const ids = new Set(results.map(({ toolCallId }) => toolCallId));
+  let [hasCalls, isWaiting] = [false, false];
   /** Undefined for a step that has made no calls, as one of text alone, and for none. */
   const has = async (stepId: string): Promise<boolean | undefined> => {
     try {
       const { toolCalls } = await conversation.step(stepId);
+      hasCalls ||= toolCalls.length > 0;
+      isWaiting ||= toolCalls.some((call) => call.requiresClientExecution);
       return toolCalls.some(({ toolCallId }) => ids.has(toolCallId));
     } catch (error) {
       if (errorOf(error).errorCode === 'unknown_step') return undefined;
@@ -209,15 +212,32 @@ async function stepOf(
     }
   };
   const isPresent = turn?.turnId === turnId;
-  if (isPresent && (await has(turn.stepId)) === true) return turn.stepId;
+  if (isPresent && (await has(turn.stepId)) === true) return { stepId: turn.stepId };
   let misses = 0;
   for (let step = 1; isPresent ? step <= turn.step : misses < MAX_MISSES; step += 1) {
     const stepId = stepIdFor(turnId, step);
     const found = await has(stepId);
-    if (found === true) return stepId;
+    if (found === true) return { stepId };
     misses = found === undefined ? misses + 1 : 0;
   }
-  return undefined;
+  if (isPresent && isWaiting) return { stepId: turn.stepId };
+  return { refusal: hasCalls ? strangerOf(turnId, results) : staleOf(turnId) };
+}
+
+function staleOf(turnId: string): ErrorMessage {
+  return { errorCode: 'stale', message: `No call of turn ${turnId} requires the client` };
+}
+
+/** The refusal of results none of which belongs to a call of the turn. */
+function strangerOf(turnId: string, results: readonly unknown[]): ErrorMessage {
+  const ids = results.map((result) => (isRecord(result) ? result['toolCallId'] : undefined));
+  const faulty = ids.findIndex((id) => typeof id !== 'string' || id === '');
+  return faulty === -1
+    ? { errorCode: 'unknown', message: `Turn ${turnId} has no call ${String(ids[0])}` }
+    : {
+        ...{ errorCode: 'invalid', path: `/results/${faulty}/toolCallId` },
+        message: 'must be the id of a call',
+      };
 }
 
 async function responseOf(

@@ -166,8 +166,11 @@ describe('6. Agent Reasoner Integration: AgentExecuteRequest', () => {
   );
 
   /** A turn `t` with calls in some of its steps; `present` is the one that it is in, none where the turn has ended. */
-  function answered(withCalls: readonly string[], present?: number) {
+  function answered(withCalls: readonly string[], present?: number, waiting?: string) {
     const taken: string[] = [];
+    const callIn = (stepId: string) => {
+      return { toolCallId: 'call_1', requiresClientExecution: stepId === waiting };
+    };
     const turn = { turnId: 't', stepId: `t.${present ?? 0}`, step: present };
     const result = { status: 'completed', turnId: 't', text: 'Done.', usage: {} };
     const client: TransportClient = {
@@ -176,7 +179,7 @@ describe('6. Agent Reasoner Integration: AgentExecuteRequest', () => {
         snapshot: () => Promise.resolve((present === undefined ? {} : { turn }) as never),
         step: (stepId) =>
           withCalls.includes(stepId)
-            ? Promise.resolve({ toolCalls: [{ toolCallId: 'call_1' }] } as never)
+            ? Promise.resolve({ toolCalls: [callIn(stepId)] } as never)
             : Promise.reject(new ConversationError('unknown_step', 'No calls')),
         resolveBatch: (stepId) => {
           taken.push(stepId);
@@ -204,6 +207,29 @@ describe('6. Agent Reasoner Integration: AgentExecuteRequest', () => {
     const request = { sessionId: 's-1', turnId: 't', toolResultsJson: results };
     expect(await again.execute(request)).toMatchObject({ errors: [{ errorCode: 'stale' }] });
     expect(taken).toEqual([]);
+  });
+
+  const STRANGE = '[{"toolCallId":"call_1x","resultJson":"1"}]';
+
+  it.each<[string, string, object]>([
+    ['an unknown call', STRANGE, { errorCode: 'unknown' }],
+    ['no call', '[{"resultJson":"1"}]', { errorCode: 'invalid', path: '/results/0/toolCallId' }],
+    [
+      'a faulty id',
+      '[{"toolCallId":"call_2","resultJson":"1"},{"toolCallId":7,"resultJson":"1"}]',
+      { errorCode: 'invalid', path: '/results/1/toolCallId' },
+    ],
+  ])('results of %s are not stale', async (_, toolResultsJson, error) => {
+    const { taken, again } = answered(['t.1'], 2);
+    const request = { sessionId: 's-1', turnId: 't', toolResultsJson };
+    expect(await again.execute(request)).toMatchObject({ errors: [error] });
+    expect(taken).toEqual([]);
+  });
+
+  it('results of an unknown call are judged by the step that waits for others', async () => {
+    const { taken, again } = answered(['t.1', 't.2'], 2, 't.2');
+    await again.execute({ sessionId: 's-1', turnId: 't', toolResultsJson: STRANGE });
+    expect(taken).toEqual(['t.2']);
   });
 
   it('that cannot be sent is a failure, not an exception', promise('X32'), async () => {

@@ -97,6 +97,12 @@ test('calls of the server loop, those of the client are handed over, and their r
     successful: false,
     errors: [{ errorCode: 'invalid', path: expect.stringContaining('/results') as string }],
   });
+  const strange = JSON.stringify(results.map((each) => ({ ...each, toolCallId: 'call_99' })));
+  expect(
+    await transport.execute({ ...handIn, requestId: 'strange', toolResultsJson: strange }),
+  ).toMatchObject({
+    errors: [0, 1].map((n) => ({ errorCode: 'invalid', path: `/results/${n}/toolCallId` })),
+  });
   const all = { ...handIn, toolResultsJson: JSON.stringify(results) };
   const final = { kind: 'final', sessionId, turnId, text: 'Written.' };
   expect(responseOf(await transport.execute(all))).toMatchObject(final);
