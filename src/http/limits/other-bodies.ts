@@ -6,6 +6,7 @@ import { invalidField } from '../../client/api/errors.js';
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { REUSED } from '../../protocol/values/ids.js';
 import { canonicalJson, isBoundedJson, isRecord } from '../../protocol/values/json.js';
+import { requestNameOf } from './keys.js';
 import type { Running } from './running.js';
 
 /** Keys that one process remembers, the newest; each has some hundred bytes. */
@@ -15,19 +16,26 @@ const REMEMBERED_MS = 86_400_000;
 /** Fields of bodies have values of at most this depth; a deeper body is refused by its route. */
 const MAX_DEPTH = MAX_ANSWER_DEPTH + 10;
 
+interface BeginningRequests extends Running {
+  /** Id of the actor that a body names, where the key of the request is that actor's. @defaultValue none */
+  readonly beginnerIn?: (request: Request) => unknown;
+}
+
 /**
  * Refuses another body under the key of a request that this process has taken: by the key it would be a repeat, so its
  * content would be lost. Other processes do not know the key: requests whose effect must not happen twice are remembered
  * with it, such as the message of a conversation. Must stand behind the parser of bodies.
  */
-export function refuseOtherBodies({ callerOf, isRefusable }: Running): RequestHandler {
+export function refuseOtherBodies({
+  callerOf,
+  isRefusable,
+  beginnerIn,
+}: BeginningRequests): RequestHandler {
   const known = new LRUCache<string, string>({ max: MAX_KEYS, ttl: REMEMBERED_MS });
   return (request, response, next) => {
-    const key = request.get('idempotency-key');
-    const content = key !== undefined && isRefusable(request) ? contentOf(request) : undefined;
-    if (content !== undefined) {
-      const { tenant } = request.query;
-      const name = JSON.stringify([callerOf(request), request.path, tenant, key]);
+    const name = requestNameOf(callerOf, request, beginnerIn?.(request));
+    const content = name !== undefined && isRefusable(request) ? contentOf(request) : undefined;
+    if (name !== undefined && content !== undefined) {
       const digest = createHash('sha256').update(canonicalJson(content)).digest('base64');
       const first = known.get(name);
       if (first !== undefined && first !== digest) throw invalidField(REUSED.path, REUSED.message);

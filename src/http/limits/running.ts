@@ -1,6 +1,7 @@
 /** Requests that this process is answering, by their `Idempotency-Key`. */
 import type { Request, RequestHandler } from 'express';
 import { ConversationError } from '../../client/api/errors.js';
+import { requestNameOf } from './keys.js';
 
 /** Milliseconds after which a repeat may find the first request answered. */
 const PAUSE_MS = 1_000;
@@ -19,10 +20,8 @@ export interface Running {
 export function refuseRunning({ callerOf, isRefusable }: Running): RequestHandler {
   const running = new Set<string>();
   return (request, response, next) => {
-    const key = request.get('idempotency-key');
-    if (key !== undefined && isRefusable(request)) {
-      const { tenant } = request.query;
-      const name = JSON.stringify([callerOf(request), request.path, tenant, key]);
+    const name = requestNameOf(callerOf, request);
+    if (name !== undefined && isRefusable(request)) {
       if (running.has(name))
         throw new ConversationError(
           'request_running',

@@ -1,15 +1,17 @@
 /** Conversations: create or continue, list, show, stop, close. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { Sent } from '../../client/api/types.js';
 import type { Conversation } from '../../client/conversation.js';
 import type { ListedBy } from '../../client/ports/reader.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
+import type { Actor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { actorOf } from '../identity/callers.js';
 import { requireOwnFiles } from '../identity/provider-files.js';
+import { idOfKey } from '../limits/keys.js';
 import type { AppDeps } from '../request/deps.js';
 import { listedActor } from '../request/listed-actor.js';
 import { noteCaused } from '../request/middleware.js';
@@ -160,11 +162,11 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
   const { requestId } = requestIdOf(request, body.requestId);
   const wait = waitOf(request);
   const tenant = tenantOf(request);
-  const conversationId = body.id ?? mintedId(requestId);
+  const actor = actorOf(request, body.actor, body.placeOf('/actor'));
+  const conversationId = body.id ?? mintedId(actor, requestId);
   if (!mayName(request, { tenant, conversationId }))
     throw invalidField('/id', 'must be the conversation to which the caller is bound');
   const conversation = deps.client.conversation(conversationId, { agent: body.agent, tenant });
-  const actor = actorOf(request, body.actor, body.placeOf('/actor'));
   const owner = { tenant, conversationId, actor };
   const path = body.placeOf('/attachments');
   await requireOwnFiles(deps, owner, { parts: body.attachments, path });
@@ -295,11 +297,19 @@ async function sendAs(placeOf: PlaceOf, send: () => Promise<Sent>): Promise<Sent
 }
 
 /**
- * Derives the id from the request id if there is one, so that a repeated "create" finds the conversation of the first.
+ * Derives the id from the request id of its actor if there is one, so that a repeated "create" finds the conversation of
+ * the first.
  */
-function mintedId(requestId: string | undefined): string {
-  if (requestId === undefined) return `c-${randomUUID()}`;
-  return `c-${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`;
+function mintedId(actor: Actor, requestId: string | undefined): string {
+  return requestId === undefined ? `c-${randomUUID()}` : idOfKey('c', actor, requestId);
+}
+
+/** Id of the actor that a body of `POST /v1/conversations` names: the key of the request is that actor's. */
+export function beginnerIn({ path, body }: Request): unknown {
+  if (!/^\/v1\/conversations\/*$/i.test(path) || !isRecord(body)) return undefined;
+  const first = isRecord(body['message']) ? body['message']['actor'] : undefined;
+  const actor = body['actor'] ?? first;
+  return isRecord(actor) ? actor['id'] : undefined;
 }
 
 async function cancel(deps: AppDeps, request: Request, response: Response): Promise<void> {

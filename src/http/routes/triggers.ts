@@ -1,8 +1,9 @@
 /** Triggers of a conversation: make, list, read, pause, resume, remove, and their note. */
-import { createHash } from 'node:crypto';
 import type { Request, Router } from 'express';
 import type { TriggerSpec } from '../../protocol/triggers/triggers.js';
+import type { Actor } from '../../protocol/values/actors.js';
 import { actorOf } from '../identity/callers.js';
+import { idOfKey } from '../limits/keys.js';
 import type { AppDeps } from '../request/deps.js';
 import { parseBody, pathParameter } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
@@ -13,10 +14,9 @@ const LIST = '/v1/conversations/:id/triggers';
 const ONE = `${LIST}/:triggerId`;
 
 /** An id made of the `Idempotency-Key`, so that a repeat without an id of its own finds the trigger of the first. */
-function idOfKey(request: Request): { readonly id?: string } {
+function mintedId(request: Request, actor: Actor): { readonly id?: string } {
   const key = request.get('idempotency-key');
-  if (key === undefined) return {};
-  return { id: `t-${createHash('sha256').update(key).digest('hex').slice(0, 32)}` };
+  return key === undefined ? {} : { id: idOfKey('t', actor, key) };
 }
 
 /** A repeat of `POST …/triggers` with the same `id` and content answers as the first one did. */
@@ -27,9 +27,10 @@ export function addTriggerRoutes(router: Router, deps: AppDeps): void {
       response.json({ triggers });
     },
     post: async (request, response) => {
-      const { actor, ...given } = parseBody(CreateTriggerSchema, request);
-      const spec = { ...idOfKey(request), ...given };
-      const triggers = conversationOf(deps, request).triggers({ actor: actorOf(request, actor) });
+      const { actor: named, ...given } = parseBody(CreateTriggerSchema, request);
+      const actor = actorOf(request, named);
+      const spec = { ...mintedId(request, actor), ...given };
+      const triggers = conversationOf(deps, request).triggers({ actor });
       // The client refuses a body that is no declaration.
       response.status(201).json(await triggers.create(spec as unknown as TriggerSpec));
     },

@@ -67,6 +67,30 @@ describe('conversations', () => {
     ).toEqual(['k', 'k']);
   });
 
+  it('of two actors under one Idempotency-Key are two, also where one caller names both', async () => {
+    const REPEATS = [undefined, 'ann', 'bob', 'ann', undefined];
+    const app = await startHttpApp({ updateWithStart: () => REPLY, update: () => REPLY });
+    for (const form of ['beside', 'inside'] as const) {
+      const created: (string | null)[] = [];
+      for (const id of REPEATS) {
+        const actor = id === undefined ? {} : { actor: { id } };
+        const body =
+          form === 'beside' ? { message: 'Hi', ...actor } : { message: { text: 'Hi', ...actor } };
+        const headers = { 'idempotency-key': `two-${form}` };
+        const response = await app.post(
+          '/v1/conversations',
+          { agent: 'support', ...body },
+          headers,
+        );
+        expect(response.status).toBe(202);
+        created.push(response.headers.get('location'));
+      }
+      const [caller, ann, bob] = created;
+      expect(created).toEqual([caller, ann, bob, ann, caller]);
+      expect(new Set(created).size).toBe(3);
+    }
+  });
+
   it('take messages, which are answered with the turn before it runs', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     app.reader.add('c-1', sampleLog('c-1'));
