@@ -14,4 +14,11 @@ export const OF_PAGES = [
     to: "else answerOpen(parts, { resolution: { type: 'approve' } });",
     test: 'test/components/faces/inbox.test.tsx',
   },
+  {
+    promise: 'G428',
+    file: 'src/browser/net/api.ts',
+    line: 'upMs: upMs(sent) });',
+    to: 'upMs: 0 });',
+    test: 'test/unit/browser/net/upload.test.ts',
+  },
 ];

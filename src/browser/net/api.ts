@@ -139,7 +139,9 @@ export class Api {
   async #send(path: string, sending: Try): Promise<Answer> {
     const { fetch: fetched = globalThis.fetch, credentials, headers } = this.#options;
     const { method = 'GET', body, file, signal, keepalive, token, isStream } = sending;
-    const limit = limited(signal, this.timing.silenceMs);
+    // JSON.stringify(undefined) is undefined.
+    const sent = file ?? JSON.stringify(body);
+    const limit = limited(signal, { ms: this.timing.silenceMs, upMs: upMs(sent) });
     try {
       const response = await fetched(this.#address(path, sending.query), {
         method,
@@ -150,8 +152,7 @@ export class Api {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...sending.headers,
         },
-        // JSON.stringify(undefined) is undefined.
-        ...defined({ body: file ?? JSON.stringify(body), credentials, keepalive }),
+        ...defined({ body: sent, credentials, keepalive }),
         signal: limit.signal,
         cache: 'no-store',
       });
@@ -187,16 +188,31 @@ interface Answer {
   readonly text: string;
 }
 
-/** Aborts with the given signal, and when nothing was heard for the time, until it is done. */
+/** The slowest way up on which a body counts as sent: 256 kbit/s. */
+const UP_BYTES_PER_MS = 32;
+
+/**
+ * Milliseconds for a body on its way up. `fetch` does not show how far it has come, so its size gives the time. A
+ * character counts as one byte: texts are small.
+ */
+function upMs(body: Blob | string | undefined): number {
+  const bytes = body instanceof Blob ? body.size : (body?.length ?? 0);
+  return Math.ceil(bytes / UP_BYTES_PER_MS);
+}
+
+/**
+ * Aborts with the given signal, and when nothing was heard for `ms`, until it is done. The first time is longer by
+ * `upMs`, in which the body is sent.
+ */
 function limited(
   given: AbortSignal | undefined,
-  ms: number,
+  { ms, upMs }: { readonly ms: number; readonly upMs: number },
 ): { readonly signal: AbortSignal; readonly heard: () => void; readonly done: () => void } {
   const own = new AbortController();
   const abort = (): void => {
     own.abort(given?.reason ?? new Error(`nothing came for ${ms} ms`));
   };
-  let timer = setTimeout(abort, ms);
+  let timer = setTimeout(abort, ms + upMs);
   if (given?.aborted === true) abort();
   given?.addEventListener('abort', abort);
   return {

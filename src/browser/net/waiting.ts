@@ -6,7 +6,8 @@ export interface Timing {
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
   /**
-   * A stream without a byte for so long is lost: the API sends one every 15 s. So is an answer. @defaultValue 40,000
+   * A stream without a byte for so long is lost: the API sends one every 15 s. So is an answer; a request with a body has
+   * 1 s more for each 32 kB that go up. @defaultValue 40,000
    */
   readonly silenceMs: number;
   /** A request that changes something is given up after so long without an answer. @defaultValue 60,000 */
