@@ -4,8 +4,6 @@ import { whyOf } from '../shared/why.js';
 
 const KEY = 'colloquy.token';
 const TENANT_KEY = 'colloquy.tenant';
-/** An answer that the API cannot take now is sent until it can: nothing but the person gives it up. */
-const GIVE_UP_MS = 7 * 86_400_000;
 
 export class Session {
   readonly caller: Caller;
@@ -26,7 +24,7 @@ export class Session {
     this.#token = token;
     const { id, roles } = caller.actor;
     this.client = createBrowserClient({
-      ...{ baseUrl: '', timing: { giveUpMs: GIVE_UP_MS, maxPauseMs: 5_000 } },
+      ...{ baseUrl: '', timing: { maxPauseMs: 5_000 } },
       me: roles === undefined ? { id } : { id, roles },
       tenant: this.tenant,
       getToken: () => this.#nextToken(),

@@ -21,4 +21,11 @@ export const OF_PAGES = [
     to: 'upMs: 0 });',
     test: 'test/unit/browser/net/upload.test.ts',
   },
+  {
+    promise: 'G429',
+    file: 'web/session/session.ts',
+    line: 'timing: { maxPauseMs: 5_000 }',
+    to: 'timing: { giveUpMs: 604_800_000, maxPauseMs: 5_000 }',
+    test: 'test/components/faces/acts.test.tsx',
+  },
 ];

@@ -36,6 +36,8 @@ export interface Sending {
   readonly signal?: AbortSignal | undefined;
   /** The request goes on when its page is left. Browsers allow 64 KiB of bodies at a time. */
   readonly keepalive?: boolean | undefined;
+  /** In place of the time of the client. */
+  readonly giveUpMs?: number | undefined;
 }
 
 /** A client, as far as its parts need it. */
@@ -82,12 +84,12 @@ export class Api {
   async change<Value>(
     path: string,
     body: object | undefined,
-    sending: Pick<Sending, 'method' | 'file' | 'signal' | 'keepalive'> = {},
+    sending: Pick<Sending, 'method' | 'file' | 'signal' | 'keepalive' | 'giveUpMs'> = {},
   ): Promise<Value> {
     const { timing } = this;
-    const { signal } = sending;
+    const { signal, giveUpMs = timing.giveUpMs } = sending;
     const backOff = new BackOff(timing);
-    const end = Date.now() + timing.giveUpMs;
+    const end = Date.now() + giveUpMs;
     for (;;) {
       try {
         return await this.#changeOnce<Value>(path, { method: 'POST', ...sending, body });

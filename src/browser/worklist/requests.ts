@@ -25,13 +25,13 @@ type Shown = (Verdict | { readonly verdict?: never }) & {
 };
 
 /**
- * Sends at most 100 answers in one request, until there is an answer. The results are in the order of the answers: each
- * is judged alone. @throws {ApiError} when the API takes none of them
+ * Sends at most 100 answers in one request, until there is an answer, or for `giveUpMs` in place of the client's time.
+ * The results are in the order of the answers: each is judged alone. @throws {ApiError} when the API takes none of them
  */
 export async function resolveMany(
   client: WithApi,
   answers: readonly AnswerOfMany[],
-  options: { readonly keepalive?: boolean } = {},
+  options: { readonly keepalive?: boolean; readonly giveUpMs?: number } = {},
 ): Promise<readonly ResultOfMany[]> {
   // JSON leaves fields out that are undefined.
   const { results } = await client.api.change<{ readonly results: readonly Shown[] }>(

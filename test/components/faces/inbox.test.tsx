@@ -169,6 +169,24 @@ describe('an approval by its key', () => {
   });
 });
 
+it('an answer is sent for days until there is a verdict', promise('G429'), async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const source = await openInbox(waitingItem('a', { hours: 100, argsDigest: 'd-1' }));
+  source.instead = ({ method }) => (method === 'POST' ? problem(503, 'draining') : undefined);
+  await press('j', 'a');
+  await page.getByRole('button', { name: 'Send now' }).click();
+  const sent = () => source.calls.filter(({ method }) => method === 'POST').length;
+  await expect.poll(sent).toBe(1);
+  vi.setSystemTime(Date.now() + 3 * 86_400_000);
+  await expect.poll(sent).toBeGreaterThan(2);
+  await expect.element(page.getByText('it is asked again until there is one')).toBeVisible();
+  source.instead = ({ method }) =>
+    method === 'POST'
+      ? json({ results: [{ verdict: 'accepted', toolCallId: 'call_1', seq: 9, httpStatus: 200 }] })
+      : undefined;
+  await expect.element(page.getByText('Approved')).toBeVisible();
+});
+
 describe('the deadline of a call', () => {
   it('is said in words, and drawn as the part of the time that is left', async () => {
     vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: 0 });

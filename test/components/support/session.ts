@@ -2,11 +2,14 @@
 import { vi } from 'vitest';
 import { Session } from '../../../web/session/session.js';
 
-/** Signed in as Ann, who may answer calls, until the test ends. */
-export function sessionOver(fetch: typeof globalThis.fetch): Session {
+/** Signed in as Ann, who may answer calls unless other rights are given, until the test ends. */
+export function sessionOver(
+  fetch: typeof globalThis.fetch,
+  rights: Session['caller']['rights'] = ['read', 'answer'],
+): Session {
   vi.stubGlobal('fetch', fetch);
   return new Session('token', {
     ...{ actor: { id: 'ann' }, verified: true },
-    ...{ tenants: ['default'], rights: ['read', 'answer'] },
+    ...{ tenants: ['default'], rights },
   });
 }

@@ -1,7 +1,8 @@
 /** Moves the deadline of a call. */
 import type { BrowserConversation } from 'colloquy/browser';
 import type { Sentence } from 'colloquy/react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import { newId } from '../../shared/new-id.js';
 import { whyOf } from '../../shared/why.js';
 import { extendSentence } from '../model/words.js';
 
@@ -18,10 +19,17 @@ export function Extend(props: {
   const { conversation, toolCallId } = props;
   const [sentence, setSentence] = useState<Sentence>();
   const [isBusy, setBusy] = useState(false);
+  // A step keeps its id until there is a verdict, so a second press after a lost answer is one extension.
+  const requestIds = useRef(new Map<string, string>());
   const extend = async (by: string): Promise<void> => {
     setBusy(true);
+    setSentence({ text: 'On its way …', tone: 'kept' });
+    const requestId = requestIds.current.get(by) ?? newId();
+    requestIds.current.set(by, requestId);
     try {
-      setSentence(extendSentence(await conversation.extend(toolCallId, { by }), Date.now()));
+      const verdict = await conversation.extend(toolCallId, { by, requestId });
+      requestIds.current.delete(by);
+      setSentence(extendSentence(verdict, Date.now()));
     } catch (error) {
       setSentence({ text: `Not extended: ${whyOf(error)}`, tone: 'bad' });
     } finally {

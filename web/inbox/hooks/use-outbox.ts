@@ -6,6 +6,9 @@ import type { Session } from '../../session/session.js';
 import { newId } from '../../shared/new-id.js';
 import { Outbox, type OutgoingAnswer } from '../model/outbox.js';
 
+/** An answer that the API cannot take now is sent until it can: nothing but the person gives it up. */
+const GIVE_UP_MS = 7 * 86_400_000;
+
 export function useOutbox(session: Session): {
   readonly outbox: Outbox;
   readonly answers: readonly OutgoingAnswer[];
@@ -45,7 +48,7 @@ function outboxOf({ client }: Session): Outbox {
           return { conversationId, toolCallId, resolution, requestId, argsDigest };
         },
       );
-      return await resolveMany(client, sent, { keepalive });
+      return await resolveMany(client, sent, { keepalive, giveUpMs: GIVE_UP_MS });
     },
   });
 }

@@ -14,7 +14,7 @@ export interface Act {
 export function useAct(): Act {
   const [state, setState] = useState({ isBusy: false, said: '', isRefused: false });
   const run = (act: () => Promise<string>): void => {
-    setState({ isBusy: true, said: '', isRefused: false });
+    setState({ isBusy: true, said: 'On its way …', isRefused: false });
     act().then(
       (said) => setState({ isBusy: false, said, isRefused: false }),
       (error: unknown) => setState({ isBusy: false, said: whyOf(error), isRefused: true }),
