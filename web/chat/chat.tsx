@@ -4,7 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { type FaceProps, Top } from '../shared/face.js';
 import { type Listed, useListed } from '../shared/listed.js';
 import { Agents } from './agents.js';
-import { type Address, newConversationId, useAddress } from './hooks/use-address.js';
+import { Drafts } from './hooks/drafts.js';
+import { type Address, useAddress } from './hooks/use-address.js';
 import { Announcer } from './parts/announcer.js';
 import { Composer } from './parts/composer.js';
 import { Messages } from './parts/messages.js';
@@ -12,31 +13,31 @@ import { Sidebar } from './parts/sidebar.js';
 
 export function Chat(props: FaceProps): ReactNode {
   const { address, go, name } = useAddress();
+  const [drafts] = useState(() => new Drafts());
   const { agent } = address;
   if (agent === undefined) return <Agents {...props} onGo={go} />;
-  return <OneAgent {...props} {...{ address, agent, go, name }} />;
+  return <OneAgent {...props} {...{ address, agent, drafts, go, name }} />;
 }
 
 function OneAgent(
   props: FaceProps & {
     readonly address: Address;
     readonly agent: string;
+    readonly drafts: Drafts;
     readonly go: (address: Address) => void;
     readonly name: (address: Address) => void;
   },
 ): ReactNode {
-  const { address, agent, go, name, session } = props;
+  const { address, agent, drafts, go, name, session } = props;
   const listed = useListed(session, { agent });
-  const [fresh, setFresh] = useState(newConversationId);
+  const fresh = drafts.freshId(agent);
   const id = address.id ?? fresh;
-  const onGo = (next: Address): void => {
-    if (next.id === undefined) setFresh(newConversationId());
-    go(next);
-  };
   const onSent = (): void => {
-    if (address.id === undefined) name({ agent, id });
+    if (address.id !== undefined) return;
+    drafts.begun(agent);
+    name({ agent, id });
   };
-  const own = { id, listed, onGo, onSent, isNew: id === fresh };
+  const own = { id, listed, onGo: go, onSent, isNew: id === fresh };
   return <Talk key={`${agent} ${id}`} {...props} {...own} />;
 }
 
@@ -47,11 +48,12 @@ function Talk(
     /** This page has made the id. */
     readonly isNew: boolean;
     readonly listed: Listed;
+    readonly drafts: Drafts;
     readonly onGo: (address: Address) => void;
     readonly onSent: () => void;
   },
 ): ReactNode {
-  const { session, onSignOut, onTenant, agent, id, isNew, listed, onGo, onSent } = props;
+  const { session, onSignOut, onTenant, agent, id, isNew, listed, drafts, onGo, onSent } = props;
   const used = useConversation(session.client, id, { agent, isNew });
   const nested = useNestedPending(session.client, used);
   const { conversation, view } = used;
@@ -73,7 +75,7 @@ function Talk(
           <Messages {...shown} nested={nested} />
           <Announcer {...{ view, nested }} />
           {session.caller.rights.includes('send') ? (
-            <Composer {...shown} onSent={onSent} />
+            <Composer {...shown} {...{ drafts, onSent }} />
           ) : (
             <p className="hint">Your token may read this conversation, and send nothing.</p>
           )}

@@ -28,4 +28,11 @@ export const OF_PAGES = [
     to: 'timing: { giveUpMs: 604_800_000, maxPauseMs: 5_000 }',
     test: 'test/components/faces/acts.test.tsx',
   },
+  {
+    promise: 'G430',
+    file: 'web/chat/parts/composer.tsx',
+    line: 'const used = useDraft(drafts, conversation.id);',
+    to: 'const used = useDraft(drafts, id);',
+    test: 'test/components/faces/chat.test.tsx',
+  },
 ];

@@ -1,6 +1,5 @@
 /** The agent and the conversation that the address names: a bookmark, a reload and the way back keep them. */
 import { useEffect, useState } from 'react';
-import { newId } from '../../shared/new-id.js';
 import { placeOf } from '../../shared/places.js';
 
 export interface Address {
@@ -46,9 +45,4 @@ export function useAddress(): UsedAddress {
       setAddress(next);
     },
   };
-}
-
-/** An id that no other page makes. */
-export function newConversationId(): string {
-  return `chat-${newId()}`;
 }

@@ -1,11 +1,10 @@
 /** The field of a message. A message answers no call that waits: those have buttons and forms of their own. */
-import type { BrowserConversation, ConversationView, SendMessageOptions } from 'colloquy/browser';
+import type { BrowserConversation, ConversationView } from 'colloquy/browser';
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { whyOf } from '../../shared/why.js';
-import { useFiles } from '../hooks/use-files.js';
+import { type Drafts, type OnBusy, useDraft } from '../hooks/drafts.js';
+import { filesOf } from '../hooks/files.js';
 import type { Attachment, ChosenFile } from '../model/files.js';
-
-type OnBusy = NonNullable<SendMessageOptions['onBusy']>;
 
 const CHOICES: readonly (readonly [OnBusy, string])[] = [
   ['queue', 'waits for the running turn to end'],
@@ -17,23 +16,25 @@ export interface ComposerProps {
   readonly conversation: BrowserConversation;
   readonly view: ConversationView;
   readonly agent: string;
+  readonly drafts: Drafts;
   readonly onSent: () => void;
 }
 
-export function Composer({ conversation, view, agent, onSent }: ComposerProps): ReactNode {
+export function Composer(props: ComposerProps): ReactNode {
+  const { conversation, view, agent, drafts, onSent } = props;
   const id = useId();
-  const [text, setText] = useState('');
-  const [onBusy, setOnBusy] = useState<OnBusy>('queue');
-  const files = useFiles(conversation);
+  const used = useDraft(drafts, conversation.id);
+  const { change } = used;
+  const { text, onBusy, files } = used.draft;
+  const { add, remove } = filesOf(conversation, used);
   const isRunning = view.turn !== undefined;
-  const isUploading = files.files.some(({ state }) => state === 'uploading');
-  const attachments = files.files.flatMap(({ attachment }) => attachment ?? []);
+  const isUploading = files.some(({ state }) => state === 'uploading');
+  const attachments = files.flatMap(({ attachment }) => attachment ?? []);
   const isEmpty = text.trim() === '' && attachments.length === 0;
   const maySend = !isUploading && !isEmpty && view.status !== 'closed';
   const send = (): void => {
     if (!maySend) return;
-    setText('');
-    files.clear();
+    change(() => ({ text: '', files: [] }));
     onSent();
     // The view shows a message that failed, with its reason.
     void conversation
@@ -54,7 +55,7 @@ export function Composer({ conversation, view, agent, onSent }: ComposerProps): 
         rows={3}
         value={text}
         aria-describedby={`${id}-hint`}
-        onChange={(event) => setText(event.target.value)}
+        onChange={({ target }) => change(() => ({ text: target.value }))}
         onKeyDown={onKeyDown}
       />
       <p id={`${id}-hint`} className="hint">
@@ -62,13 +63,15 @@ export function Composer({ conversation, view, agent, onSent }: ComposerProps): 
           ? 'The conversation is closed.'
           : 'Enter sends, Shift+Enter begins a line. A message answers no call that waits.'}
       </p>
-      <Files files={files.files} onRemove={files.remove} />
+      <Files files={files} onRemove={remove} />
       <div className="actions">
         <button type="button" className="good" disabled={!maySend} onClick={send}>
           Send
         </button>
-        <FileInput onFiles={files.add} />
-        {isRunning ? <Busy value={onBusy} onChange={setOnBusy} /> : undefined}
+        <FileInput onFiles={add} />
+        {isRunning ? (
+          <Busy value={onBusy} onChange={(value) => change(() => ({ onBusy: value }))} />
+        ) : undefined}
         <Stop conversation={conversation} turnId={view.turn?.turnId} />
       </div>
     </form>

@@ -1,20 +1,23 @@
 /** The files of the message that is being written: each is stored as soon as it is chosen. */
 import type { BrowserConversation } from 'colloquy/browser';
-import { useState } from 'react';
 import { whyOf } from '../../shared/why.js';
 import { attachmentOf, type ChosenFile, fileProblem } from '../model/files.js';
+import type { UsedDraft } from './drafts.js';
 
 export interface UsedFiles {
-  readonly files: readonly ChosenFile[];
   readonly add: (files: readonly File[]) => void;
   readonly remove: (key: string) => void;
-  readonly clear: () => void;
 }
 
 let made = 0;
 
-export function useFiles(conversation: BrowserConversation): UsedFiles {
-  const [files, setFiles] = useState<readonly ChosenFile[]>([]);
+/** An upload goes on while another conversation is shown. */
+export function filesOf(
+  conversation: BrowserConversation,
+  { draft, change }: UsedDraft,
+): UsedFiles {
+  const setFiles = (next: (before: readonly ChosenFile[]) => readonly ChosenFile[]): void =>
+    change(({ files }) => ({ files: next(files) }));
   const set = (changed: ChosenFile): void =>
     setFiles((before) => before.map((one) => (one.key === changed.key ? changed : one)));
   const store = async (key: string, file: File): Promise<void> => {
@@ -27,7 +30,7 @@ export function useFiles(conversation: BrowserConversation): UsedFiles {
     }
   };
   const add = (chosen: readonly File[]): void => {
-    let count = files.length;
+    let count = draft.files.length;
     for (const file of chosen) {
       made += 1;
       const key = `file-${made}`;
@@ -41,9 +44,7 @@ export function useFiles(conversation: BrowserConversation): UsedFiles {
     }
   };
   return {
-    files,
     add,
     remove: (key) => setFiles((before) => before.filter((one) => one.key !== key)),
-    clear: () => setFiles([]),
   };
 }

@@ -1,0 +1,98 @@
+/** The chat, over one conversation and the list of others, without a server. */
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { Chat } from '../../../web/chat/chat.js';
+import styles from '../../../web/style.css?url';
+import { FakeStream, json, problem, scriptedFetch } from '../../support/pages/scripted-fetch.js';
+import { withStyles } from '../support/looks.js';
+import { promise } from '../support/promise.js';
+import { sessionOver } from '../support/session.js';
+import { show } from '../support/show.js';
+import { apiWith } from '../support/talk.js';
+
+const HOME = location.pathname;
+const BLOB = { id: 'f'.repeat(64), bytes: 6, type: 'application/octet-stream' };
+
+beforeAll(async () => await withStyles(styles));
+beforeEach(() => history.replaceState(null, '', '/ui/chat/support'));
+afterEach(() => history.replaceState(null, '', HOME));
+
+/** Shows the chat with the agent `support`, which has the conversation `old-1`. */
+function openChat() {
+  const api = apiWith();
+  const others = scriptedFetch(({ path }) => {
+    if (!path.startsWith('/v1/conversations/stream')) return json(LIST);
+    const stream = new FakeStream();
+    stream.send('id: 1\nevent: ready\ndata: {}\n\n');
+    return stream.response;
+  });
+  const isList = (address: unknown) =>
+    /\/v1\/conversations(?:\/stream)?(?:\?|$)/.test(String(address));
+  const uploads: ((response: Response) => void)[] = [];
+  api.instead = ({ method, path }) => {
+    if (path.includes('/blobs')) return new Promise((resolve) => uploads.push(resolve));
+    if (method === 'POST') return json({ status: 'admitted', conversationId: 'c1', turnId: 't1' });
+    return path.includes('/chat-') ? problem(404, 'unknown_conversation') : undefined;
+  };
+  const session = sessionOver(
+    async (address, init = {}) => {
+      const isRead = (init.method ?? 'GET') === 'GET';
+      return await (isRead && isList(address) ? others : api).fetch(address, init);
+    },
+    ['read', 'answer', 'send', 'cancel'],
+  );
+  const nothing = () => undefined;
+  show(<Chat session={session} onSignOut={nothing} onTenant={nothing} />);
+  return { api, uploads };
+}
+
+const LIST = {
+  conversations: [
+    {
+      ...{ conversationId: 'old-1', title: 'An old one', agent: 'support', status: 'idle', seq: 1 },
+      ...{ updatedAt: new Date(0).toISOString(), pending: [] },
+    },
+  ],
+};
+
+const field = () => page.getByLabelText('Message to');
+const goTo = async (name: string) => await page.getByRole('link', { name }).click();
+
+describe('a message that is being written', promise('G430'), () => {
+  it('is there again after a look at another conversation, and is gone once it is sent', async () => {
+    const { api } = openChat();
+    await field().fill('half a ques');
+    await goTo('An old one');
+    await expect.element(field()).toHaveValue('');
+    await field().fill('for the old one');
+    await goTo('New conversation');
+    await expect.element(field()).toHaveValue('half a ques');
+    await goTo('New conversation');
+    await expect.element(field()).toHaveValue('half a ques');
+    await goTo('An old one');
+    await expect.element(field()).toHaveValue('for the old one');
+    await goTo('New conversation');
+    await field().click();
+    await userEvent.keyboard('{Enter}');
+    await expect.poll(() => api.sent('POST', '/v1/conversations').length).toBe(1);
+    await expect.element(field()).toHaveValue('');
+    const [sent] = api.sent('POST', '/v1/conversations');
+    expect(location.pathname).toBe(`/ui/chat/support/${String(sent?.body['id'])}`);
+    await goTo('New conversation');
+    await expect.element(field()).toHaveValue('');
+    expect(location.pathname).toBe('/ui/chat/support');
+  });
+
+  it('keeps its files, of which an upload goes on meanwhile', async () => {
+    const { uploads } = openChat();
+    await page.getByLabelText('Files').upload(new File(['a note'], 'note.txt'));
+    await expect.element(page.getByText('is uploaded …')).toBeVisible();
+    await goTo('An old one');
+    await expect.element(page.getByText('note.txt')).not.toBeInTheDocument();
+    uploads[0]?.(json({ blob: BLOB }, { status: 201 }));
+    await goTo('New conversation');
+    await expect.element(page.getByText('note.txt')).toBeVisible();
+    await expect.element(page.getByText('is uploaded …')).not.toBeInTheDocument();
+    await expect.element(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  });
+});
