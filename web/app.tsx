@@ -11,6 +11,7 @@ import {
   signInAgain,
 } from './session/session.js';
 import { SignIn, SignInAgain } from './session/sign-in.js';
+import { Boundary } from './shared/boundary.js';
 import { placeOf } from './shared/places.js';
 
 const { place } = placeOf(location.pathname);
@@ -79,12 +80,14 @@ function SignedIn(props: {
         </aside>
       )}
       {/* Another person, or tenant, gets nothing of the one before. */}
-      <Suspense>
-        <Face
-          key={JSON.stringify([session.tenant, actor.id])}
-          {...{ session, onSignOut, onTenant }}
-        />
-      </Suspense>
+      <Boundary name={`The page ${place.title}`} onAgain={() => location.reload()}>
+        <Suspense>
+          <Face
+            key={JSON.stringify([session.tenant, actor.id])}
+            {...{ session, onSignOut, onTenant }}
+          />
+        </Suspense>
+      </Boundary>
       {isRefused ? (
         <SignInAgain actor={actor.id} onToken={onToken} onSignOut={onSignOut} />
       ) : undefined}

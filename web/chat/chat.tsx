@@ -1,6 +1,7 @@
 /** The chat: one conversation with an agent, its calls answered in their places, beside the list of the others. */
 import { useConversation, useNestedPending } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
+import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { type Listed, useListed } from '../shared/listed.js';
 import { Agents } from './agents.js';
@@ -64,7 +65,9 @@ function Talk(
     <>
       <Top {...{ session, onSignOut, onTenant, connection }} />
       <main className="chat">
-        <Sidebar {...{ agent, id, listed, onGo }} />
+        <Boundary name="The list of conversations" of={listed.view}>
+          <Sidebar {...{ agent, id, listed, onGo }} />
+        </Boundary>
         <section className="talk" aria-label={`Conversation ${id}`}>
           <h2 className="talk-head">{shown.agent}</h2>
           {isOther ? (
@@ -72,8 +75,10 @@ function Talk(
               This conversation is with {view.agent}, not with {agent}.
             </p>
           ) : undefined}
-          <Messages {...shown} nested={nested} />
-          <Announcer {...{ view, nested }} />
+          <Boundary name="The conversation" of={view}>
+            <Messages {...shown} nested={nested} />
+            <Announcer {...{ view, nested }} />
+          </Boundary>
           {session.caller.rights.includes('send') ? (
             <Composer {...shown} {...{ drafts, onSent }} />
           ) : (

@@ -1,6 +1,7 @@
 /** The inbox: the calls that wait, and the one that is open. */
 import type { ReactNode } from 'react';
 import type { Session } from '../session/session.js';
+import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { Detail } from './detail/detail.js';
 import { Bulk } from './dialogs/bulk.js';
@@ -47,7 +48,9 @@ export function Inbox(props: FaceProps): ReactNode {
         </section>
         <Right session={session} inbox={inbox} />
       </main>
-      <Tray answers={inbox.answers} outbox={inbox.outbox} />
+      <Boundary name="The list of your answers" of={inbox.answers}>
+        <Tray answers={inbox.answers} outbox={inbox.outbox} />
+      </Boundary>
       <OpenDialog inbox={inbox} />
     </>
   );
@@ -93,16 +96,17 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
       {row === undefined || item === undefined ? (
         <p className="empty">Choose a call: j and k move, ? lists all keys.</p>
       ) : (
-        <Detail
-          key={item.ref}
-          {...{ session, row, answer: outbox.of(item.ref), draft: draftOf(item.ref) }}
-          onDraft={(draft) => setDraft(item.ref, draft)}
-          isDenying={looking.isDenying}
-          onDenying={(isDenying) => look({ isDenying })}
-          onAnswer={(resolution, argsDigest) => inbox.answer({ resolution, argsDigest })}
-          snoozedUntil={isSnoozed(item, snoozes, Date.now()) ? snoozes.get(item.ref) : undefined}
-          onSnooze={(until) => inbox.snooze(item.ref, until)}
-        />
+        <Boundary key={item.ref} name="This call" of={item}>
+          <Detail
+            {...{ session, row, answer: outbox.of(item.ref), draft: draftOf(item.ref) }}
+            onDraft={(draft) => setDraft(item.ref, draft)}
+            isDenying={looking.isDenying}
+            onDenying={(isDenying) => look({ isDenying })}
+            onAnswer={(resolution, argsDigest) => inbox.answer({ resolution, argsDigest })}
+            snoozedUntil={isSnoozed(item, snoozes, Date.now()) ? snoozes.get(item.ref) : undefined}
+            onSnooze={(until) => inbox.snooze(item.ref, until)}
+          />
+        </Boundary>
       )}
     </section>
   );

@@ -1,5 +1,6 @@
 /** The operations page: workers, sweep, log, what waits and what needs an operator, as they are now. */
 import type { ReactNode } from 'react';
+import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { useNow } from '../shared/now.js';
 import { Kill } from './parts/kill.js';
@@ -25,11 +26,21 @@ export function Operations(props: FaceProps): ReactNode {
           </p>
         ) : (
           <>
-            <Troubles {...{ seen, now }} />
-            <Workers {...{ seen, now }} />
-            <Waits seen={seen} />
-            <Service {...{ seen, now }} />
-            <Webhooks {...{ seen, now }} />
+            <Boundary name="The conversations that need attention" of={seen}>
+              <Troubles {...{ seen, now }} />
+            </Boundary>
+            <Boundary name="The workers" of={seen}>
+              <Workers {...{ seen, now }} />
+            </Boundary>
+            <Boundary name="The waiting calls" of={seen}>
+              <Waits seen={seen} />
+            </Boundary>
+            <Boundary name="Sweep and log" of={seen}>
+              <Service {...{ seen, now }} />
+            </Boundary>
+            <Boundary name="The webhooks" of={seen}>
+              <Webhooks {...{ seen, now }} />
+            </Boundary>
             {seen.killsWorkers ? <Kill {...{ client, seen }} onKilled={refresh} /> : undefined}
           </>
         )}

@@ -1,5 +1,6 @@
 /** One conversation: its log in lanes, a cursor on it, and the state there. */
 import { type ReactNode, useMemo } from 'react';
+import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { conversationAddress } from '../shared/places.js';
 import { Acts } from './acts/acts.js';
@@ -30,7 +31,9 @@ export function OneConversation(props: OpenedProps): ReactNode {
     <>
       <Top {...props} connection={view.connection} />
       <main className="studio">
-        <Head {...props} log={log} />
+        <Boundary name="The head" of={place}>
+          <Head {...props} log={log} />
+        </Boundary>
         {events.length === 0 ? (
           <p className="empty">
             {view.isRead ? 'Nothing of it is stored yet.' : 'Reads the log …'}
@@ -39,17 +42,31 @@ export function OneConversation(props: OpenedProps): ReactNode {
           <>
             <Scrubber log={log} turns={turns} />
             {turn === undefined ? undefined : (
-              <Lanes events={events.slice(turn.from, turn.to + 1)} turn={turn} log={log} />
+              <Boundary name="The lanes" of={place}>
+                <Lanes events={events.slice(turn.from, turn.to + 1)} turn={turn} log={log} />
+              </Boundary>
             )}
             <div className="halves">
-              <LogList log={log} />
+              <Boundary name="The log" of={view}>
+                <LogList log={log} />
+              </Boundary>
               <div className="panes">
-                <MessagesPane place={place} />
-                <PendingPane place={place} />
-                <StatePane place={place} />
+                <Boundary name="The messages" of={place}>
+                  <MessagesPane place={place} />
+                </Boundary>
+                <Boundary name="The calls" of={place}>
+                  <PendingPane place={place} />
+                </Boundary>
+                <Boundary name="The state" of={place}>
+                  <StatePane place={place} />
+                </Boundary>
                 <EventPane place={place} />
-                <ModelCallPane session={session} id={id} log={log} />
-                <Acts session={session} id={id} log={log} turns={turns} />
+                <Boundary name="The model call" of={place}>
+                  <ModelCallPane session={session} id={id} log={log} />
+                </Boundary>
+                <Boundary name="The acts" of={log.now}>
+                  <Acts session={session} id={id} log={log} turns={turns} />
+                </Boundary>
               </div>
             </div>
           </>

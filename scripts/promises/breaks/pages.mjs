@@ -35,4 +35,11 @@ export const OF_PAGES = [
     to: 'const used = useDraft(drafts, id);',
     test: 'test/components/faces/chat.test.tsx',
   },
+  {
+    promise: 'G431',
+    file: 'web/shared/boundary.tsx',
+    line: 'return { failure: { error } };',
+    to: 'throw error;',
+    test: 'test/components/faces/boundary.test.tsx',
+  },
 ];

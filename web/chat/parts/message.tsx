@@ -7,6 +7,7 @@ import type {
 } from 'colloquy/browser';
 import { Values } from 'colloquy/react';
 import { memo, type ReactNode, useDeferredValue } from 'react';
+import { Boundary } from '../../shared/boundary.js';
 import { type Attachment, attachmentWords } from '../model/files.js';
 import { messageWords, writerWords } from '../model/words.js';
 import { CallCard, type CallProps } from './call-card.js';
@@ -101,7 +102,9 @@ function OfAgent(
         />
       )}
       {calls.map((call) => (
-        <CallCard key={call.key} {...{ session, conversation, agent, nested, call }} />
+        <Boundary key={call.key} name="This call" of={call}>
+          <CallCard {...{ session, conversation, agent, nested, call }} />
+        </Boundary>
       ))}
     </article>
   );

@@ -1,6 +1,7 @@
 /** The messages, oldest first. The list stays at its end while the reader is there. */
 import type { ConversationView, MessageView } from 'colloquy/browser';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Boundary } from '../../shared/boundary.js';
 import { whyOf } from '../../shared/why.js';
 import { endWords, nestedElsewhere, otherPending } from '../model/words.js';
 import { type CallProps, NestedCall, Waiting } from './call-card.js';
@@ -36,20 +37,25 @@ export function Messages(props: CallProps & { readonly view: ConversationView })
     >
       {view.hasOlder ? <Older conversation={conversation} /> : undefined}
       {messages.map((message) => (
-        <Message
-          key={`${message.role} ${message.key}`}
-          {...{ session, conversation, agent, message }}
-          nested={nestedIn(message, nested)}
-          isNewest={message === newest}
-        />
+        <Boundary key={`${message.role} ${message.key}`} name="This message" of={message}>
+          <Message
+            {...{ session, conversation, agent, message }}
+            nested={nestedIn(message, nested)}
+            isNewest={message === newest}
+          />
+        </Boundary>
       ))}
       {otherPending(view).map((pending) => (
-        <article key={pending.ref} className="call" aria-label={`Call of ${pending.name}`}>
-          <Waiting {...{ session, conversation, agent, pending }} />
-        </article>
+        <Boundary key={pending.ref} name="This call" of={pending}>
+          <article className="call" aria-label={`Call of ${pending.name}`}>
+            <Waiting {...{ session, conversation, agent, pending }} />
+          </article>
+        </Boundary>
       ))}
       {nestedElsewhere(view, nested).map((pending) => (
-        <NestedCall key={pending.ref} {...{ session, pending }} />
+        <Boundary key={pending.ref} name="This call" of={pending}>
+          <NestedCall {...{ session, pending }} />
+        </Boundary>
       ))}
       {end === undefined ? undefined : <p className="error">{end}</p>}
     </div>

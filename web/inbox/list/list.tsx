@@ -2,6 +2,7 @@
 import type { WorklistItem } from 'colloquy/browser/worklist';
 import { agoWords } from 'colloquy/react';
 import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { Boundary } from '../../shared/boundary.js';
 import { useCoarseNow } from '../../shared/now.js';
 import { useShownRows } from '../../shared/shown-rows.js';
 import { nameOf, type Row } from '../model/rows.js';
@@ -51,7 +52,9 @@ export function List({ rows, current, selected, onOpen, onSelect }: ListProps): 
                 aria-current={ref === current ? 'true' : undefined}
                 onClick={() => onOpen(ref)}
               >
-                <Content item={row.item} isOver={row.isOver} />
+                <Boundary name="This call" of={row.item} isText>
+                  <Content item={row.item} isOver={row.isOver} />
+                </Boundary>
               </button>
             </li>
           );

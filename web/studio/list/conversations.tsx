@@ -3,6 +3,7 @@ import type { ConversationSnapshot } from 'colloquy/browser/studio';
 import { agentsOf } from 'colloquy/browser/worklist';
 import { agoWords } from 'colloquy/react';
 import { type ReactNode, type SyntheticEvent, useId } from 'react';
+import { Boundary } from '../../shared/boundary.js';
 import { type FaceProps, Top } from '../../shared/face.js';
 import { useNow } from '../../shared/now.js';
 import { conversationAddress } from '../../shared/places.js';
@@ -26,7 +27,11 @@ export function Conversations(props: FaceProps): ReactNode {
         {shown.length > 0 ? (
           <ul className="cards" aria-label="Conversations">
             {shown.map((one) => (
-              <Card key={one.conversationId} conversation={one} />
+              <li key={one.conversationId} className="card">
+                <Boundary name={`Conversation ${one.conversationId}`} of={one} isText>
+                  <Card conversation={one} />
+                </Boundary>
+              </li>
             ))}
           </ul>
         ) : (
@@ -149,7 +154,7 @@ function Card({ conversation }: { readonly conversation: ConversationSnapshot })
   const { parent, origin } = conversation;
   const now = useNow();
   return (
-    <li className="card">
+    <>
       <a href={conversationAddress(conversationId)}>{conversationId}</a>
       <span className={`status ${status}`}>{statusWords(conversation)}</span>
       {title === undefined ? undefined : <span className="title">{title}</span>}
@@ -159,6 +164,6 @@ function Card({ conversation }: { readonly conversation: ConversationSnapshot })
         {parent === undefined ? '' : ` · sub-agent below ${parent.root}`}
         {origin === undefined ? '' : ` · fork of ${origin.conversationId}`}
       </span>
-    </li>
+    </>
   );
 }
