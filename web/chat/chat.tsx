@@ -1,6 +1,7 @@
 /** The chat: one conversation with an agent, its calls answered in their places, beside the list of the others. */
 import { useConversation, useNestedPending } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
+import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { type Listed, useListed } from '../shared/listed.js';
@@ -55,6 +56,7 @@ function Talk(
   },
 ): ReactNode {
   const { session, onSignOut, onTenant, agent, id, isNew, listed, drafts, onGo, onSent } = props;
+  const rights = useRights(session);
   const used = useConversation(session.client, id, { agent, isNew });
   const nested = useNestedPending(session.client, used);
   const { conversation, view } = used;
@@ -79,7 +81,7 @@ function Talk(
             <Messages {...shown} nested={nested} />
             <Announcer {...{ view, nested }} />
           </Boundary>
-          {session.caller.rights.includes('send') ? (
+          {rights.includes('send') ? (
             <Composer {...shown} {...{ drafts, onSent }} />
           ) : (
             <p className="hint">Your token may read this conversation, and send nothing.</p>

@@ -1,6 +1,7 @@
 /** The inbox: the calls that wait, and the one that is open. */
 import type { ReactNode } from 'react';
 import type { Session } from '../session/session.js';
+import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { Detail } from './detail/detail.js';
@@ -78,11 +79,12 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
   const { session, inbox } = props;
   const { looking, look, row, outbox, drafts, snoozes } = inbox;
   const { draftOf, setDraft } = drafts;
+  const mayAnswer = useRights(session).includes('answer');
   const count = looking.selected.size;
   const item = row?.item;
   return (
     <section className="right" aria-label="Call">
-      {count === 0 || !session.caller.rights.includes('answer') ? undefined : (
+      {count === 0 || !mayAnswer ? undefined : (
         <div className="selected actions">
           <span>{count} selected</span>
           <button type="button" className="good" onClick={() => inbox.run('approve')}>

@@ -6,32 +6,39 @@ const KEY = 'colloquy.token';
 const TENANT_KEY = 'colloquy.tenant';
 
 export class Session {
-  readonly caller: Caller;
   /** The tenant whose conversations the page shows. */
   readonly tenant: string;
   readonly client: BrowserClient;
   readonly #listeners = new Set<() => void>();
+  #caller: Caller;
   #token: string | undefined;
   #renewal:
     | { readonly promise: Promise<string>; readonly resolve: (token: string) => void }
     | undefined;
 
   constructor(token: string, caller: Caller) {
-    this.caller = caller;
+    this.#caller = caller;
     const { tenants } = caller;
     const kept = sessionStorage.getItem(TENANT_KEY) ?? '';
     this.tenant = tenants.includes(kept) ? kept : (tenants[0] ?? '');
     this.#token = token;
-    const { id, roles } = caller.actor;
     this.client = createBrowserClient({
       ...{ baseUrl: '', timing: { maxPauseMs: 5_000 } },
-      me: roles === undefined ? { id } : { id, roles },
+      me: this.#me(),
       tenant: this.tenant,
       getToken: () => this.#nextToken(),
     });
   }
 
-  /** Whether the API has refused the token: requests wait for `renew`. Bound, as is `subscribe`. */
+  /** As the token that is used now says it: another token of the same person may have other rights and roles. */
+  get caller(): Caller {
+    return this.#caller;
+  }
+
+  /** Bound, as is `subscribe`. */
+  readonly rights = (): Caller['rights'] => this.#caller.rights;
+
+  /** Whether the API has refused the token: requests wait for `renew`. Bound. */
   readonly isRefused = (): boolean => this.#renewal !== undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -40,8 +47,9 @@ export class Session {
   };
 
   /** Requests that wait go on with the new token of the same caller. */
-  renew(token: string): void {
+  renew(token: string, caller: Caller): void {
     sessionStorage.setItem(KEY, token);
+    this.#caller = caller;
     const renewal = this.#renewal;
     this.#renewal = undefined;
     renewal?.resolve(token);
@@ -58,6 +66,17 @@ export class Session {
       this.#tell();
     }
     return this.#renewal.promise;
+  }
+
+  /** Reads the roles when they are asked for. */
+  #me(): NonNullable<BrowserClient['me']> {
+    const rolesOf = () => this.#caller.actor.roles ?? [];
+    return {
+      id: this.#caller.actor.id,
+      get roles() {
+        return rolesOf();
+      },
+    };
   }
 
   #tell(): void {
@@ -89,7 +108,7 @@ export async function signInAgain(session: Session, token: string): Promise<Sess
     sessionStorage.setItem(KEY, token);
     return new Session(token, caller);
   }
-  session.renew(token);
+  session.renew(token, caller);
   return session;
 }
 

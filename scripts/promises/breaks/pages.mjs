@@ -42,4 +42,11 @@ export const OF_PAGES = [
     to: 'throw error;',
     test: 'test/components/faces/boundary.test.tsx',
   },
+  {
+    promise: 'G432',
+    file: 'web/session/session.ts',
+    line: '    sessionStorage.setItem(KEY, token);\n    this.#caller = caller;',
+    to: '    sessionStorage.setItem(KEY, token);',
+    test: 'test/components/faces/sign-in.test.tsx',
+  },
 ];

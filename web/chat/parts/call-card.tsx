@@ -9,6 +9,7 @@ import type {
 import { overSentence, Values } from 'colloquy/react';
 import { type ReactNode, useMemo } from 'react';
 import type { Session } from '../../session/session.js';
+import { useRights } from '../../session/use-rights.js';
 import { AnswerCall } from '../../shared/answer-call.js';
 import { useCoarseNow } from '../../shared/now.js';
 import { callWords, pathWords } from '../model/words.js';
@@ -97,7 +98,8 @@ export function Waiting(
 ): ReactNode {
   const { session, conversation, agent, pending, input } = props;
   const { state, claim } = pending;
-  if (state !== 'waiting_for_you' || !session.caller.rights.includes('answer'))
+  const rights = useRights(session);
+  if (state !== 'waiting_for_you' || !rights.includes('answer'))
     return (
       <p className="hint">
         {claim === undefined ? 'Others may answer this call.' : `${claim.by} runs this call.`}

@@ -11,6 +11,7 @@ import {
 } from 'colloquy/react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
+import { useRights } from '../../session/use-rights.js';
 import { useNow } from '../../shared/now.js';
 import { OutcomeForm } from '../../shared/outcome-form.js';
 import type { Draft } from '../hooks/drafts.js';
@@ -53,7 +54,7 @@ export function Detail(props: DetailProps): ReactNode {
   const [kept, keep] = useState(call);
   if (call !== undefined && call !== kept) keep(call);
   const input = logged?.input ?? kept?.prompt;
-  const mayExtend = session.caller.rights.includes('extend') && !isOver;
+  const mayExtend = useRights(session).includes('extend') && !isOver;
   return (
     <article className="detail" aria-labelledby="call">
       <Head item={item} isOver={isOver} />
@@ -169,11 +170,12 @@ interface ActProps extends DetailProps {
 function Act(props: ActProps): ReactNode {
   const { session, row, answer, call, input, draft, onDraft, isDenying, onDenying } = props;
   const { kind, mayAnswer, argsDigest, agent, tool } = row.item;
+  const rights = useRights(session);
   // After the end the fields stay, with what was typed; their buttons are off.
   const isTyped = isDenying || Object.values(draft).some((part) => part !== undefined);
   if (row.isOver && !isTyped) return undefined;
   if (!mayAnswer) return undefined;
-  if (!session.caller.rights.includes('answer'))
+  if (!rights.includes('answer'))
     return <p className="hint">Your token may read calls, and not answer them.</p>;
   const isBusy = row.isOver || answer?.state === 'held' || answer?.state === 'sending';
   const send = (resolution: Resolution): void =>

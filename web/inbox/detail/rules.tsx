@@ -2,6 +2,7 @@
 import type { Json, Remember as Remembered, Rule } from 'colloquy/browser';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../session/session.js';
+import { useRights } from '../../session/use-rights.js';
 import { newId } from '../../shared/new-id.js';
 import { useNow } from '../../shared/now.js';
 import { whyOf } from '../../shared/why.js';
@@ -19,8 +20,8 @@ export function Rules(props: {
   const known = knownRules(props.rules, props, useNow());
   const { session, conversationId } = props;
   const [said, revoke] = useRevoke(session, conversationId);
+  const mayRevoke = useRights(session).includes('answer');
   if (known.length === 0) return said === '' ? undefined : <p role="status">{said}</p>;
-  const mayRevoke = session.caller.rights.includes('answer');
   return (
     <section aria-label="Remembered decisions">
       <h3>Remembered decisions</h3>

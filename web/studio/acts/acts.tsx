@@ -1,5 +1,6 @@
 /** Acts on a conversation. Messages and answers are for the conversation as it is now, also while the cursor is earlier. */
 import { type ReactNode, useMemo } from 'react';
+import { useRights } from '../../session/use-rights.js';
 import { turnAt } from '../model/cursor.js';
 import { Answers } from './answers.js';
 import { Delete } from './delete.js';
@@ -12,7 +13,7 @@ import { WhatIfs } from './what-ifs.js';
 
 export function Acts(props: ActsProps): ReactNode {
   const { session, id } = props;
-  const { rights } = session.caller;
+  const rights = useRights(session);
   const conversation = useMemo(() => session.client.conversation(id), [session, id]);
   const sent = { ...props, conversation };
   const turn = turnAt(props.turns, props.log.index);

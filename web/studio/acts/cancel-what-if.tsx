@@ -2,6 +2,7 @@
 import { cancelWhatIf } from 'colloquy/browser/studio';
 import type { ReactNode } from 'react';
 import type { Session } from '../../session/session.js';
+import { useRights } from '../../session/use-rights.js';
 import { useAct } from '../hooks/use-act.js';
 import { whatIfCancelledWords } from '../model/what-if.js';
 import { Said } from './said.js';
@@ -16,7 +17,8 @@ export interface OfWhatIf {
 export function CancelWhatIf(props: OfWhatIf & { readonly isRunning: boolean }): ReactNode {
   const { session, id, whatIfId, isRunning } = props;
   const act = useAct();
-  if (!session.caller.rights.includes('cancel')) return undefined;
+  const rights = useRights(session);
+  if (!rights.includes('cancel')) return undefined;
   if (!isRunning && act.said === '') return undefined;
   const cancel = (): void => {
     act.run(async () => whatIfCancelledWords(await cancelWhatIf(session.client, id, whatIfId)));

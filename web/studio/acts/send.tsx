@@ -1,5 +1,6 @@
 /** Sends a message, stops the running turn, closes the conversation. */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { useRights } from '../../session/use-rights.js';
 import { newId } from '../../shared/new-id.js';
 import { type Act, useAct } from '../hooks/use-act.js';
 import type { SentProps } from './props.js';
@@ -13,7 +14,7 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
   const id = useId();
   const now = log.now.snapshot;
   const isClosed = now?.status === 'closed';
-  const { rights } = session.caller;
+  const rights = useRights(session);
   const send = (): void => {
     if (text.trim() === '' || act.isBusy) return;
     requestId.current ??= newId();
