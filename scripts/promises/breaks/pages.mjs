@@ -49,4 +49,11 @@ export const OF_PAGES = [
     to: '    sessionStorage.setItem(KEY, token);',
     test: 'test/components/faces/sign-in.test.tsx',
   },
+  {
+    promise: 'G433',
+    file: 'web/chat/hooks/use-end.ts',
+    line: 'if (stays.current) toEnd(list.current);',
+    to: 'if (stays.current && list.current !== null) list.current.scrollTop = 1e9;',
+    test: 'test/components/faces/chat.test.tsx',
+  },
 ];

@@ -4,7 +4,8 @@ import { page, userEvent } from 'vitest/browser';
 import { Chat } from '../../../web/chat/chat.js';
 import styles from '../../../web/style.css?url';
 import { FakeStream, json, problem, scriptedFetch } from '../../support/pages/scripted-fetch.js';
-import { withStyles } from '../support/looks.js';
+import { answers, turn } from '../../support/samples/log-events.js';
+import { expectAccessible, look, withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
 import { sessionOver } from '../support/session.js';
 import { show } from '../support/show.js';
@@ -18,8 +19,7 @@ beforeEach(() => history.replaceState(null, '', '/ui/chat/support'));
 afterEach(() => history.replaceState(null, '', HOME));
 
 /** Shows the chat with the agent `support`, which has the conversation `old-1`. */
-function openChat() {
-  const api = apiWith();
+function openChat(api = apiWith()) {
   const others = scriptedFetch(({ path }) => {
     if (!path.startsWith('/v1/conversations/stream')) return json(LIST);
     const stream = new FakeStream();
@@ -94,5 +94,34 @@ describe('a message that is being written', promise('G430'), () => {
     await expect.element(page.getByText('note.txt')).toBeVisible();
     await expect.element(page.getByText('is uploaded …')).not.toBeInTheDocument();
     await expect.element(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  });
+});
+
+const TEXT = 'A long answer. '.repeat(30);
+
+describe.each([390, 1_000])('the messages of a chat %i pixels wide', promise('G433'), (width) => {
+  const said = (text: string) => page.getByText(text, { exact: true });
+  const jump = () => page.getByRole('button', { name: 'Jump to newest' });
+
+  it('are opened at the newest, and stay where the reader is, who jumps to the newest', async () => {
+    await look({ colorScheme: 'light', width, zoom: 1 });
+    history.replaceState(null, '', '/ui/chat/helper/c1');
+    const turns = Array.from({ length: 12 }, (_, index) => turn(`t${index + 2}`, TEXT)).flat();
+    const api = apiWith(...answers('t1'), ...turns, ...turn('t99', 'The newest answer'));
+    openChat(api);
+    await expect.element(said('The newest answer')).toBeInViewport();
+    await expect.element(jump()).not.toBeInTheDocument();
+    const oldest = page.getByText('hello').first();
+    oldest.element().scrollIntoView();
+    await expect.element(jump()).toBeInViewport();
+    await expectAccessible('scrolled up');
+    api.log(...turn('t100', 'An answer after it'));
+    await expect.element(said('An answer after it')).toBeInTheDocument();
+    await expect.element(oldest).toBeInViewport();
+    await jump().click();
+    await expect.element(said('An answer after it')).toBeInViewport();
+    await expect.element(jump()).not.toBeInTheDocument();
+    api.log(...turn('t101', 'The last of all'));
+    await expect.element(said('The last of all')).toBeInViewport();
   });
 });

@@ -1,40 +1,22 @@
 /** The messages, oldest first. The list stays at its end while the reader is there. */
 import type { ConversationView, MessageView } from 'colloquy/browser';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Boundary } from '../../shared/boundary.js';
 import { whyOf } from '../../shared/why.js';
+import { useEnd } from '../hooks/use-end.js';
 import { endWords, nestedElsewhere, otherPending } from '../model/words.js';
 import { type CallProps, NestedCall, Waiting } from './call-card.js';
 import { Message } from './message.js';
 
-/** A reader within so many pixels of the end is at the end. */
-const NEAR_PX = 80;
-
 export function Messages(props: CallProps & { readonly view: ConversationView }): ReactNode {
   const { view, session, conversation, agent, nested } = props;
   const { messages, lastTurn, turn } = view;
-  const scroller = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
-  });
-  const onScroll = (): void => {
-    const element = scroller.current;
-    if (element === null) return;
-    isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
-  };
+  const list = useRef<HTMLDivElement>(null);
+  const { isAtEnd, goToEnd } = useEnd(list);
   const newest = messages.findLast(({ role }) => role === 'assistant');
   const end = turn === undefined && lastTurn !== undefined ? endWords(lastTurn) : undefined;
   return (
-    <div
-      ref={scroller}
-      className="messages"
-      role="region"
-      aria-label="Messages"
-      tabIndex={0}
-      onScroll={onScroll}
-    >
+    <div ref={list} className="messages" role="region" aria-label="Messages" tabIndex={0}>
       {view.hasOlder ? <Older conversation={conversation} /> : undefined}
       {messages.map((message) => (
         <Boundary key={`${message.role} ${message.key}`} name="This message" of={message}>
@@ -58,6 +40,13 @@ export function Messages(props: CallProps & { readonly view: ConversationView })
         </Boundary>
       ))}
       {end === undefined ? undefined : <p className="error">{end}</p>}
+      {isAtEnd ? undefined : (
+        <div className="to-newest">
+          <button type="button" onClick={goToEnd}>
+            Jump to newest
+          </button>
+        </div>
+      )}
     </div>
   );
 }
