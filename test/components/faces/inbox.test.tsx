@@ -169,6 +169,49 @@ describe('an approval by its key', () => {
   });
 });
 
+describe('the calls that are selected', promise('G377'), () => {
+  it('are all decided, also where the list was narrowed since', async () => {
+    const source = await openInbox(
+      waitingItem('a', { tool: 'pay', argsDigest: 'd-1' }),
+      waitingItem('b', { tool: 'mail', argsDigest: 'd-2', hours: 3 }),
+    );
+    await page.getByRole('button', { name: 'Select all' }).click();
+    await page.getByRole('searchbox').fill('c-a');
+    await expect.poll(seen).toEqual(['c-a']);
+    await page.getByRole('button', { name: 'Approve them' }).click();
+    await expect.element(page.getByText('1 of them are not in the list')).toBeVisible();
+    await page.getByRole('button', { name: 'Approve 2 calls' }).click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await expect
+      .poll(() => source.calls.filter(({ method }) => method === 'POST')[0]?.body['items'])
+      .toMatchObject([{ conversationId: 'c-a' }, { conversationId: 'c-b' }]);
+  });
+});
+
+describe('a snooze', () => {
+  it('keeps its row in a view that has snoozed calls, and takes it from the others', async () => {
+    const calls = [waitingItem('a', { hours: 30 }), waitingItem('b', { hours: 31 })];
+    const source = await openInbox(...calls);
+    await press('j');
+    await page.getByRole('button', { name: '1 hour' }).click();
+    await expect.poll(seen).toEqual(['c-b']);
+    await page.getByRole('button', { name: /^Snoozed/ }).click();
+    await expect.poll(seen).toEqual(['c-a']);
+    await press('j');
+    await page.getByRole('button', { name: 'Show again' }).click();
+    await expect.poll(seen).toEqual([]);
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await expect.poll(() => source.open.length).toBe(1);
+    source.whole(...calls);
+    await expect.poll(seen).toEqual(['c-a', 'c-b']);
+    await press('j');
+    await page.getByRole('button', { name: '1 hour' }).click();
+    await expect.element(page.getByRole('button', { name: 'Show again' })).toBeVisible();
+    expect(seen()).toEqual(['c-a', 'c-b']);
+    expect(document.querySelector('.fresh')).toBeNull();
+  });
+});
+
 it('an answer is sent for days until there is a verdict', promise('G429'), async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const source = await openInbox(waitingItem('a', { hours: 100, argsDigest: 'd-1' }));

@@ -48,7 +48,8 @@ describe('a selection', () => {
     ];
     const selected = new Set(all.map(({ item }) => item.ref));
     selected.delete('h');
-    const summary = summaryOf(all, selected, (ref) => (ref === 'g' ? 'being edited' : undefined));
+    const isBusy = (ref: string) => (ref === 'g' ? 'being edited' : undefined);
+    const summary = summaryOf({ rows: all, items: [] }, selected, isBusy);
     expect(summary).toMatchObject({
       items: [{ ref: 'a' }, { ref: 'b' }, { ref: 'c' }],
       byTool: [
@@ -65,9 +66,21 @@ describe('a selection', () => {
     });
   });
 
+  it('has the calls that the list does not show, too', promise('G377'), () => {
+    const shown = [row('a'), row('b')];
+    const hidden = row('h', { tool: 'mail' });
+    const items = [...shown, hidden].map(({ item }) => item);
+    const summary = summaryOf({ rows: shown, items }, of('a', 'h', 'gone'), () => undefined);
+    expect(summary).toMatchObject({
+      items: [{ ref: 'a' }, { ref: 'h' }],
+      hidden: 1,
+      leftOut: [['no longer in the list', 1]],
+    });
+  });
+
   it('is bounded', () => {
     const many = Array.from({ length: MAX_AT_ONCE + 2 }, (_, index) => row(`r${index}`));
-    const { items, leftOut } = summaryOf(many, allOf(many), () => undefined);
+    const { items, leftOut } = summaryOf({ rows: many, items: [] }, allOf(many), () => undefined);
     expect([items.length, leftOut[0]?.[1]]).toEqual([MAX_AT_ONCE, 2]);
   });
 });

@@ -14,7 +14,7 @@ export function Bulk(props: {
   readonly onClose: () => void;
 }): ReactNode {
   const { type, summary, onDecide, onClose } = props;
-  const { items, byTool, highRisk, leftOut } = summary;
+  const { items, byTool, highRisk, hidden, leftOut } = summary;
   const [draft, setDraft] = useState<Draft>({});
   const calls = items.length === 1 ? '1 call' : `${items.length} calls`;
   return (
@@ -23,6 +23,7 @@ export function Bulk(props: {
       {highRisk === 0 ? undefined : (
         <p className="risk high">{highRisk} of them are of high risk.</p>
       )}
+      {hidden === 0 ? undefined : <p>{hidden} of them are not in the list as it is shown.</p>}
       {leftOut.length === 0 ? undefined : (
         <>
           <p>Left out:</p>

@@ -5,8 +5,15 @@ import { useEffect, useState } from 'react';
 import type { Session } from '../../session/session.js';
 import { type Command, GO } from '../model/keys.js';
 import type { Outbox, OutgoingAnswer } from '../model/outbox.js';
-import { isWide, nameOf, neighbour, type Row, type ViewName } from '../model/rows.js';
-import { allOf, type Selected, type Summary, summaryOf, toggled } from '../model/selection.js';
+import { isIn, isWide, nameOf, neighbour, type Row, type ViewName } from '../model/rows.js';
+import {
+  allOf,
+  type Known,
+  type Selected,
+  type Summary,
+  summaryOf,
+  toggled,
+} from '../model/selection.js';
 import { type Draft, useDrafts } from './drafts.js';
 import { useChoice } from './use-choice.js';
 import { useKeys } from './use-keys.js';
@@ -53,11 +60,14 @@ export function useInbox(session: Session) {
   const row = rows.find(({ item }) => item.ref === looking.current);
   const look = (part: Partial<Looking>): void => setLooking((before) => ({ ...before, ...part }));
   useSendOnceOver({ rows, answers, outbox });
-  const parts = { session, rows, row, looking, look, outbox, drafts };
+  const parts = { session, rows, items: view.items, row, looking, look, outbox, drafts };
   const acts = actsOf(parts);
   const keys = useKeys((command) => run(command));
   const snoozeRow = (ref: string, until: number | undefined): void => {
-    snooze(ref, until);
+    const seen = { now: Date.now(), snoozes: snooze(ref, until) };
+    const item = rows.find((one) => one.item.ref === ref)?.item;
+    // A row that the view keeps would come back as a new one.
+    if (item !== undefined && isIn(item, choice.view, seen)) return;
     list.remove(ref);
     look({ current: neighbour(rows, ref, { step: 1, skips: (one) => one === ref }) });
   };
@@ -85,6 +95,7 @@ export function useInbox(session: Session) {
 interface Parts {
   readonly session: Session;
   readonly rows: readonly Row[];
+  readonly items: Known['items'];
   /** The open call. */
   readonly row: Row | undefined;
   readonly looking: Looking;
@@ -164,10 +175,10 @@ function afterDecision(rows: readonly Row[], ref: string, outbox: Outbox): strin
   return neighbour(rows, ref, { step: 1, skips: (one) => outbox.of(one) !== undefined });
 }
 
-function bulkOf({ rows, looking, look, outbox, drafts }: Parts) {
+function bulkOf({ rows, items: waiting, looking, look, outbox, drafts }: Parts) {
   const { selected } = looking;
   const summary = (): Summary =>
-    summaryOf(rows, selected, (ref) => {
+    summaryOf({ rows, items: waiting }, selected, (ref) => {
       if (outbox.isBusy(ref)) return 'answered already';
       return drafts.draftOf(ref).edit === undefined ? undefined : 'being edited';
     });

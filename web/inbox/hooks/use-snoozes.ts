@@ -5,8 +5,8 @@ import { type Snoozes, snoozesOf, snoozesText, withSnooze } from '../model/snooz
 
 export interface UsedSnoozes {
   readonly snoozes: Snoozes;
-  /** `until`: milliseconds since 1970; undefined shows the call again. */
-  readonly snooze: (ref: string, until: number | undefined) => void;
+  /** `until`: milliseconds since 1970; undefined shows the call again. Returns the snoozes with it. */
+  readonly snooze: (ref: string, until: number | undefined) => Snoozes;
 }
 
 export function useSnoozes({ caller, tenant }: Session): UsedSnoozes {
@@ -24,6 +24,7 @@ export function useSnoozes({ caller, tenant }: Session): UsedSnoozes {
     const next = withSnooze(snoozes, { ref, until }, Date.now());
     localStorage.setItem(key, snoozesText(next));
     setSnoozes(next);
+    return next;
   };
   return { snoozes, snooze };
 }

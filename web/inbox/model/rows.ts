@@ -36,7 +36,7 @@ export function isWide(view: ViewName): boolean {
 }
 
 /** Whether the view has the call. Snoozed calls are in their own view, and in those of all calls. */
-function isIn(item: WorklistItem, view: ViewName, { now, snoozes }: Seen): boolean {
+export function isIn(item: WorklistItem, view: ViewName, { now, snoozes }: Seen): boolean {
   if (view === 'all') return true;
   if (view === 'outcome') return item.kind === 'outcome';
   if (isSnoozed(item, snoozes, now) !== (view === 'snoozed')) return false;

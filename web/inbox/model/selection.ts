@@ -36,29 +36,43 @@ export interface Summary {
   /** Their numbers by tool, those with the most first. */
   readonly byTool: readonly (readonly [string, number])[];
   readonly highRisk: number;
+  /** The number of those that the list does not show, by its search or tool. */
+  readonly hidden: number;
   /** Numbers of the selected calls that are left out, by reason in words. */
   readonly leftOut: readonly (readonly [string, number])[];
 }
 
+export interface Known {
+  /** The list as it is shown. */
+  readonly rows: readonly Row[];
+  /** All calls that wait. */
+  readonly items: readonly WorklistItem[];
+}
+
 /** `isBusy`: an answer to the call is on its way, or its arguments are being edited, in words; undefined: neither. */
 export function summaryOf(
-  rows: readonly Row[],
+  { rows, items: waiting }: Known,
   selected: Selected,
   isBusy: (ref: string) => string | undefined,
 ): Summary {
   const items: WorklistItem[] = [];
   const leftOut: string[] = [];
-  for (const row of rows) {
-    if (!selected.has(row.item.ref)) continue;
+  const shown = new Set(rows.map(({ item }) => item.ref));
+  const others = waiting.filter(({ ref }) => !shown.has(ref));
+  const left = new Set(selected);
+  for (const row of [...rows, ...others.map((item) => ({ item, isOver: false }))]) {
+    if (!left.delete(row.item.ref)) continue;
     const why =
       whyNot(row) ?? isBusy(row.item.ref) ?? (items.length < MAX_AT_ONCE ? undefined : OVER);
     if (why === undefined) items.push(row.item);
     else leftOut.push(why);
   }
+  leftOut.push(...Array.from(left, () => 'no longer in the list'));
   return {
     items,
     byTool: counted(items.map(({ tool }) => tool)),
     highRisk: items.filter(({ risk }) => risk === 'high').length,
+    hidden: items.filter(({ ref }) => !shown.has(ref)).length,
     leftOut: counted(leftOut),
   };
 }
