@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Session } from '../session/session.js';
 import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
-import { type FaceProps, Top } from '../shared/face.js';
+import { emptyWords, type FaceProps, Top } from '../shared/face.js';
 import { Detail } from './detail/detail.js';
 import { Bulk } from './dialogs/bulk.js';
 import { Help } from './dialogs/help.js';
@@ -42,7 +42,9 @@ export function Inbox(props: FaceProps): ReactNode {
           />
           <News key={String(isWide(choice.view))} items={view.items} isRead={view.isRead} />
           {rows.length === 0 ? (
-            <p className="empty">{view.isRead ? 'No call waits here.' : 'Reads the calls …'}</p>
+            <p className="empty">
+              {emptyWords(view, { reading: 'Reads the calls …', none: 'No call waits here.' })}
+            </p>
           ) : (
             <List {...{ rows, current, selected }} onOpen={open} onSelect={select} />
           )}

@@ -1,7 +1,7 @@
 /** The operations page: workers, sweep, log, what waits and what needs an operator, as they are now. */
 import type { ReactNode } from 'react';
 import { Boundary } from '../shared/boundary.js';
-import { type FaceProps, Top } from '../shared/face.js';
+import { emptyWords, type FaceProps, Top } from '../shared/face.js';
 import { useNow } from '../shared/now.js';
 import { Kill } from './parts/kill.js';
 import { Service, Workers } from './parts/service.js';
@@ -22,7 +22,7 @@ export function Operations(props: FaceProps): ReactNode {
       <main className="operations">
         {seen === undefined ? (
           <p className="empty">
-            {connection.state === 'refused' ? 'Nothing can be shown.' : 'Reads the state …'}
+            {emptyWords({ connection, isRead: false }, { reading: 'Reads the state …', none: '' })}
           </p>
         ) : (
           <>

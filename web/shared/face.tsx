@@ -50,6 +50,22 @@ export function Top(
   );
 }
 
+interface Read {
+  readonly connection: Connection;
+  readonly isRead: boolean;
+}
+
+/** The sentence in place of a list without a row, such as that the API refuses to give it. */
+export function emptyWords(
+  { connection, isRead }: Read,
+  words: { readonly reading: string; readonly none: string },
+): string {
+  if (isRead) return words.none;
+  return connection.state === 'refused'
+    ? `Nothing can be shown: ${connection.problem.detail}`
+    : words.reading;
+}
+
 const STATES: Readonly<Record<Connection['state'], string>> = {
   off: 'Not connected',
   connecting: 'Connecting …',

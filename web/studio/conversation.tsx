@@ -1,7 +1,7 @@
 /** One conversation: its log in lanes, a cursor on it, and the state there. */
 import { type ReactNode, useMemo } from 'react';
 import { Boundary } from '../shared/boundary.js';
-import { type FaceProps, Top } from '../shared/face.js';
+import { emptyWords, type FaceProps, Top } from '../shared/face.js';
 import { conversationAddress } from '../shared/places.js';
 import { Acts } from './acts/acts.js';
 import { type UsedLog, useLog } from './hooks/use-log.js';
@@ -36,7 +36,7 @@ export function OneConversation(props: OpenedProps): ReactNode {
         </Boundary>
         {events.length === 0 ? (
           <p className="empty">
-            {view.isRead ? 'Nothing of it is stored yet.' : 'Reads the log …'}
+            {emptyWords(view, { reading: 'Reads the log …', none: 'Nothing of it is stored yet.' })}
           </p>
         ) : (
           <>

@@ -56,4 +56,11 @@ export const OF_PAGES = [
     to: 'if (stays.current && list.current !== null) list.current.scrollTop = 1e9;',
     test: 'test/components/faces/chat.test.tsx',
   },
+  {
+    promise: 'G434',
+    file: 'web/shared/face.tsx',
+    line: "return connection.state === 'refused'",
+    to: "return connection.state === ('never' as string)",
+    test: 'test/components/faces/refused.test.tsx',
+  },
 ];

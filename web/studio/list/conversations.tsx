@@ -4,7 +4,7 @@ import { agentsOf } from 'colloquy/browser/worklist';
 import { agoWords } from 'colloquy/react';
 import { type ReactNode, type SyntheticEvent, useId } from 'react';
 import { Boundary } from '../../shared/boundary.js';
-import { type FaceProps, Top } from '../../shared/face.js';
+import { emptyWords, type FaceProps, Top } from '../../shared/face.js';
 import { useNow } from '../../shared/now.js';
 import { conversationAddress } from '../../shared/places.js';
 import { type UsedList, useList } from '../hooks/use-list.js';
@@ -35,7 +35,9 @@ export function Conversations(props: FaceProps): ReactNode {
             ))}
           </ul>
         ) : (
-          <p className="empty">{view.isRead ? 'No conversation here.' : 'Reads the list …'}</p>
+          <p className="empty">
+            {emptyWords(view, { reading: 'Reads the list …', none: 'No conversation here.' })}
+          </p>
         )}
         {view.hasMore ? (
           <button type="button" onClick={loadMore}>
