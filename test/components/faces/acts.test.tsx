@@ -59,6 +59,19 @@ describe('an act that the API does not answer', promise('G429'), () => {
   });
 });
 
+it('a stop names the turn that is shown, so it stops no later one', async () => {
+  const api = showActs();
+  api.instead = ({ method }) =>
+    method === 'POST' ? json({ status: 'done', cancelled: true, turnId: 't1' }) : undefined;
+  await page.getByRole('button', { name: 'Stop the turn' }).click();
+  await expect.element(page.getByText('The turn is being stopped')).toBeVisible();
+  api.instead = ({ method }) =>
+    method === 'POST' ? json({ status: 'done', cancelled: false }) : undefined;
+  await page.getByRole('button', { name: 'Stop the turn' }).click();
+  await expect.element(page.getByText('The turn has ended already')).toBeVisible();
+  expect(api.sent('POST', '/cancel').map(({ body }) => body['turnId'])).toEqual(['t1', 't1']);
+});
+
 it('an extension that is pressed again after a lost answer is the same request', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const api = showActs();

@@ -47,11 +47,7 @@ export function Send({ session, log, conversation }: SentProps): ReactNode {
         <button type="button" disabled={act.isBusy || text.trim() === ''} onClick={send}>
           {isClosed ? 'Open again and send' : 'Send'}
         </button>
-        <Ends
-          {...{ conversation, act, isClosed }}
-          isRunning={now?.turn !== undefined}
-          rights={rights}
-        />
+        <Ends {...{ conversation, act, isClosed }} turnId={now?.turn?.turnId} rights={rights} />
       </div>
       <Said act={act} />
     </section>
@@ -62,16 +58,18 @@ function Ends(props: {
   readonly conversation: SentProps['conversation'];
   readonly act: Act;
   readonly isClosed: boolean;
-  readonly isRunning: boolean;
+  /** The turn that runs. */
+  readonly turnId: string | undefined;
   readonly rights: readonly string[];
 }): ReactNode {
-  const { conversation, act, isClosed, isRunning, rights } = props;
+  const { conversation, act, isClosed, turnId, rights } = props;
   if (isClosed || !rights.includes('cancel')) return undefined;
-  const stop = (): void =>
+  // By its id: a second press must not stop the turn that comes next.
+  const stop = (shown: string): void =>
     act.run(async () => {
-      const stopped = await conversation.cancel();
+      const stopped = await conversation.cancel({ turnId: shown });
       if (stopped.status === 'queued') return 'Kept until a worker is up.';
-      return stopped.cancelled ? 'The turn is being stopped.' : 'No turn runs.';
+      return stopped.cancelled ? 'The turn is being stopped.' : 'The turn has ended already.';
     });
   const close = (): void =>
     act.run(async () => {
@@ -80,11 +78,11 @@ function Ends(props: {
     });
   return (
     <>
-      {isRunning ? (
-        <button type="button" disabled={act.isBusy} onClick={stop}>
+      {turnId === undefined ? undefined : (
+        <button type="button" disabled={act.isBusy} onClick={() => stop(turnId)}>
           Stop the turn
         </button>
-      ) : undefined}
+      )}
       <button type="button" disabled={act.isBusy} onClick={close}>
         Close the conversation
       </button>
