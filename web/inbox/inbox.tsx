@@ -79,7 +79,7 @@ function OpenDialog({ inbox }: { readonly inbox: UsedInbox }): ReactNode {
 
 function Right(props: { readonly session: Session; readonly inbox: UsedInbox }): ReactNode {
   const { session, inbox } = props;
-  const { looking, look, row, outbox, drafts, snoozes } = inbox;
+  const { looking, look, row, view, outbox, drafts, snoozes } = inbox;
   const { draftOf, setDraft } = drafts;
   const mayAnswer = useRights(session).includes('answer');
   const count = looking.selected.size;
@@ -98,7 +98,11 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
         </div>
       )}
       {row === undefined || item === undefined ? (
-        <p className="empty">Choose a call: j and k move, ? lists all keys.</p>
+        <p className="empty">
+          {view.isRead && looking.current !== undefined
+            ? 'The chosen call is not in the list: it has ended, or another view has it.'
+            : 'Choose a call: j and k move, ? lists all keys.'}
+        </p>
       ) : (
         <Boundary key={item.ref} name="This call" of={item}>
           <Detail

@@ -188,6 +188,25 @@ describe('the calls that are selected', promise('G377'), () => {
   });
 });
 
+describe('the address of the inbox', () => {
+  it('names the open call, so that a link opens it, and the title how many wait', async () => {
+    history.replaceState(null, '', `${location.pathname}?call=b%2F1`);
+    await openInbox(waitingItem('a'), waitingItem('b/1', { title: 'Pay Bea', hours: 3 }));
+    await expect.element(page.getByRole('heading', { name: 'Pay Bea' })).toBeVisible();
+    const link = page.getByRole('link', { name: 'c-b/1' });
+    await expect.element(link).toHaveAttribute('href', '/ui/conversations/c-b%2F1');
+    await expect.poll(() => document.title).toBe('(2) Inbox');
+    await press('k');
+    await expect.poll(() => new URLSearchParams(location.search).get('call')).toBe('a');
+  });
+
+  it('of a call that is not in the list says so', async () => {
+    history.replaceState(null, '', `${location.pathname}?call=gone`);
+    await openInbox(waitingItem('a'));
+    await expect.element(page.getByText('The chosen call is not in the list')).toBeVisible();
+  });
+});
+
 describe('a snooze', () => {
   it('keeps its row in a view that has snoozed calls, and takes it from the others', async () => {
     const calls = [waitingItem('a', { hours: 30 }), waitingItem('b', { hours: 31 })];

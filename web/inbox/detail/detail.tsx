@@ -14,6 +14,7 @@ import type { Session } from '../../session/session.js';
 import { useRights } from '../../session/use-rights.js';
 import { useNow } from '../../shared/now.js';
 import { OutcomeForm } from '../../shared/outcome-form.js';
+import { conversationAddress } from '../../shared/places.js';
 import type { Draft } from '../hooks/drafts.js';
 import { ANSWER_ID } from '../hooks/use-inbox.js';
 import { Deadline } from '../list/deadline.js';
@@ -85,7 +86,8 @@ function Head({ item, isOver }: Row): ReactNode {
       <h2 id="call">{title ?? tool}</h2>
       {reason === undefined ? undefined : <p className="reason text">{reason}</p>}
       <p className="hint">
-        Tool {tool} of agent {agent}, in conversation {conversationId}.
+        Tool {tool} of agent {agent}, in conversation{' '}
+        <a href={conversationAddress(conversationId)}>{conversationId}</a>.
         {requesters.length === 0 ? '' : ` ${requesters.join(', ')} asked.`} Waits since{' '}
         <Since at={openedAt} />. Who may answer: {audience}
         {item.mayAnswer ? ` (${why})` : ` (you may not: ${why})`}.

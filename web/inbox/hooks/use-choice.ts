@@ -1,4 +1,7 @@
-/** The view and the order of the list. They are the address of the page, so a reload and the way back keep them. */
+/**
+ * The view and the order of the list, and the open call. They are the address of the page, so a reload, a bookmark and a
+ * link in another page have them.
+ */
 import { useEffect, useState } from 'react';
 import type { Choice, SortName, ViewName } from '../model/rows.js';
 
@@ -15,6 +18,8 @@ export const SORTS: readonly (readonly [SortName, string])[] = [
   ['age', 'waiting longest'],
   ['tool', 'tool'],
 ];
+
+const TITLE = 'Inbox';
 
 export function useChoice(): readonly [Choice, (choice: Choice) => void] {
   const [choice, setChoice] = useState(readChoice);
@@ -48,4 +53,29 @@ function readChoice(): Choice {
     search: query.get('search') ?? '',
     ...(tool === null ? {} : { tool }),
   };
+}
+
+/** `ref` of the call that the address names. */
+export function callInAddress(): string | undefined {
+  return new URLSearchParams(location.search).get('call') ?? undefined;
+}
+
+export function useCallInAddress(ref: string | undefined): void {
+  useEffect(() => {
+    if (ref === callInAddress()) return;
+    const query = new URLSearchParams(location.search);
+    if (ref === undefined) query.delete('call');
+    else query.set('call', ref);
+    history.replaceState(null, '', `${location.pathname}?${query.toString()}`);
+  }, [ref]);
+}
+
+/** Names the number of calls that wait, for a tab that is not in front. */
+export function useTitle(waiting: number): void {
+  useEffect(() => {
+    document.title = waiting === 0 ? TITLE : `(${waiting}) ${TITLE}`;
+    return () => {
+      document.title = TITLE;
+    };
+  }, [waiting]);
 }

@@ -15,7 +15,7 @@ import {
   toggled,
 } from '../model/selection.js';
 import { type Draft, useDrafts } from './drafts.js';
-import { useChoice } from './use-choice.js';
+import { callInAddress, useCallInAddress, useChoice, useTitle } from './use-choice.js';
 import { useKeys } from './use-keys.js';
 import { useList } from './use-list.js';
 import { useOutbox } from './use-outbox.js';
@@ -55,11 +55,13 @@ export function useInbox(session: Session) {
   const list = useList(view, choice, snoozes);
   const { outbox, answers } = useOutbox(session);
   const drafts = useDrafts();
-  const [looking, setLooking] = useState(NOTHING);
+  const [looking, setLooking] = useState(() => ({ ...NOTHING, current: callInAddress() }));
   const { rows } = list;
   const row = rows.find(({ item }) => item.ref === looking.current);
   const look = (part: Partial<Looking>): void => setLooking((before) => ({ ...before, ...part }));
   useSendOnceOver({ rows, answers, outbox });
+  useCallInAddress(looking.current);
+  useTitle(list.waiting);
   const parts = { session, rows, items: view.items, row, looking, look, outbox, drafts };
   const acts = actsOf(parts);
   const keys = useKeys((command) => run(command));

@@ -5,6 +5,7 @@ import { useCoarseNow } from '../../shared/now.js';
 import {
   arranged,
   type Choice,
+  isIn,
   type Row,
   rowsOf,
   toolCounts,
@@ -22,6 +23,8 @@ export interface UsedList {
   readonly fresh: number;
   readonly over: number;
   readonly counts: Partial<Readonly<Record<ViewName, number>>>;
+  /** The number of calls that wait for the person, in each view the same. */
+  readonly waiting: number;
   readonly tools: readonly (readonly [string, number])[];
   /** Shows all that waits, in its order. */
   readonly refresh: () => void;
@@ -49,6 +52,7 @@ export function useList(view: WorklistView, choice: Choice, snoozes: Snoozes): U
     () => ({
       counts: viewCounts(items, choice.view, seen),
       tools: toolCounts(items, choice.view, seen),
+      waiting: items.filter((item) => item.mayAnswer && isIn(item, 'mine', seen)).length,
     }),
     [items, choice.view, seen],
   );

@@ -102,12 +102,14 @@ describe('markup', () => {
     );
     expect(shown).toContain(input.paymentId);
     expect(shown).toContain(text);
-    // The header has the links to the other pages.
+    // The header has the links to the other pages, and the detail one to the conversation: no text makes another.
     const all = '#root :not(.top, .top *)';
     const names = await ofEach<readonly string[]>(page, all, 'element.getAttributeNames()');
-    expect(names.flat().filter((name) => /^(on|href|src)/.test(name))).toEqual([]);
+    expect(names.flat().filter((name) => /^(on|href|src)/.test(name))).toEqual(['href']);
     const tags = await ofEach<string>(page, all, 'element.tagName');
-    expect(tags.filter((tag) => /^(script|style|svg|img|a|iframe)$/i.test(tag))).toEqual([]);
+    expect(tags.filter((tag) => /^(script|style|svg|img|a|iframe)$/i.test(tag))).toEqual(['A']);
+    const link = page.locator('.detail header a');
+    expect(await link.getAttribute('href')).toBe('/ui/conversations/hostile-1');
   });
 });
 
