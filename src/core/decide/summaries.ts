@@ -1,24 +1,24 @@
 /** Decides when old turns are summarised. Pure. */
 import { nextSummary, turnsKept } from '../context/summaries.js';
 import { headLength } from '../context/turn-spans.js';
-import type { ConversationState } from '../state/state.js';
+import { type ConversationState, isSince } from '../state/state.js';
 import type { ExternalEffect } from './effects.js';
 
 /**
- * Wants a summary from the model call on that has exceeded its share of the budget, until the summary is recorded;
- * turns in between do not change that. The worker that assembled that call's context decided that one is due, and the
- * log has its decision.
+ * Wants a summary from the model call on whose worker found one due, until the summary is recorded; turns in between do
+ * not change that. A fork makes none before its first message (since revision 3).
  */
 export function decideSummary(state: ConversationState): readonly ExternalEffect[] {
-  const { settings, context } = state;
+  const { settings, context, origin, turnCount } = state;
   if (settings.summaries !== true || context?.summaryDue !== true) return [];
+  if (origin !== undefined && turnCount === 0 && isSince(state, 3)) return [];
   const ordinal = nextSummary(state);
   // The last call was made without the newest summary: the next call decides whether the context is still too large.
   if ((context.summary ?? 0) !== ordinal - 1) return [];
   return hasOldTurn(state) ? [{ type: 'summarize', ordinal }] : [];
 }
 
-/** Equivalent to `summarizable` being above 0, but reads the newest turns only: this is evaluated at every step. */
+/** As `summarizable` being above 0, by the newest turns alone: this is evaluated at every step. */
 function hasOldTurn(state: ConversationState): boolean {
   const { transcript } = state;
   const head = headLength(transcript);

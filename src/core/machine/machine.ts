@@ -17,6 +17,7 @@ import type {
   TranscriptOffloaded,
 } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
+import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
 import { apply } from '../apply/apply.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
 import { withOffloaded } from '../context/offloaded.js';
@@ -31,6 +32,8 @@ import { isRecorded } from '../memory/refusals.js';
 import type { ConversationState } from '../state/state.js';
 import { callOf } from '../state/state.js';
 import {
+  isSignal,
+  isVerb,
   type OutcomeOf,
   type RefusalOf,
   type ReplyOf,
@@ -215,6 +218,18 @@ export class ConversationMachine {
       decideCall(call).some((wanted) => !isInternal(wanted) && effectKey(wanted) === key)
     );
   }
+}
+
+/**
+ * Applies one input of a history that a reset discarded, with the same checks as on its arrival; an input that has
+ * already been accepted changes nothing. Unknown names are ignored. Senders have their replies, so new ones are dropped.
+ */
+export function applyRecoveredInput(
+  machine: ConversationMachine,
+  { by, name, input }: Extract<RecoveredEntry, { type: 'input' }>,
+): void {
+  if (by === 'signal' && isSignal(name)) machine.takeSignal(name, input);
+  else if (by === 'update' && isVerb(name)) machine.take(name, input);
 }
 
 /** The state after the first event of a conversation, or of its reopening. */

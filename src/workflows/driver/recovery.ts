@@ -15,8 +15,7 @@ import {
   TimeoutFailure,
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
-import type { ConversationMachine } from '../../core/machine/machine.js';
-import { applyRecoveredInput } from '../../core/machine/recovery.js';
+import { applyRecoveredInput, type ConversationMachine } from '../../core/machine/machine.js';
 import { SIGNALS } from '../../protocol/workflow/messaging.js';
 import {
   entriesOf,

@@ -1,6 +1,6 @@
 /** Inputs of a part of history that a reset discarded: each is applied as on its arrival, and once. */
 import { describe, expect, it } from 'vitest';
-import { applyRecoveredInput } from '../../../src/core/machine/recovery.js';
+import { applyRecoveredInput } from '../../../src/core/machine/machine.js';
 import { isSignal, isVerb, VERBS, type VerbName } from '../../../src/core/verbs/table.js';
 import { stepIdFor } from '../../../src/protocol/values/ids.js';
 import type { Json } from '../../../src/protocol/values/json.js';

@@ -14,6 +14,7 @@ import {
 } from '../../../support/builders/core-builders.js';
 import { fullContext, summaryOfAll } from '../../../support/builders/core-summaries.js';
 import { closeConversation } from '../../../support/builders/verbs.js';
+import { forkAt } from '../../../support/forks/core-forks.js';
 import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
@@ -25,7 +26,7 @@ function talk(
     context = fullContext(),
     summaries = true,
     ...settings
-  }: { context?: ModelContext; summaries?: boolean } = {},
+  }: { context?: ModelContext; summaries?: boolean; coreRevision?: number } = {},
 ): MachineUnderTest {
   const m = aMachine({
     settings: { onBusy: 'queue', ...(summaries ? { summaries } : {}), ...settings },
@@ -53,6 +54,19 @@ describe('a summary', () => {
 
   it('is never requested where the agent disables it', () => {
     expect(talk(5, { summaries: false }).effects()).toEqual([]);
+  });
+
+  it('that its origin has not recorded is made in a fork after the first message', () => {
+    for (const [coreRevision, before] of [
+      [3, []],
+      [2, ['summarize']],
+    ] as const) {
+      const m = talk(4, { coreRevision });
+      const fork = forkAt(m, m.state.lastSeq);
+      expect(fork.effectTypes()).toEqual(before);
+      fork.send('on');
+      expect(fork.effectTypes()).toContain('summarize');
+    }
   });
 
   it('takes the place of the oldest turns; the newest two stay to the letter', {
