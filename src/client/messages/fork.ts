@@ -13,7 +13,7 @@ import {
   REUSED,
   requestIdProblem,
 } from '../../protocol/values/ids.js';
-import { canonicalJson } from '../../protocol/values/json.js';
+import { canonicalJson, type Json } from '../../protocol/values/json.js';
 import { wholeProblem } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { Forked, ForkOptions } from '../api/types.js';
@@ -75,15 +75,15 @@ export async function forkConversation(parts: SendingParts, options: ForkOptions
   const known = await stored(parts, forkKey);
   if (isFrom(known, origin)) return forked(parts, known, { ...about, duplicate: true });
   const manifest = await findServedAgent(parts.agents, { tenant: key.tenant, name: agent });
-  const start = await policyFor(parts, { key: forkKey, known }, options);
+  const start = await policyFor(parts, { key: forkKey, origin, known }, options);
   const isNew = await parts.gateway.startFork({ key: forkKey, manifest, start, fork: origin });
+  if (!isNew && !isRunOf(await parts.gateway.describe(forkKey), origin)) throw taken(options);
   const deadline = Date.now() + UPDATE_DEADLINE_MS * parts.gateway.patience();
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
     const snapshot = await stored(parts, forkKey);
     if (isFrom(snapshot, origin)) return forked(parts, snapshot, { ...about, duplicate: !isNew });
     await refuseFailed(parts, forkKey);
     if (Date.now() + pause >= deadline) {
-      if (!isNew) await refuseTaken(parts, { key: forkKey, known: snapshot }, options);
       const { reason, text } = await parts.gateway.whyUnanswered(forkKey);
       return { status: 'queued', ...about, duplicate: !isNew, reason, warning: text };
     }
@@ -126,33 +126,40 @@ function forked(
 
 interface Found {
   readonly key: ConversationKey;
+  readonly origin: ForkOrigin;
   readonly known: ConversationSnapshot | undefined;
 }
 
-/** A fork whose run has failed may begin again. @throws {ConversationError} invalid_request when the id is taken */
+/**
+ * A fork whose run has ended without a beginning may begin again, also where a part of the log was copied.
+ * @throws {ConversationError} invalid_request when the id is taken
+ */
 async function policyFor(
-  parts: SendingParts,
-  found: Found,
+  { gateway }: SendingParts,
+  { key, origin, known }: Found,
   options: ForkOptions,
 ): Promise<StartPolicy> {
-  const { gateway } = parts;
-  await refuseTaken(parts, found, options);
-  if (await gateway.wasDeleted(found.key)) return { reuse: 'ALLOW_DUPLICATE' };
-  const run = await gateway.describe(found.key);
-  return {
-    reuse: run?.status.name === 'FAILED' ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE',
-  };
+  const run = await gateway.describe(key);
+  if (known !== undefined && !isRunOf(run, origin)) throw taken(options);
+  if (await gateway.wasDeleted(key)) return { reuse: 'ALLOW_DUPLICATE' };
+  return { reuse: hasFailed(run) ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE' };
 }
 
-/** While the log of the origin is copied, the fork is shown as closed, and its run is open. */
-async function refuseTaken(
-  { gateway }: SendingParts,
-  { key, known }: Found,
-  { id }: ForkOptions,
-): Promise<void> {
-  if (known === undefined) return;
-  if (known.status === 'closed' && isOpenRun(await gateway.describe(key))) return;
-  throw id === undefined
+type Run = Awaited<ReturnType<SendingParts['gateway']['describe']>>;
+
+/** Whether the run was started as this fork: its memo has the origin. */
+function isRunOf(run: Run, origin: ForkOrigin): boolean {
+  const fork = run?.memo?.['fork'];
+  return fork !== undefined && canonicalJson(fork as Json) === canonicalJson(origin);
+}
+
+/** Also a run that an operator has cancelled or terminated. */
+function hasFailed(run: Run): run is NonNullable<Run> {
+  return run !== undefined && !isOpenRun(run) && run.status.name !== 'COMPLETED';
+}
+
+function taken({ id }: ForkOptions): ConversationError {
+  return id === undefined
     ? invalid([REUSED])
     : invalid([{ path: '/id', message: 'must be an id that no conversation has' }]);
 }
@@ -160,9 +167,12 @@ async function refuseTaken(
 /** @throws {ConversationError} the failure of the run, when it has failed */
 async function refuseFailed({ gateway }: SendingParts, key: ConversationKey): Promise<void> {
   const run = await gateway.describe(key);
-  if (run?.status.name !== 'FAILED') return;
+  if (!hasFailed(run)) return;
   const type = await gateway.failureType(key, run.runId);
   const code = type !== undefined && isFailureCode(type) ? type : 'internal';
-  const why = 'the origin was deleted or rewritten meanwhile, or another conversation has the id';
+  const why =
+    run.status.name === 'FAILED'
+      ? 'the origin was deleted or rewritten meanwhile, or another conversation has the id'
+      : `its run was ended from outside (${run.status.name}); the same request begins it again`;
   throw new ConversationError(code, `The fork "${key.conversationId}" did not begin: ${why}`);
 }

@@ -99,6 +99,7 @@ export function startOptions(
     staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
     memo: {
       ...{ title: titleOf(subjectOf(request)), agent: manifest.name },
+      ...('fork' in request ? { fork: request.fork } : {}),
       ...(defaults.pageUrl === undefined
         ? {}
         : { page: `${defaults.pageUrl}/conversations/${conversationId}` }),

@@ -1,6 +1,6 @@
 /** Forks over HTTP: who may begin one, from where, and what a repeat gets. */
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Identity } from '../../../src/http/identity/identity.js';
 import { forkState } from '../../../src/projection/forks/fork-state.js';
@@ -10,6 +10,7 @@ import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
 import type { FakeCall } from '../../support/fakes/fake-temporal.js';
 import { TESTING } from '../../support/networks/test-identity.js';
 import { promise } from '../../support/promise.js';
+import { stamped, turn } from '../../support/samples/log-events.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
@@ -21,18 +22,23 @@ interface ForkInputs {
   readonly fork: never;
 }
 
-/** An app over a store with `c-1` of the tenant `default`; a started fork begins at once, unless `isAway`. */
-async function app(identity: Partial<Identity> = {}, isAway = false) {
+/**
+ * An app over a store with `c-1` of the tenant `default`; a started fork begins at once, unless no worker is there.
+ * `status`: of the runs that were started then.
+ */
+async function app(identity: Partial<Identity> = {}, away?: { status: string }) {
   const { log, blobs } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   const key = { tenant: 'default', conversationId: 'c-1' };
   await log.append({ ...key, runId: 'r-1', events: sampleLog('c-1') });
   const starts: FakeCall[] = [];
   const start = async (call: FakeCall): Promise<unknown> => {
-    if (starts.some(({ workflowId }) => workflowId === call.workflowId))
+    const { workflowIdReusePolicy: policy } = call.options;
+    const isRepeat = starts.some(({ workflowId }) => workflowId === call.workflowId);
+    if (isRepeat && policy === 'REJECT_DUPLICATE')
       throw new WorkflowExecutionAlreadyStartedError('exists', call.workflowId, 'conversation');
     starts.push(call);
-    if (isAway) return undefined;
+    if (away !== undefined) return undefined;
     const { tenant, conversationId, fork: origin, settings } = call.input as ForkInputs;
     const runId = randomUUID();
     const fork = { origin, settings, runId };
@@ -40,19 +46,30 @@ async function app(identity: Partial<Identity> = {}, isAway = false) {
     await log.append({ tenant, conversationId, runId, events: carried.events });
     return undefined;
   };
+  const describeRun = ({ workflowId }: FakeCall): unknown => {
+    const run = starts.findLast((call) => call.workflowId === workflowId);
+    if (run === undefined) throw new WorkflowNotFoundError('not found', workflowId, undefined);
+    const { memo } = run.options;
+    return { runId: 'r-f', memo, status: { name: away?.status ?? 'RUNNING' }, raw: {} };
+  };
   const reader = createStoreReader({ log, source: 'none' });
   const identify = () => ({ ...TESTING, ...identity });
-  const started = await startHttpApp({ start }, { reader, identify }, { reader });
+  const script = { start, describe: describeRun, result: () => undefined };
+  const started = await startHttpApp(script, { reader, identify }, { reader });
   const fork = async (body: object, headers: Record<string, string> = {}) =>
     await started.post(
       '/v1/conversations/c-1/fork',
       { generation: 1, atSeq: END, ...body },
       headers,
     );
-  return { ...started, fork, starts, log };
+  const more = async () => await log.append({ ...key, runId: 'r-1', events: LATER });
+  return { ...started, fork, starts, log, more };
 }
 
 const END = sampleLog('c-1').at(-1)?.seq ?? 0;
+/** Another turn of `c-1`, whose end is another place. */
+const LATER = stamped(turn('t2'), { from: END + 1 });
+const LATER_END = LATER.at(-1)?.seq ?? 0;
 const forkedOf = async (response: Response) =>
   (await response.json()) as { readonly conversationId: string };
 
@@ -81,10 +98,58 @@ describe('POST /v1/conversations/{id}/fork', promise('G383'), () => {
   });
 
   it('is kept while no worker runs', async () => {
-    const { fork } = await app({}, true);
-    const response = await fork({});
-    expect(response.status).toBe(202);
-    expect(await response.json()).toMatchObject({ status: 'queued', reason: 'no_worker' });
+    const { fork } = await app({}, { status: 'RUNNING' });
+    for (const duplicate of [false, true]) {
+      const response = await fork({ id: 'f-1' });
+      expect(response.status).toBe(202);
+      const queued = { status: 'queued', reason: 'no_worker', duplicate };
+      expect(await response.json()).toMatchObject(queued);
+    }
+  });
+
+  it('is one place for one id, also while no worker runs', async () => {
+    const { fork, starts, more } = await app({}, { status: 'RUNNING' });
+    await more();
+    await fork({ id: 'f-1' });
+    const problem = await problemOf(await fork({ id: 'f-1', atSeq: LATER_END }));
+    expect(problem).toMatchObject({ status: 422, errors: [{ path: '/id' }] });
+    expect(starts).toHaveLength(1);
+  });
+
+  it('does not take the id of a conversation that no reader knows yet', async () => {
+    const { fork, starts } = await app({}, { status: 'RUNNING' });
+    await fork({ id: 'f-1' });
+    // As a first message starts it.
+    for (const { options } of starts) delete (options['memo'] as { fork?: unknown }).fork;
+    const problem = await problemOf(await fork({ id: 'f-1' }));
+    expect(problem).toMatchObject({ status: 422, errors: [{ path: '/id' }] });
+  });
+
+  it.each(['TERMINATED', 'CANCELLED', 'TIMED_OUT', 'FAILED'])(
+    'whose run has %s before it began has failed, and begins again',
+    async (status) => {
+      const { fork, starts } = await app({}, { status });
+      for (const times of [1, 2]) {
+        const problem = await problemOf(await fork({ id: 'f-1' }));
+        expect(problem).toMatchObject({ status: 500, code: 'internal' });
+        expect(starts).toHaveLength(times);
+      }
+      expect(starts[1]?.options['workflowIdReusePolicy']).toBe('ALLOW_DUPLICATE_FAILED_ONLY');
+    },
+  );
+
+  it('begins again where an ended run has copied a part of the log', async () => {
+    const { fork, starts, log, more } = await app({}, { status: 'TERMINATED' });
+    await more();
+    await fork({ id: 'f-1' });
+    const events = sampleLog('f-1').slice(0, 3);
+    const key = { tenant: 'default', conversationId: 'f-1' };
+    await log.append({ ...key, runId: 'r-f', events, copied: true });
+    await fork({ id: 'f-1' });
+    expect(starts).toHaveLength(2);
+    // Another place cannot begin under the id.
+    const other = await problemOf(await fork({ id: 'f-1', atSeq: LATER_END }));
+    expect(other).toMatchObject({ status: 422, errors: [{ path: '/id' }] });
   });
 
   it.each([
