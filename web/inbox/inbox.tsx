@@ -1,5 +1,5 @@
 /** The inbox: the calls that wait, and the one that is open. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Session } from '../session/session.js';
 import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
@@ -77,6 +77,11 @@ function OpenDialog({ inbox }: { readonly inbox: UsedInbox }): ReactNode {
   return <Bulk type={dialog} summary={inbox.summary()} onDecide={inbox.decide} onClose={onClose} />;
 }
 
+/** As the media query of style.css. */
+function isNarrow(): boolean {
+  return matchMedia('(width < 720px)').matches;
+}
+
 function Right(props: { readonly session: Session; readonly inbox: UsedInbox }): ReactNode {
   const { session, inbox } = props;
   const { looking, look, row, view, outbox, drafts, snoozes } = inbox;
@@ -84,8 +89,16 @@ function Right(props: { readonly session: Session; readonly inbox: UsedInbox }):
   const mayAnswer = useRights(session).includes('answer');
   const count = looking.selected.size;
   const item = row?.item;
+  const pane = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // There the call is below the list.
+    if (item?.ref !== undefined && isNarrow()) pane.current?.scrollIntoView();
+  }, [item?.ref]);
   return (
-    <section className="right" aria-label="Call">
+    <section ref={pane} className="right" aria-label="Call">
+      <button type="button" className="plain to-list" onClick={() => scrollTo(0, 0)}>
+        Back to the list
+      </button>
       {count === 0 || !mayAnswer ? undefined : (
         <div className="selected actions">
           <span>{count} selected</span>

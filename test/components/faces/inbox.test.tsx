@@ -7,7 +7,7 @@ import { Deadline } from '../../../web/inbox/list/deadline.js';
 import styles from '../../../web/style.css?url';
 import { json, problem } from '../../support/pages/scripted-fetch.js';
 import { focus, press } from '../support/keys.js';
-import { withStyles } from '../support/looks.js';
+import { expectAccessible, look, withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
 import { sessionOver } from '../support/session.js';
 import { show, showPart } from '../support/show.js';
@@ -205,6 +205,18 @@ describe('the address of the inbox', () => {
     await openInbox(waitingItem('a'));
     await expect.element(page.getByText('The chosen call is not in the list')).toBeVisible();
   });
+});
+
+it('a call that is opened on a phone is in sight with its decision, and so is the list again', async () => {
+  await look({ colorScheme: 'light', width: 390, zoom: 1 });
+  const calls = Array.from({ length: 6 }, (_, index) => waitingItem(`r${index}`));
+  await openInbox(...calls);
+  await page.getByRole('button', { name: 'c-r0' }).click();
+  await expect.element(page.getByRole('heading', { name: 'pay' })).toBeInViewport();
+  await expect.element(page.getByRole('button', { name: 'Approve', exact: true })).toBeInViewport();
+  await expectAccessible('a call on a phone');
+  await page.getByRole('button', { name: 'Back to the list' }).click();
+  await expect.element(page.getByRole('button', { name: 'c-r0' })).toBeInViewport();
 });
 
 describe('a snooze', () => {
