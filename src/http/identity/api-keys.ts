@@ -123,11 +123,14 @@ export function apiKeys(
     if (id === undefined || secret === undefined) return undefined;
     const status: LRUCache.Status<string, Known> = {};
     const known = identityOfKey((await cache.fetch(id, { status }))?.record, secret);
-    if (known !== undefined || status.fetch !== 'hit') return known;
-    // The key may have got this secret a moment ago.
+    if (known !== undefined || !OLDER.includes(status.fetch)) return known;
+    // The key may have got this secret a moment ago, behind the read that had this record.
     return identityOfKey((await cache.fetch(id, { forceRefresh: true }))?.record, secret);
   };
 }
+
+/** The record was remembered, or comes from a read that another request began: both may be older than this request. */
+const OLDER: readonly unknown[] = ['hit', 'inflight'];
 
 function identityOfKey(record: ApiKeyRecord | undefined, secret: string): Identity | undefined {
   if (record === undefined) return undefined;

@@ -102,6 +102,31 @@ describe('an API key', promise('G349'), () => {
     expect([await statusOf(third), await statusOf(next)]).toEqual([200, 401]);
   });
 
+  it('gets a new secret that counts also while an older read of it is under way', async () => {
+    const { store } = await keyed();
+    const { key, record } = await createKey(store, GIVEN);
+    const reads: (() => void)[] = [];
+    const find: typeof store.find = async (id) => {
+      const found = await store.find(id);
+      await new Promise<void>((resolve) => {
+        reads.push(resolve);
+      });
+      return found;
+    };
+    const identify = apiKeys({ find } as never);
+    const answer = async (given: string) =>
+      await identify({ get: () => `Bearer ${given}` } as never);
+    const older = answer(key);
+    await until('the older read', () => reads.length === 1);
+    const { key: next = '' } = (await rotateKey(store, record.id, { graceMs: 0 })) ?? {};
+    const newer = answer(next);
+    reads[0]?.();
+    await older;
+    await until('a read behind it', () => reads.length === 2);
+    reads[1]?.();
+    expect(await newer).toMatchObject({ actor: { id: 'billing' } });
+  });
+
   it('ends the streams of its holder when it is revoked', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {
