@@ -14,7 +14,7 @@ import { recordedTurnOf } from '../core/what-if/recorded.js';
 import type { Agent } from '../define/define-agent.js';
 import { type Logger, SILENT_LOGGER } from '../define/tool/context.js';
 import { createOfferNotifier, DefinitionWatch } from '../projection/duties/definition-watch.js';
-import { createIsDeletedRun } from '../projection/duties/deletions.js';
+import { createIsOrphanedRun } from '../projection/duties/deletions.js';
 import { createHousekeeping } from '../projection/duties/housekeeping.js';
 import { createLeaseLostNotifier, LeaseWatch } from '../projection/duties/lease-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
@@ -387,7 +387,7 @@ function activitiesOf<Services>(
     ...(blobs === undefined ? {} : { blobs }),
     ...(documents === undefined ? {} : { keepDefinition: definitionKeeper(documents, { logger }) }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
-    isDeletedRun: createIsDeletedRun(log),
+    isOrphanedRun: createIsOrphanedRun(log),
     chunks: new TranscriptChunks({ blobs, log, logger }),
     fetchTranscript: async (run, query) =>
       slices.take(run, query) ?? (await fetchTranscript(client, run, query)),

@@ -112,7 +112,7 @@ export interface ActivityDeps<Services> {
    * Whether a run belongs to a deleted conversation whose id is not in use again. @defaultValue
    * always false
    */
-  readonly isDeletedRun?: (key: ConversationKey, runId: string) => Promise<boolean>;
+  readonly isOrphanedRun?: (key: ConversationKey, runId: string) => Promise<boolean>;
   /** Messages that were stored so that roll-overs need not carry them. Absent: none can be stored or read. */
   readonly chunks?: Pick<TranscriptChunks, 'put' | 'get' | 'remove'>;
   /** The connections to MCP servers; the caller closes them. Absent: the activities create their own. */

@@ -9,12 +9,12 @@ import { runOf } from '../shared/transcripts.js';
  * conversation has been deleted; then `remove` has been called.
  */
 export async function isOrphanChunk(
-  tools: Pick<ActivityTools, 'isDeletedRun'>,
+  tools: Pick<ActivityTools, 'isOrphanedRun'>,
   key: ConversationKey,
   remove: () => Promise<unknown>,
 ): Promise<boolean> {
   const { runId } = runOf(Context.current());
-  if ((await tools.isDeletedRun?.(key, runId)) !== true) return false;
+  if ((await tools.isOrphanedRun?.(key, runId)) !== true) return false;
   await remove();
   return true;
 }

@@ -3,6 +3,7 @@ import type { DeletionsPort } from '../../client/ports/deletions.js';
 import { MAX_LIST_PAGE } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
+import { isDeletedRun } from '../../store/ports/deletions.js';
 import type { DocumentStore } from '../../store/ports/documents/documents.js';
 import { type LiveChannel, tenantKey } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
@@ -14,15 +15,14 @@ const PAGE = 200;
 const LAST = { id: 'g' };
 
 /**
- * Whether a run writes after the deletion of its conversation. False as well when another conversation has begun under
- * the id: a blob stored now belongs to that one, and is deleted with it.
+ * Whether a run writes after the deletion of its conversation, for none. False as well when another conversation has
+ * begun under the id: a blob stored now belongs to that one, and is deleted with it.
  */
-export function createIsDeletedRun(
+export function createIsOrphanedRun(
   log: Pick<EventLog, 'deletion' | 'head'>,
 ): (key: ConversationKey, runId: string) => Promise<boolean> {
   return async (key, runId) =>
-    (await log.deletion(key))?.runIds.includes(runId) === true &&
-    (await log.head(key)) === undefined;
+    (await isDeletedRun(log, key, runId)) && (await log.head(key)) === undefined;
 }
 
 export function createDeletions(deps: {
@@ -42,7 +42,7 @@ export function createDeletions(deps: {
       (await hasBlobs(blobs, key)),
     isDeleted: async (key) =>
       (await log.head(key)) === undefined && (await log.deletion(key)) !== undefined,
-    isDeletedRun: async (key, runId) => (await log.deletion(key))?.runIds.includes(runId) === true,
+    isDeletedRun: (key, runId) => isDeletedRun(log, key, runId),
     begin: async ({ unlessMoved, ...request }) => {
       const onlyAt = unlessMoved === undefined ? {} : { onlyAt: unlessMoved };
       const begun = await log.beginDeletion({ ...request, ...onlyAt });

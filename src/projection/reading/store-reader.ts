@@ -32,6 +32,7 @@ import type { ModelCallRead } from '../../protocol/model/model-calls.js';
 import type { ConversationKey, NameableKeys, TurnId } from '../../protocol/values/ids.js';
 import { needing } from '../../store/plans/presence.js';
 import { shownWith } from '../../store/plans/service/troubles.js';
+import { isDeletedRun } from '../../store/ports/deletions.js';
 import type { DocumentStore } from '../../store/ports/documents/documents.js';
 import type { CallLease } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
@@ -219,7 +220,7 @@ class StoreReader implements ConversationReader {
   }
 
   async isDeletedRun(key: ConversationKey, runId: string): Promise<boolean> {
-    return (await this.#log.deletion(key))?.runIds.includes(runId) === true;
+    return await isDeletedRun(this.#log, key, runId);
   }
 
   async forkPoint(key: ConversationKey, cut: ForkCut): Promise<ForkPoint | undefined> {

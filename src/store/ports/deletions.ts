@@ -57,3 +57,12 @@ export interface Deletions {
   /** Removes tombstones that were finished at least `forMs` ago; resolves to their number. */
   forgetDeletions(options: { readonly limit: number; readonly forMs: number }): Promise<number>;
 }
+
+/** Whether the tombstone of a conversation has a run. Another conversation may have begun under the id. */
+export async function isDeletedRun(
+  deletions: Pick<Deletions, 'deletion'>,
+  key: ConversationKey,
+  runId: string,
+): Promise<boolean> {
+  return (await deletions.deletion(key))?.runIds.includes(runId) === true;
+}

@@ -61,7 +61,7 @@ export interface Setup {
   readonly repeat?: (event: LiveEvent) => void;
   readonly onJoin?: ActivityDeps<never>['onJoin'];
   readonly blobs?: ActivityDeps<never>['blobs'];
-  readonly isDeletedRun?: ActivityDeps<never>['isDeletedRun'];
+  readonly isOrphanedRun?: ActivityDeps<never>['isOrphanedRun'];
   readonly chunks?: ActivityDeps<never>['chunks'];
   readonly fetchTranscript?: ActivityDeps<never>['fetchTranscript'];
   readonly flush?: (throughSeq: number) => Promise<FlushLogResult>;
@@ -102,7 +102,7 @@ export function setUp(setup: Setup = {}) {
     },
     ...(setup.onJoin === undefined ? {} : { onJoin: setup.onJoin }),
     ...(setup.blobs === undefined ? {} : { blobs: setup.blobs }),
-    ...(setup.isDeletedRun === undefined ? {} : { isDeletedRun: setup.isDeletedRun }),
+    ...(setup.isOrphanedRun === undefined ? {} : { isOrphanedRun: setup.isOrphanedRun }),
     ...(setup.chunks === undefined ? {} : { chunks: setup.chunks }),
     ...(setup.fetchTranscript === undefined ? {} : { fetchTranscript: setup.fetchTranscript }),
     ...(setup.watched === undefined ? {} : { watched: () => setup.watched === true }),

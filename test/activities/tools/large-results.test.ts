@@ -33,7 +33,7 @@ async function memory(): Promise<BlobStore> {
 
 async function resultOf(
   tool: Work,
-  setup: Pick<Setup, 'blobs' | 'isDeletedRun'> & { readonly readable?: boolean } = {},
+  setup: Pick<Setup, 'blobs' | 'isOrphanedRun'> & { readonly readable?: boolean } = {},
 ): Promise<Extract<ToolResultEnvelope, { ok: true }>> {
   const { readable = false, ...rest } = setup;
   const tools = readable ? [tool, readResults] : [tool];
@@ -125,12 +125,12 @@ describe('a large result', () => {
   it('is not kept if its conversation was deleted in the meantime', async () => {
     const blobs = await memory();
     const asked: string[] = [];
-    const isDeletedRun = async (about: typeof key, runId: string) => {
+    const isOrphanedRun = async (about: typeof key, runId: string) => {
       expect(about).toEqual(key);
       asked.push(runId);
       return Promise.resolve((await blobs.list({ limit: 9 })).length > 0);
     };
-    expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs, isDeletedRun })).toEqual(
+    expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs, isOrphanedRun })).toEqual(
       cutOnly,
     );
     expect(asked).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** Checks that a blob store has nothing left of a deleted conversation, wherever the blobs lie. */
 import { describe, expect, it } from 'vitest';
-import { createDeletions, createIsDeletedRun } from '../../../src/projection/duties/deletions.js';
+import { createDeletions, createIsOrphanedRun } from '../../../src/projection/duties/deletions.js';
 import { TranscriptChunks } from '../../../src/projection/reading/transcript-chunks.js';
 import type { BlobStore } from '../../../src/store/ports/blobs.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -33,7 +33,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
           ({ tenant, conversationId }) => `${tenant}/${conversationId}`,
         );
       const deletions = createDeletions({ log, blobs });
-      return { log, blobs, left, deletions, isDeletedRun: createIsDeletedRun(log) };
+      return { log, blobs, left, deletions, isOrphanedRun: createIsOrphanedRun(log) };
     }
     const twice = ({ tenant, conversationId }: typeof KEY) => {
       const line = `${tenant}/${conversationId}`;
@@ -119,20 +119,20 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
     });
 
     it('are refused as too late, unless another conversation has begun under the id', async () => {
-      const { log, blobs, left, deletions, isDeletedRun } = await three();
-      expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
+      const { log, blobs, left, deletions, isOrphanedRun } = await three();
+      expect(await isOrphanedRun(KEY, 'run-a')).toBe(false);
       const runIds = (await deletions.begin({ ...KEY, runIds: ['run-b'] })) ?? [];
       await deletions.finish({ ...KEY, runIds });
-      expect(await isDeletedRun(KEY, 'run-a')).toBe(true);
-      expect(await isDeletedRun(KEY, 'run-b')).toBe(true);
-      expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
+      expect(await isOrphanedRun(KEY, 'run-a')).toBe(true);
+      expect(await isOrphanedRun(KEY, 'run-b')).toBe(true);
+      expect(await isOrphanedRun(KEY, 'run-c')).toBe(false);
       await log.append({ ...KEY, runId: 'run-c', events: EVENTS });
       await blobs.put(KEY, RESULT);
       // A repeat of the old deletion keeps the blobs of the new conversation.
       await deletions.extend({ ...KEY, runIds: ['run-a', 'run-b'] });
       await deletions.finish({ ...KEY, runIds });
       expect(await left()).toContain(twice(KEY)[0]);
-      expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
+      expect(await isOrphanedRun(KEY, 'run-a')).toBe(false);
     });
   });
 }
