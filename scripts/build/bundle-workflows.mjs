@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const at = (path) => `${root}${path}`;
@@ -42,7 +43,7 @@ const logger = {
 const started = performance.now();
 try {
   const made = await bundleWorkflowCode({ ...BUNDLE_OPTIONS, logger });
-  const code = withoutSourceTexts(made.code);
+  const code = withLinesAlone(made.code);
   rmSync(keyFile, { force: true });
   writeWhole(bundleFile, code);
   // A worker that runs with another version builds a bundle of its own.
@@ -59,16 +60,28 @@ try {
 for (const problem of problems) console.error(problem);
 
 /**
- * The bundle without the texts of its sources, which are more than half of it and are packages of their own: stack traces
- * need names and positions alone.
+ * The bundle with what stack traces need of its source map: the file and line of each position. The texts of the
+ * sources, which are packages of their own, and the columns are two thirds of it.
  */
-function withoutSourceTexts(code) {
+function withLinesAlone(code) {
   const [, before, encoded] =
     /^([^]*\/\/# sourceMappingURL=[^]*?base64,)([A-Za-z0-9+/=]+)\s*$/.exec(code) ?? [];
   if (encoded === undefined) throw new Error('the bundle has no source map');
   const map = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
   delete map.sourcesContent;
-  return before + Buffer.from(JSON.stringify(map)).toString('base64');
+  const lines = decode(map.mappings).map((segments) => segments.filter(beginsLine));
+  const thin = {
+    ...map,
+    names: [],
+    mappings: encode(lines.map((line) => line.map((segment) => segment.slice(0, 4)))),
+  };
+  return before + Buffer.from(JSON.stringify(thin)).toString('base64');
+}
+
+/** Whether a segment leads to another line than the one before it. */
+function beginsLine([, source, line], index, segments) {
+  const [, previousSource, previousLine] = segments[index - 1] ?? [];
+  return source !== previousSource || line !== previousLine;
 }
 
 /** The inputs of the bundle: the compiled sandbox folders and the locked versions of the packages. */
