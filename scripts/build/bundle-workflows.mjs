@@ -72,6 +72,8 @@ function withLinesAlone(code) {
   const lines = decode(map.mappings).map((segments) => segments.filter(beginsLine));
   const thin = {
     ...map,
+    // Without the folder of the machine that has built it.
+    sources: map.sources.map((source) => source.replace(root, 'colloquy/')),
     names: [],
     mappings: encode(lines.map((line) => line.map((segment) => segment.slice(0, 4)))),
   };
