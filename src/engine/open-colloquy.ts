@@ -22,6 +22,7 @@ import { requireKnown } from '../protocol/values/field-problem.js';
 import { SpaceClient } from '../spaces/client.js';
 import { MemoryClient } from '../spaces/memories.js';
 import { type Spaces, spacesFrom } from '../spaces/service.js';
+import type { ColloquyWorker } from '../worker/create-worker.js';
 import { APP_FIELDS, OPEN_FIELDS, SERVED_FIELDS, TEMPORAL_FIELDS } from './known-options.js';
 import type { AppOptions, OpenedColloquy, OpenOptions } from './options.js';
 
@@ -69,6 +70,7 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       compression,
       temporal: settings,
     };
+    const unstarted = new Set<ColloquyWorker>();
     let closing: Promise<void> | undefined;
     const colloquy: OpenedColloquy = {
       ...{ client, temporal, log, reader: fromLog.reader },
@@ -76,10 +78,12 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
       worker: async (given) => {
         requireKnown('colloquy.worker', given, SERVED_FIELDS);
         const { createColloquyWorker } = await import('../worker/create-worker.js');
-        return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
+        const made = await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
+        return untilItRuns(made, unstarted);
       },
       app: (options) => appOf({ colloquy, opened, spaces, codecs, taskQueue }, options),
-      close: () => (closing ??= closeAll([() => stores.stop(), ...closers])),
+      close: () =>
+        (closing ??= closeAll([() => endAll(unstarted), () => stores.stop(), ...closers])),
     };
     return colloquy;
   } catch (error) {
@@ -87,6 +91,24 @@ export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy
     await closeAll(closers).catch(() => undefined);
     throw error;
   }
+}
+
+/** The worker, which leaves the set when it runs. */
+function untilItRuns(worker: ColloquyWorker, unstarted: Set<ColloquyWorker>): ColloquyWorker {
+  unstarted.add(worker);
+  return {
+    ...worker,
+    run: async () => {
+      unstarted.delete(worker);
+      await worker.run();
+    },
+  };
+}
+
+/** Ends workers that never ran: their connections would keep the process alive, deaf to SIGTERM. */
+async function endAll(unstarted: ReadonlySet<ColloquyWorker>): Promise<void> {
+  for (const worker of unstarted) worker.shutdown();
+  await Promise.all([...unstarted].map((worker) => worker.run()));
 }
 
 interface AppParts {

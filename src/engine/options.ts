@@ -77,12 +77,12 @@ export interface OpenedColloquy {
   readonly documents?: Documents;
   /**
    * Creates a worker that serves these agents, on connections of its own. It shares the event log, which must stay open
-   * until `worker.run()` has resolved.
+   * until `worker.run()` has resolved. A worker that never runs keeps the process alive until `close`.
    * @throws what `createColloquyWorker` throws
    */
   worker<Services>(options: ServedAgents<Services>): Promise<ColloquyWorker>;
   /** Builds the HTTP API, which `serve` of `colloquy/http` listens with. */
   app(options: AppOptions): Promise<Express>;
-  /** Closes the connection and the event log. Safe to repeat. */
+  /** Closes the connection, the event log, and workers that never ran. Safe to repeat. */
   close(): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /** `openColloquy` on a real server: one call gives an application its client, worker and API. */
 import { randomUUID } from 'node:crypto';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openColloquy } from '../../src/engine/open-colloquy.js';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
+import { CONVERTER } from '../support/engine/engine.js';
 import { identifyAll } from '../support/networks/test-identity.js';
 import { promise } from '../support/promise.js';
 import { openOptions, runs, served } from '../support/started-engines/opened.js';
@@ -78,6 +79,21 @@ test(
       );
   },
 );
+
+test('a worker that never ran is ended when the application closes', async () => {
+  const colloquy = await openColloquy(options());
+  const agents = [shop(script())];
+  const tuning = {
+    workflowBundle: { codePath: inject('workflowBundlePath') },
+    dataConverter: { payloadConverterPath: CONVERTER },
+  };
+  const worker = await colloquy.worker({ agents, services: ledger(), health: { port: 0 }, tuning });
+  const url = `${worker.healthUrl ?? ''}/healthz`;
+  expect((await fetch(url)).status).toBe(200);
+  await colloquy.close();
+  expect(worker.worker.getState()).toBe('STOPPED');
+  await expect(fetch(url)).rejects.toThrow();
+});
 
 test('an application whose store cannot be opened gets an error with the name of the store', async () => {
   const store = temporaryFolder();
