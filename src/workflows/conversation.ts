@@ -149,7 +149,6 @@ class Shell {
     });
     this.#recovery = new Recovery(this.#machine, this.#driver);
     this.#idleClose = new IdleClose(this.#machine, input.settings.idleCloseMs, this.#recheck);
-    // A reopened conversation has no pending calls; after a roll-over the attributes are still those of the last run.
     this.#attributes = attributesOf(input, state);
     const { namespace, memo: { page } = {} } = workflowInfo();
     provideDetails(() =>

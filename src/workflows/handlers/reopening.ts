@@ -6,6 +6,7 @@
  * Q1  An update that waits has no reply, so it is refused as soon as a try has failed: its sender may repeat it.
  * Q2  A message that waits as a signal was reported as durable to its sender, so the run tries again, unless the
  *     conversation can never be reopened.
+ * Q3  A fork was promised to its caller when the run began: it tries again in any case, and its inputs wait.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -141,11 +142,12 @@ export class Reopening {
   /** @throws {ApplicationFailure} the failure of the run, when another try has no sense */
   async #keepDurable(error: TurnError): Promise<void> {
     const failure = failureFor(error);
+    const passes = isPassing(error.code);
+    const { fork, settings } = this.#input;
+    if (passes && fork !== undefined && settings.coreRevision >= 3) return;
     await this.#refuse(failure);
     this.#waiting = this.#waiting.filter(({ isDurable }) => isDurable);
-    // A fork was promised to its caller when the run began.
-    const waits = this.#waiting.length > 0 || this.#input.fork !== undefined;
-    if (!isPassing(error.code) || !waits) throw failure;
+    if (!passes || (fork === undefined && this.#waiting.length === 0)) throw failure;
   }
 
   /** Refuses the updates that wait, and waits until their senders have the refusal. */

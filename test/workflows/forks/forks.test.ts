@@ -1,5 +1,7 @@
 /** Forks of conversations on a real server: what they share with their origin, and what they do not. */
 import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { Conversation, Forked } from '../../../src/client/index.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
@@ -10,6 +12,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replays } from '../../support/engine/replays.js';
 import { runTestFile } from '../../support/forks/test-files.js';
+import { patient } from '../../support/patience.js';
 import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
@@ -94,6 +97,44 @@ test('a call that waits anew runs in the fork under a key of its own, whichever 
   expect(ran.map(({ ctx }) => ctx.conversationId)).toEqual([fork.id, talk.id]);
   const ends = (await engine.log(fork)).filter(({ type }) => type === 'turn_ended');
   expect(ends).toMatchObject([{ status: 'completed', text: 'done' }]);
+  await replays(engine, fork);
+});
+
+test('answers that reach a fork before its state is there count, however long the store is down', {
+  ...promise('G382'),
+  timeout: patient(60_000),
+}, async () => {
+  const { engine, talk, services, atSeq, callId } = await parked(says('done'));
+  await engine.stopWorker();
+  const forked = await talk.fork({ generation: 1, atSeq, reopen: [callId] });
+  const fork = begun(engine, forked);
+  const left = await fork.resolve(callId, { type: 'approve' }, { requestId: 'first' });
+  if (left.verdict !== 'queued') throw new Error('a worker took it');
+  let isDown = true;
+  await engine.startWorker({
+    interceptors: {
+      activity: [
+        () => ({
+          inbound: {
+            execute: async (input, next) => {
+              if (isDown && Context.current().info.activityType === 'restoreState')
+                throw ApplicationFailure.retryable('the disk is gone', 'store_unavailable');
+              return await next(input);
+            },
+          },
+        }),
+      ],
+    },
+  });
+  const failed = async (): Promise<boolean> =>
+    (await engine.history.lines(engine.workflowId(fork))).includes('ActivityTaskFailed');
+  await until('the state could not be restored', failed);
+  const rejected = fork.resolve(callId, { type: 'deny' }, { requestId: 'second' });
+  expect(await rejected).toMatchObject({ verdict: 'queued' });
+  isDown = false;
+  expect(await left.final({ timeout: '30s' })).toMatchObject({ verdict: 'accepted' });
+  await engine.idle(fork);
+  expect(services.runs.filter(({ name }) => name === 'clock.gated')).toHaveLength(1);
   await replays(engine, fork);
 });
 
