@@ -128,7 +128,7 @@ export const RESTORE_STATE_OPTIONS: ActivityOptions = {
 };
 
 /** Used when the turn cannot continue without offloading: the request may hold megabytes. */
-export const OFFLOAD_UNLIMITED_RETRIES: ActivityOptions = {
+export const OFFLOAD_NEEDED: ActivityOptions = {
   ...OFFLOAD_TRANSCRIPT,
   startToCloseTimeout: '20s',
 };

@@ -15,8 +15,8 @@ import type { ConversationInput } from '../../protocol/workflow/messaging.js';
 import { transcriptHash } from '../../protocol/workflow/transcript-delta.js';
 import {
   activities,
+  OFFLOAD_NEEDED,
   OFFLOAD_TRANSCRIPT,
-  OFFLOAD_UNLIMITED_RETRIES,
   summaryOf,
 } from '../activities/schedule.js';
 
@@ -107,7 +107,7 @@ export class TranscriptOffload {
     const count = plan?.messages.length ?? 0;
     this.#failed = false;
     const options = {
-      ...(isNeeded ? OFFLOAD_UNLIMITED_RETRIES : OFFLOAD_TRANSCRIPT),
+      ...(isNeeded ? OFFLOAD_NEEDED : OFFLOAD_TRANSCRIPT),
       summary: summaryOf(`${count} messages to be stored`),
     };
     try {
