@@ -59,8 +59,11 @@ export class OlderRuns {
    */
   async fill(key: ConversationKey, runId: string, after: number): Promise<Reached> {
     const stored = await this.#deps.heads.refresh(key);
-    if (stored?.runId === runId) return { seq: after, isAll: true };
-    const older = await this.#askAll(key, { storedRunId: stored?.runId, runId }, after);
+    // The copy with which a fork begins has the run of the fork, and no run has its events.
+    const isOwn = stored?.runId === runId;
+    const older = isOwn
+      ? { seq: after, isAll: true }
+      : await this.#askAll(key, { storedRunId: stored?.runId, runId }, after);
     if (!older.isAll) return older;
     const seq = await this.#markLost(key, runId, older.seq).catch(() => older.seq);
     return { seq, isAll: true };

@@ -112,6 +112,20 @@ describe('events that neither the store nor a run has any more', () => {
     ]);
   });
 
+  it('are marked behind the beginning of the copy that a fork has in a restored store', {
+    ...promise('G229'),
+  }, async () => {
+    const { projector, source, rows, log } = await aReader({ withSource: true });
+    await log.append({ ...KEY, runId: 'run-c', events: ALL.slice(0, STORED), copied: true });
+    const behind = stamped(answers('t4'), { from: ALL.length + 1 });
+    const run = { runId: 'run-c', carriedSeq: ALL.length, carried: carriedBehind(ALL) };
+    source.set({ ...run, events: behind });
+    const last = ALL.length + behind.length;
+    expect(await projector.flush(KEY, last)).toMatchObject({ storedSeq: last });
+    const lost = ALL.slice(STORED).map(({ seq }) => `${seq}:events_lost`);
+    expect(await rows()).toEqual([...outline(ALL.slice(0, STORED)), ...lost, ...outline(behind)]);
+  });
+
   it('are marked from the first on where the store has no event of the conversation', async () => {
     const { projector, source, rows, log } = await aReader({ withSource: true });
     source.set({ runId: 'run-c', events: [], carriedSeq: ALL.length, carried: carriedBehind(ALL) });
