@@ -369,9 +369,9 @@ function activitiesOf<Services>(
       pageUrl: options.pageUrl,
     }),
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
-    restoreState: async (input) =>
+    restoreState: async (input, signal) =>
       isForkInput(input)
-        ? await forkState({ log, blobs }, input)
+        ? await forkState({ log, blobs, signal }, input)
         : await restoreState({ log, live, source }, input),
     recordedTurn: (input) => recordedTurnOf(wholeLog(log, input, input.generation), input),
     apiUrls: options.apiUrls,

@@ -83,8 +83,8 @@ export interface ActivityDeps<Services> {
   readonly scopes?: Scopes;
   /** Ensures that the store has the log up to a sequence number; throws when it cannot. */
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
-  /** Restores the state of a closed conversation from its log; throws when it cannot. */
-  readonly restoreState: (input: RestoreStateInput) => Promise<CarriedState>;
+  /** Restores the state of a closed conversation from its log; throws when it cannot, or is given up. */
+  readonly restoreState: (input: RestoreStateInput, signal: AbortSignal) => Promise<CarriedState>;
   /** The turn of a what-if, from the log; undefined when it is gone. Absent: what-ifs wait for another worker. */
   readonly recordedTurn?: (input: WhatIfInput) => Promise<RecordedTurn | undefined>;
   /** Absent: agents have no sub-agents. */

@@ -2,6 +2,7 @@
  * Activities on the log of a conversation: the store has all of it before a run ends, and a closed conversation gets its
  * state from it. Safe to repeat: stored events are not stored twice, and a log has one state.
  */
+import { Context } from '@temporalio/activity';
 import type {
   FlushLogInput,
   FlushLogResult,
@@ -38,7 +39,8 @@ export async function restoreState(
   input: RestoreStateInput,
 ): Promise<CarriedState> {
   try {
-    return await withHeartbeat(() => tools.restoreState(input));
+    const { cancellationSignal } = Context.current();
+    return await withHeartbeat(() => tools.restoreState(input, cancellationSignal));
   } catch (error) {
     const { tenant, conversationId } = input;
     tools.logger.warn('state not restored', { tenant, conversationId, reason: reasonOf(error) });

@@ -5,16 +5,21 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import { contentHash } from '../../store/plans/append.js';
 import type { BlobStore } from '../../store/ports/blobs.js';
-import type { EventLog } from '../../store/ports/log.js';
+import { type EventLog, StoreUnavailable } from '../../store/ports/log.js';
 import { wholeLog } from '../reading/whole-log.js';
 
 /** Bounds of one append. */
 const MAX_EVENTS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
+/** Shows only whether there is a value. */
+const NO_BYTES = { offset: 0, length: 0 };
+
 export interface CopyDeps {
   readonly log: EventLog;
   readonly blobs: Pick<BlobStore, 'get' | 'put'> | undefined;
+  /** Gives the attempt up; the next one continues with the values that this one has not copied. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CopyRequest {
@@ -37,22 +42,37 @@ export async function copyLog(
   request: CopyRequest,
 ): Promise<'copied' | 'taken' | 'deleted'> {
   const { from, to, throughSeq, chunks, ends } = request;
-  const copied = new Set<string>();
-  const copyBlob = async (id: string): Promise<void> => {
-    if (copied.has(id)) return;
-    copied.add(id);
-    const found = await deps.blobs?.get(from, id);
-    if (found !== undefined)
-      await deps.blobs?.put(to, { type: found.ref.type, content: found.content });
-  };
+  const copyBlob = blobCopy(deps, request);
   for (const id of chunks) await copyBlob(id);
+  let lastSeq = 0;
   for await (const events of pagesOf(copiesOf(deps.log, { from, to, throughSeq }, ends))) {
     if (!(await isOwn(deps.log, to, events[0]))) return 'taken';
     for (const event of events) for (const id of blobsIn(event)) await copyBlob(id);
-    const { outcome } = await deps.log.append({ ...to, events, copied: true });
-    if (outcome === 'deleted') return outcome;
+    const result = await deps.log.append({ ...to, events, copied: true });
+    if (result.outcome === 'deleted') return 'deleted';
+    if (result.outcome === 'gap')
+      throw new StoreUnavailable(`The log of the fork was removed behind ${result.lastSeq}`);
+    lastSeq = events.at(-1)?.seq ?? lastSeq;
   }
+  if (lastSeq < throughSeq)
+    throw new StoreUnavailable('The log of the origin was removed while it was copied');
   return 'copied';
+}
+
+/** Copies each value once, over all attempts. */
+function blobCopy(
+  { blobs, signal }: CopyDeps,
+  { from, to }: CopyRequest,
+): (id: string) => Promise<void> {
+  const copied = new Set<string>();
+  return async (id) => {
+    if (blobs === undefined || copied.has(id)) return;
+    signal?.throwIfAborted();
+    copied.add(id);
+    if ((await blobs.get(to, id, NO_BYTES)) !== undefined) return;
+    const found = await blobs.get(from, id);
+    if (found !== undefined) await blobs.put(to, { type: found.ref.type, content: found.content });
+  };
 }
 
 async function* copiesOf(

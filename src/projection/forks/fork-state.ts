@@ -34,7 +34,9 @@ export class NotForkable extends Error {
 export interface ForkDeps {
   readonly log: EventLog;
   /** Absent: values that the origin has stored are not in the fork. */
-  readonly blobs: Pick<BlobStore, 'get' | 'put'> | undefined;
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'> | undefined;
+  /** Gives the attempt up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type ForkRequest = RestoreStateInput & { readonly fork: ForkInput };
@@ -44,26 +46,21 @@ export function isForkInput(input: RestoreStateInput): input is ForkRequest {
 }
 
 /**
- * The state of the fork, with its first event. Safe to repeat: what was copied before is not copied again.
+ * The state of the fork, with its first event. Safe to repeat: what was copied before is not copied again, and a copy
+ * that is whole outlasts its origin.
  * @throws {NotForkable} when the log of the origin is gone, or another conversation has the id
  * @throws {StoreUnavailable}
  */
 export async function forkState(deps: ForkDeps, request: ForkRequest): Promise<CarriedState> {
   const { tenant, conversationId, fork } = request;
   const { origin, runId } = fork;
-  const from = { tenant, conversationId: origin.conversationId };
-  const cut = await cutAt(wholeLog(deps.log, from, origin.generation), origin.seq);
-  if (!('state' in cut))
-    throw new NotForkable(
-      'unknown_conversation',
-      `Conversation "${origin.conversationId}" has no finished step at ${origin.generation}-${origin.seq} (any more)`,
-    );
-  const [problem] = reopenProblems(cut.state, origin.reopenedCalls ?? []);
-  if (problem !== undefined) throw new NotForkable('invalid_request', problem.message);
-  const { state, ends, started } = begun(cut.state, request);
   const to = { tenant, conversationId, runId };
+  const { cut, from } = (await cutIn(deps, request)) ?? (await cutInCopy(deps, request));
+  const [problem] = reopenProblems(cut, origin.reopenedCalls ?? []);
+  if (problem !== undefined) throw new NotForkable('invalid_request', problem.message);
+  const { state, ends, started } = begun(cut, request);
   const outcome = await copyLog(deps, {
-    from: { ...from, generation: origin.generation },
+    from,
     to,
     throughSeq: origin.seq,
     chunks: [...chunkIdsIn(state.transcript)],
@@ -75,6 +72,42 @@ export async function forkState(deps: ForkDeps, request: ForkRequest): Promise<C
     throw new NotForkable('unknown_conversation', `The fork "${conversationId}" was deleted`);
   const carried = carriedOf(state);
   return { ...carried, events: [started, ...carried.events] };
+}
+
+interface FoundCut {
+  readonly cut: ConversationState;
+  readonly from: ConversationKey & { readonly generation: number };
+}
+
+/** Undefined where the origin has no such place (any more). */
+async function cutIn(deps: ForkDeps, { tenant, fork }: ForkRequest): Promise<FoundCut | undefined> {
+  const { conversationId, generation, seq } = fork.origin;
+  const from = { tenant, conversationId, generation };
+  const found = await cutAt(wholeLog(deps.log, from, generation), seq);
+  return 'state' in found ? { cut: found.state, from } : undefined;
+}
+
+/**
+ * The place in the copy of an attempt before. A copy without it is removed, because no attempt can complete it.
+ * @throws {NotForkable}
+ */
+async function cutInCopy(deps: ForkDeps, request: ForkRequest): Promise<FoundCut> {
+  const { tenant, conversationId, fork } = request;
+  const { log, blobs } = deps;
+  const { origin, runId } = fork;
+  const to = { tenant, conversationId };
+  const head = await log.head(to);
+  if (head?.runId === runId) {
+    const copy = { ...origin, conversationId, generation: head.generation };
+    const found = await cutIn(deps, { ...request, fork: { ...fork, origin: copy } });
+    if (found !== undefined) return found;
+    const removed = await log.beginDeletion({ ...to, runIds: [runId], onlyAt: head });
+    if (removed !== undefined) await blobs?.delete(to);
+  }
+  throw new NotForkable(
+    'unknown_conversation',
+    `Conversation "${origin.conversationId}" has no finished step at ${origin.generation}-${origin.seq} (any more)`,
+  );
 }
 
 /** Leaves the oldest whole turns to the origin where the state is too large; its log is copied whole. */

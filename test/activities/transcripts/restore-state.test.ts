@@ -33,6 +33,20 @@ describe('restoring the state of a closed conversation', () => {
     });
   });
 
+  it('is given up with its attempt', async () => {
+    const attempt = environment();
+    const { activities } = setUp({
+      restoreState: (_input, signal) => {
+        attempt.cancel();
+        return signal.aborted
+          ? Promise.reject(new Error('given up'))
+          : Promise.resolve({ version: 1, state: {}, events: [] });
+      },
+    });
+    const restored = attempt.run(activities.restoreState, WANTED);
+    await expect(restored).rejects.toThrow('given up');
+  });
+
   it('is not retried when there is nothing to restore', async () => {
     const { activities } = setUp({
       restoreState: () => Promise.reject(new NotReopenable('c-1', 'its log is not in the store')),
