@@ -199,7 +199,10 @@ function addWriting(asPerson: Add): void {
 
 function addPlaying(asPerson: Add): void {
   asPerson('fork <id>', 'Begin a conversation with the state of another one at a finished step')
-    .option('--at <generation-seq>', 'the place in the log, such as 1-42 (default: its end)')
+    .option(
+      '--at <generation-seq>',
+      'the place in the log, such as 1-42 (default: its last finished step)',
+    )
     .option('--reopen <callId>', 'a call that waits anew; may be repeated', gathered)
     .option('--id <id>', 'id of the fork')
     .action(async (id: string, flags: ForkFlags) => {
