@@ -225,24 +225,36 @@ interface Run {
   readonly runId: string;
 }
 
-/** The first events of a run. @throws errors of the server: NOT_FOUND for a run that it does not have */
-async function firstEvents(
+interface HistoryPage {
+  readonly maximumPageSize: number;
+  readonly nextPageToken?: Uint8Array;
+}
+
+const HISTORY_PAGE = 50;
+
+/** One page of the events of a run, from the first on. @throws errors of the server: NOT_FOUND for an unknown run */
+async function historyPage(
   client: Client,
   timed: WithDeadline,
-  { key, runId, maximumPageSize = 1 }: Run & { readonly maximumPageSize?: number },
-): Promise<readonly HistoryEvent[]> {
-  const { history } = await timed(() =>
+  { key, runId, ...page }: Run & HistoryPage,
+) {
+  return await timed(() =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdFor(key), runId },
-      maximumPageSize,
+      ...page,
     }),
   );
-  return history?.events ?? [];
 }
 
-/** Events among which the end of `restoreState` is: it is scheduled by the first task, beside few inputs. */
-const EVENTS_WITH_RESTORED_STATE = 30;
+async function firstEvent(
+  client: Client,
+  timed: WithDeadline,
+  run: Run,
+): Promise<HistoryEvent | undefined> {
+  const { history } = await historyPage(client, timed, { ...run, maximumPageSize: 1 });
+  return history?.events?.[0];
+}
 
 async function startOf(
   client: Client,
@@ -250,7 +262,7 @@ async function startOf(
   run: Run,
 ): Promise<RunStart | undefined> {
   try {
-    const [event] = await firstEvents(client, timed, run);
+    const event = await firstEvent(client, timed, run);
     const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
     const [input] = await decodedValues(client.options.loadedDataConverter, payloads);
     const given = isRecord(input) ? input : {};
@@ -266,22 +278,23 @@ async function startOf(
   }
 }
 
-/** The state that a run has restored; undefined when it has none (yet). */
+/** The state that a run has restored; undefined when it has none (yet). Tries and inputs may precede it. */
 async function restored(client: Client, timed: WithDeadline, run: Run): Promise<unknown> {
-  const maximumPageSize = EVENTS_WITH_RESTORED_STATE;
-  const events = await firstEvents(client, timed, { ...run, maximumPageSize });
-  const scheduled = events.findLast(
-    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === RESTORE_STATE,
-  );
-  const end = events.find(
-    (event) =>
-      scheduled !== undefined &&
-      String(event.activityTaskCompletedEventAttributes?.scheduledEventId) ===
-        String(scheduled.eventId),
-  );
-  const payloads = end?.activityTaskCompletedEventAttributes?.result?.payloads;
-  const [state] = await decodedValues(client.options.loadedDataConverter, payloads);
-  return state;
+  const tries = new Set<string>();
+  for (let nextPageToken: Uint8Array = new Uint8Array(); ; ) {
+    const page = { ...run, maximumPageSize: HISTORY_PAGE, nextPageToken };
+    const found = await historyPage(client, timed, page);
+    for (const event of found.history?.events ?? []) {
+      if (event.activityTaskScheduledEventAttributes?.activityType?.name === RESTORE_STATE)
+        tries.add(String(event.eventId));
+      const end = event.activityTaskCompletedEventAttributes;
+      if (end == null || !tries.has(String(end.scheduledEventId))) continue;
+      const [state] = await decodedValues(client.options.loadedDataConverter, end.result?.payloads);
+      return state;
+    }
+    ({ nextPageToken } = found);
+    if (nextPageToken.length === 0) return undefined;
+  }
 }
 
 async function previousRun(
@@ -291,7 +304,7 @@ async function previousRun(
 ): Promise<string | undefined> {
   const workflowId = workflowIdFor(key);
   try {
-    const [event] = await firstEvents(client, timed, { key, runId });
+    const event = await firstEvent(client, timed, { key, runId });
     const started = event?.workflowExecutionStartedEventAttributes;
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;

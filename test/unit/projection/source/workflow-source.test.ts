@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { createWorkflowSource } from '../../../../src/projection/source/workflow-source.js';
@@ -59,6 +60,45 @@ it('waits longer only for a query that can be given up, and gives that up at onc
   expect(waits).toEqual([1, 2, 4]);
   controller.abort();
   await expect(hanging).rejects.toThrow();
+});
+
+it('finds the state that a fork has restored behind any number of tries and inputs', {
+  ...promise('G229'),
+}, async () => {
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  onTestFinished(async () => {
+    await connection.close();
+  });
+  const client = new Client({ connection });
+  const payloadsOf = (value: unknown) => ({ payloads: [defaultPayloadConverter.toPayload(value)] });
+  const carried = { version: 1, state: { lastSeq: 7 }, events: [] };
+  const scheduled = (eventId: number, name: string) => ({
+    ...{ eventId, activityTaskScheduledEventAttributes: { activityType: { name } } },
+  });
+  const completed = (scheduledEventId: number, value: unknown) => ({
+    activityTaskCompletedEventAttributes: { scheduledEventId, result: payloadsOf(value) },
+  });
+  const inputs = Array.from({ length: 60 }, () => ({
+    workflowExecutionSignaledEventAttributes: {},
+  }));
+  const first = {
+    eventTime: { seconds: 1_900_000_000, nanos: 0 },
+    workflowExecutionStartedEventAttributes: { input: payloadsOf({ fork: {} }) },
+  };
+  const pages = [
+    [first, scheduled(5, 'restoreState'), ...inputs, scheduled(66, 'restoreState')],
+    [...inputs, completed(66, carried), scheduled(200, 'flushLog'), completed(200, 'later')],
+  ];
+  client.workflowService.getWorkflowExecutionHistory = (async (request: {
+    readonly nextPageToken?: Uint8Array;
+  }) => {
+    await Promise.resolve();
+    const page = request.nextPageToken?.[0] ?? 0;
+    const nextPageToken = page === 0 ? Uint8Array.of(1) : new Uint8Array();
+    return { history: { events: pages[page] }, nextPageToken };
+  }) as never;
+  const source = createWorkflowSource(client);
+  expect(await source.startOf?.(KEY, 'run-f')).toMatchObject({ carried });
 });
 
 it.each([
