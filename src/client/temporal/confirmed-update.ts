@@ -18,18 +18,21 @@ export interface UpdateToConfirm<Name extends keyof UpdateTypes> {
 
 /**
  * Sends the update until a worker has confirmed it. Refusals of the workflow are thrown as the SDK throws them.
- * @throws {ConversationError} temporal_unreachable when no server took it; no_worker or another reason why no worker
- *   confirmed. The server may still pass the request to the next worker, so its caller repeats it under the same request
- *   id
+ * @throws {ConversationError} temporal_unreachable when no server took it; workers_busy when it was not sent; no_worker
+ *   or another reason why no worker confirmed. The server may still pass the request to the next worker, so its caller
+ *   repeats it under the same request id
  */
 export async function confirmUpdate<Name extends keyof UpdateTypes>(
   gateway: TemporalGateway,
   key: ConversationKey,
   { name, unconfirmed, ...call }: UpdateToConfirm<Name>,
 ): Promise<UpdateTypes[Name]['reply']> {
-  const tried = await gateway.confirm(() => gateway.update(key, name, call), { key });
+  // Only an event makes work for longer than its answer takes, so the other updates go before messages.
+  const kind = name === 'inboxEvent' ? 'message' : 'resolution';
+  const tried = await gateway.confirm(() => gateway.update(key, name, call), { key, kind });
   if (tried.confirmed) return tried.value;
   const { cause } = tried;
+  if (ConversationError.isInstance(cause)) throw unsent(cause);
   const failed = (code: ConversationError['code'], why: string): ConversationError =>
     new ConversationError(code, `${unconfirmed} when a worker answers. ${why}`, { cause });
   if (gateway.isUnreached(cause)) {
@@ -38,6 +41,13 @@ export async function confirmUpdate<Name extends keyof UpdateTypes>(
   }
   const { reason, text } = await gateway.whyUnanswered(key);
   throw failed(reason, text);
+}
+
+/** The error of a request that got no place in time; see `Attempted`. */
+function unsent(cause: ConversationError): ConversationError {
+  const { code, retryAfterMs } = cause;
+  const text = `The request was not sent. ${cause.message}`;
+  return new ConversationError(code, text, { cause, retryAfterMs });
 }
 
 /**

@@ -1,12 +1,14 @@
 /** The verdict on a request whose update failed, by the log of a conversation that may be gone. */
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { ConversationError } from '../../../../src/client/api/errors.js';
 import { verdictOfFailure } from '../../../../src/client/temporal/confirmed-update.js';
 import { fromTemporal } from '../../../../src/client/temporal/errors.js';
 import type { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
 import { grpcError, noAnswer } from '../../../support/fakes/fake-temporal.js';
 import { failureOf, setUp } from '../../../support/fakes/scripted-client.js';
+import { promise } from '../../../support/promise.js';
+import { CALL } from '../../../support/samples/sample-log.js';
 
 const GONE = new WorkflowNotFoundError('not found', 'conversation:default:c1', undefined);
 
@@ -50,3 +52,64 @@ it.each([
     expect(message).toMatch(/^Revoking was not confirmed, and may still happen when a worker/);
   },
 );
+
+/** A client whose requests no worker answers, on a clock that the test moves. */
+function unanswered() {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  return setUp({
+    updateWithStart: () => new Promise(() => undefined),
+    update: () => new Promise(() => undefined),
+    signal: () => undefined,
+    describe: () => ({ status: { name: 'RUNNING' }, raw: {} }),
+  });
+}
+
+it('messages that wait for places hold up no request that answers, claims, extends, revokes or closes', {
+  ...promise('G344'),
+}, async () => {
+  const { client, calls } = unanswered();
+  for (let nth = 0; nth < 40; nth += 1)
+    void client.conversation(`c-${nth}`, { agent: 'support' }).send('Hello');
+  await vi.advanceTimersByTimeAsync(100);
+  const waiting = client.conversation('w-1');
+  void waiting.resolveBatch('t.1', [{ toolCallId: CALL, resultJson: '1' }]).catch(() => undefined);
+  void client
+    .conversation('w-2')
+    .claim(CALL)
+    .catch(() => undefined);
+  void client
+    .conversation('w-3')
+    .extend(CALL, { by: '1 minute' })
+    .catch(() => undefined);
+  void client
+    .conversation('w-4')
+    .revokeRule('r-1')
+    .catch(() => undefined);
+  void client
+    .conversation('w-5')
+    .close()
+    .catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(100);
+  const sent = calls.filter(({ kind }) => kind === 'update').map(({ name }) => name);
+  expect(new Set(sent)).toEqual(
+    new Set([
+      ...['resolveBatch', 'claimToolCall', 'extendToolCall', 'revokeRule', 'closeConversation'],
+    ]),
+  );
+});
+
+it('a request that got no place says that it was not sent', promise('G344'), async () => {
+  const { client, calls } = unanswered();
+  for (let nth = 0; nth < 64; nth += 1)
+    void client.conversation(`c-${nth}`).resolve(CALL, { type: 'approve' });
+  await vi.advanceTimersByTimeAsync(100);
+  const refused = failureOf(client.conversation('w-1').claim(CALL));
+  await vi.advanceTimersByTimeAsync(2_600);
+  const { code, message } = await refused;
+  expect(code).toBe('workers_busy');
+  expect(message).toMatch(/^The request was not sent\. The workers have more requests/);
+  expect(calls.some(({ name }) => name === 'claimToolCall')).toBe(false);
+});
