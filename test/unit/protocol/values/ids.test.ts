@@ -294,4 +294,26 @@ describe('an update id', () => {
   it('cannot be shifted from one field into the next', () => {
     expect(updateIdFor({ ...parts, callId: 'c1:approve', type: '' })).not.toBe(updateIdFor(parts));
   });
+
+  it.each(['订', ':', '%'])(
+    'of allowed parts that consist of "%s" fits the server',
+    (character) => {
+      const long = character.repeat(200);
+      const written = updateIdFor({ ...parts, callId: long, actor: long, requestId: long });
+      expect(Buffer.byteLength(written)).toBeLessThanOrEqual(1_000);
+      expect(written).toMatch(/^resolveToolCall:/);
+      for (const field of ['callId', 'type', 'actor', 'requestId'])
+        expect(
+          updateIdFor({
+            ...{ ...parts, callId: long, actor: long, requestId: long },
+            [field]: `${character.repeat(199)}x`,
+          }),
+        ).not.toBe(written);
+    },
+  );
+
+  it('that fits the server is written out', () => {
+    const requestId = 'r'.repeat(980);
+    expect(updateIdFor({ operation: 'cancelTurn', requestId })).toBe(`cancelTurn::::${requestId}`);
+  });
 });
