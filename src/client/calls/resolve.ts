@@ -25,7 +25,7 @@ import { checkOptions } from '../api/known-options.js';
 import type { FinalOptions } from '../api/types.js';
 import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
 import type { ConversationReader } from '../ports/reader.js';
-import { endedVerdict } from '../reading/ended-calls.js';
+import { endedVerdict, loggedCall } from '../reading/ended-calls.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import { isUnchecked, ownAnswer } from '../reading/own-answer.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
@@ -51,6 +51,8 @@ interface Attempt {
   readonly ref: CallRef;
   readonly input: ResolveToolCallInput & { readonly requestId: string };
   readonly updateId: string;
+  /** Seq of the newest event of the call, as the log had it before the answer was left as a signal. */
+  since?: number | undefined;
 }
 
 /**
@@ -182,8 +184,9 @@ async function ask(
 /** Leaves the answer as a signal. The verdict where none is left, because the call or its conversation has ended. */
 async function leave(parts: ResolveParts, attempt: Attempt): Promise<Verdict | undefined> {
   const { ref, input } = attempt;
-  const ended = await endedVerdict(parts.reader, ref, input);
-  if (ended !== undefined) return ended;
+  const logged = await loggedCall(parts.reader, ref, input);
+  if (logged.verdict !== undefined) return logged.verdict;
+  attempt.since ??= logged.seq;
   try {
     await parts.gateway.signal(ref, 'resolveToolCall', input);
     return undefined;
@@ -207,7 +210,7 @@ async function finalVerdict(
   const { accepted: _before, ...given } = options;
   checkOptions('final', given);
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
-  const trace = new SignalTrace(parts, ref, ownAnswer(input));
+  const trace = new SignalTrace(parts, ref, { trace: ownAnswer(input, attempt.since) });
   let { accepted } = options;
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
     const { found, away } = await trace.find().catch((error: unknown) => {

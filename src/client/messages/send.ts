@@ -24,7 +24,7 @@ import type { NotReopened } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { ConversationError } from '../api/errors.js';
 import type { RequestKind } from '../pacing/admission.js';
-import type { ConversationReader } from '../ports/reader.js';
+import type { ConversationReader, LogCursor } from '../ports/reader.js';
 import { allEvents, findMessage } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import type { SignalTrace, Trace } from '../reading/signal-outcome.js';
@@ -46,7 +46,8 @@ export interface SendRequest {
 
 export type SendReply =
   | { readonly status: 'admitted'; readonly reply: SendMessageReply; readonly duplicate: boolean }
-  | { readonly status: 'queued' };
+  /** `after`: the end of the log before the signal was left, if the log was read in time. */
+  | { readonly status: 'queued'; readonly after?: LogCursor | undefined };
 
 export interface SendParts {
   readonly gateway: TemporalGateway;
@@ -86,7 +87,7 @@ export async function sendMessage(
   request: SendRequest,
 ): Promise<SendReply> {
   if (parts.known.of(request.key) > 0) {
-    const reply = await tryToContinue(parts.gateway, request);
+    const reply = await tryToContinue(parts, request);
     if (reply !== undefined) return reply;
   }
   const logged = await stateInLog(parts, request);
@@ -99,7 +100,7 @@ export async function sendMessage(
   for (let round = 1; ; round += 1) {
     if ('status' in start) return start;
     try {
-      return await tryOnce(parts.gateway, { ...sent, start }, kind);
+      return await tryOnce(parts, { ...sent, start }, kind);
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
@@ -198,9 +199,10 @@ export async function confirmMessage(
  * plain update costs the server less than one that could start it. Undefined when it no longer exists, or is closed.
  */
 async function tryToContinue(
-  gateway: TemporalGateway,
+  parts: SendParts,
   request: SendRequest,
 ): Promise<SendReply | undefined> {
+  const { gateway } = parts;
   const { key, input, updateId, busyMs } = request;
   try {
     const tried = await gateway.confirm(
@@ -209,8 +211,7 @@ async function tryToContinue(
     );
     if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
     refuseWhereBusy(tried.cause);
-    await gateway.signalWithStart(asQueued({ ...request, start: FRESH }));
-    return { status: 'queued' };
+    return await leave(parts, { ...request, start: FRESH });
   } catch (error) {
     const reply = duplicateOf(error);
     if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
@@ -220,17 +221,29 @@ async function tryToContinue(
 }
 
 async function tryOnce(
-  gateway: TemporalGateway,
+  parts: SendParts,
   request: StartRequest & SendRequest,
   kind: RequestKind,
 ): Promise<SendReply> {
+  const { gateway } = parts;
   const { key, busyMs } = request;
   const asked = { key, kind, busyMs };
   const tried = await gateway.confirm(() => gateway.sendWithStart(request), asked);
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
   refuseWhereBusy(tried.cause);
+  return await leave(parts, request);
+}
+
+/** Leaves the message as a signal. The end of the log is read before, since events up to it concern earlier tries. */
+async function leave(
+  { gateway, log }: SendParts,
+  request: StartRequest & SendRequest,
+): Promise<SendReply> {
+  const page = log?.events(request.key, { before: 'end', limit: 1 });
+  const read =
+    page === undefined ? page : await within(LOG_DEADLINE_MS, page).catch(() => undefined);
   await gateway.signalWithStart(asQueued(request));
-  return { status: 'queued' };
+  return { status: 'queued', after: read?.tail };
 }
 
 /**

@@ -82,7 +82,7 @@ export async function sendDraft(
   const reply = await sendMessage(parts, request);
   return reply.status === 'admitted'
     ? admitted(parts, reply, draft.requestId)
-    : await queued(parts, asQueued(request));
+    : await queued(parts, asQueued(request), reply);
 }
 
 /** The agent that the caller passed, or that the conversation already has. */
@@ -131,10 +131,14 @@ function admitted(
   return admittedTurn(parts, reply, { requestId, duplicate });
 }
 
-async function queued(parts: SendingParts, request: SendRequest): Promise<QueuedMessage> {
+async function queued(
+  parts: SendingParts,
+  request: SendRequest,
+  { after }: Extract<SendReply, { status: 'queued' }>,
+): Promise<QueuedMessage> {
   const { requestId } = request.input;
   const { key, gateway } = parts;
-  const trace = new SignalTrace(parts, key, refusalTrace(requestId));
+  const trace = new SignalTrace(parts, key, { trace: refusalTrace(requestId), after });
   const final: QueuedMessage['final'] = async (options = {}) => {
     checkOptions('final', options);
     const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);

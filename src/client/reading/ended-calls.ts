@@ -22,18 +22,35 @@ const PAGE_EVENTS = 200;
 /** Pages of the log that are read. A call that ended further back is left to the workflow. */
 const MAX_PAGES = 5;
 
-/** Undefined when the log has no verdict, or cannot be read in time. Never throws. */
+export interface LoggedCall {
+  /** Absent: the log has no verdict. */
+  readonly verdict?: LogVerdict | undefined;
+  /** Seq of the newest event of the call. Absent: the log does not have the call. */
+  readonly seq?: number | undefined;
+}
+
+/** The verdict of the log, if there is one. Never throws. */
 export async function endedVerdict(
   reader: ConversationReader,
   key: ConversationKey,
   request: SentResolution,
 ): Promise<LogVerdict | undefined> {
+  return (await loggedCall(reader, key, request)).verdict;
+}
+
+/** Empty when the log does not have the call, or cannot be read in time. Never throws. */
+export async function loggedCall(
+  reader: ConversationReader,
+  key: ConversationKey,
+  request: SentResolution,
+): Promise<LoggedCall> {
   // This reader would query the workflow, which did not answer the update.
-  if (reader instanceof WorkflowReader) return undefined;
+  if (reader instanceof WorkflowReader) return {};
   const events = await within(LOG_DEADLINE_MS, eventsOf(reader, key, request.toolCallId)).catch(
     () => undefined,
   );
-  return events === undefined ? undefined : verdictOn(events, request);
+  if (events === undefined) return {};
+  return { verdict: verdictOn(events, request), seq: events.at(-1)?.seq };
 }
 
 /** Events of one call, in order, from its beginning; undefined when that is not found. */

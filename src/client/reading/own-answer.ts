@@ -33,14 +33,18 @@ export interface OwnAnswer {
   readonly byCode?: boolean;
 }
 
-/** Returns a function that adds one event. Events of other calls change nothing. */
+/**
+ * Returns a function that adds one event. Events of other calls change nothing. `since`: the seq before the answer was
+ * left as a signal; what was taken back until then is an earlier try, whose id is free again.
+ */
 export function ownAnswer(
   request: SentResolution,
+  since = 0,
 ): (own: OwnAnswer | undefined, event: CanonicalEvent) => OwnAnswer | undefined {
   return (own, event) => {
     if (event.type === 'conversation_closed' || event.type === 'run_ended') return settled(own);
     return 'toolCallId' in event && event.toolCallId === request.toolCallId
-      ? afterEvent(own, event, request)
+      ? afterEvent(own, event, { ...request, since })
       : own;
   };
 }
@@ -59,16 +63,16 @@ export function repeatOf(
 function afterEvent(
   own: OwnAnswer | undefined,
   event: CanonicalEvent,
-  request: SentResolution,
+  request: SentResolution & { readonly since: number },
 ): OwnAnswer | undefined {
   switch (event.type) {
     case 'resolution':
       return event.requestId === request.requestId ? accepted(own, event, request) : own;
     case 'resolution_reverted': {
       if (event.requestId !== request.requestId) return own;
-      const { isReused, ...rest } = own ?? {};
-      // The id is free again; the problems are those of another answer.
-      if (isReused === true) return rest;
+      const { isReused, verdict: _before, ...rest } = own ?? {};
+      // The id is free again; the problems are those of another answer, or of an earlier try.
+      if (isReused === true || event.seq <= request.since) return rest;
       return { ...rest, verdict: { verdict: 'invalid', problems: event.problems } };
     }
     case 'tool_asked':

@@ -24,6 +24,11 @@ interface TraceParts {
   readonly reader: ConversationReader;
 }
 
+export interface Traced<Found> {
+  readonly trace: Trace<Found>;
+  readonly after?: LogCursor | undefined;
+}
+
 export class SignalTrace<Found> {
   readonly #parts: TraceParts;
   readonly #key: ConversationKey;
@@ -31,10 +36,15 @@ export class SignalTrace<Found> {
   #after: LogCursor | undefined;
   #found: Found | undefined;
 
-  constructor(parts: TraceParts, key: ConversationKey, trace: Trace<Found>) {
+  /**
+   * `after`: the end of the log before the signal was left, since events up to it concern earlier inputs of the same id.
+   * Absent: the log is read from its beginning.
+   */
+  constructor(parts: TraceParts, key: ConversationKey, traced: Traced<Found>) {
     this.#parts = parts;
     this.#key = key;
-    this.#trace = trace;
+    this.#trace = traced.trace;
+    this.#after = traced.after;
   }
 
   /** Each call continues where the last one ended. @throws {ConversationError} errors of the server */

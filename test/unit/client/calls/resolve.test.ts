@@ -120,7 +120,7 @@ describe('resolving a call', () => {
     ['the workflow, before the log', 5],
   ])('that was reverted after a signal returns invalid by %s', async (_where, stored) => {
     const reader = new FakeReader();
-    reader.add('c-1', REVERTED.slice(0, stored));
+    reader.add('c-1', REVERTED.slice(0, 5));
     const { client, calls } = setUp(
       {
         update: () => {
@@ -135,6 +135,7 @@ describe('resolving a call', () => {
       reader,
     );
     const outcome = await client.resolve(REF, ANSWER, { requestId: 'answer-1' });
+    reader.add('c-1', REVERTED.slice(5, stored));
     expect(await outcome.final({ timeout: '5s' })).toEqual({
       verdict: 'invalid',
       problems: [{ path: '/resolution/value', message: 'must be a colour' }],

@@ -122,6 +122,21 @@ describe('the final verdict on an answer that is accepted with `checked: false`'
     expect(await outcome.final({ timeout: '5s' })).toEqual(INVALID);
   });
 
+  it('is that of this try, not of an earlier one with the same answer and id that was reverted', {
+    ...promise('G25'),
+  }, async () => {
+    const { client, reader } = setUp([...LOG, REVERTED], () => {
+      throw noAnswer();
+    });
+    const outcome = await client.resolve(REF, ANSWER, ID);
+    expect(await outcome.final({ timeout: 1 })).toMatchObject({ verdict: 'queued' });
+    reader.add('c-1', [
+      ...LOG.slice(5).map((event) => ({ ...event, seq: 8 })),
+      { ...REVERTED, seq: 9 },
+    ]);
+    expect(await outcome.final({ timeout: '5s' })).toEqual(INVALID);
+  });
+
   it('is that of this answer, not of an earlier one that was reverted under the same id', async () => {
     const earlier: CanonicalEvent[] = LOG.map((event) =>
       event.type === 'resolution' ? { ...event, digest: 'of another' } : event,

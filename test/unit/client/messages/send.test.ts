@@ -234,7 +234,7 @@ describe('sending a message', () => {
         actor: { id: 'anonymous', verified: false, channel: 'client' },
       };
       const reader = new FakeReader();
-      reader.add('c-1', [...sampleLog('c-1'), ...(where === 'the log' ? [refused] : [])]);
+      reader.add('c-1', sampleLog('c-1'));
       const { conversation, calls } = setUp(
         {
           updateWithStart: () => {
@@ -247,11 +247,46 @@ describe('sending a message', () => {
       );
       const sent = await conversation.send('Hello', { requestId: 'r' });
       if (sent.status !== 'queued') throw new Error('must be queued');
+      if (where === 'the log') reader.add('c-1', [refused]);
       const error = await failureOf(sent.final({ timeout: '5s' }));
       expect(error).toMatchObject({ code: 'queue_full', httpStatus: 429 });
       expect(calls.some((call) => call.kind === 'update')).toBe(false);
     },
   );
+
+  it('waits for the outcome of a message whose request id was refused before', {
+    ...promise('G29'),
+  }, async () => {
+    const reader = new FakeReader();
+    const refused: CanonicalEvent = {
+      type: 'message_refused',
+      seq: 10,
+      at: '2026-01-01T00:00:06.000Z',
+      requestId: 'r',
+      code: 'queue_full',
+      actor: { id: 'anonymous', verified: false, channel: 'client' },
+    };
+    reader.add('c-1', [...sampleLog('c-1'), refused]);
+    const after: unknown[] = [];
+    const { conversation } = setUp(
+      {
+        updateWithStart: () => {
+          throw noAnswer();
+        },
+        signalWithStart: () => undefined,
+        query: ({ input }) => {
+          after.push(input);
+          return EMPTY_PAGE;
+        },
+        update: () => REPLY,
+      },
+      { reader },
+    );
+    const sent = await conversation.send('Hello', { requestId: 'r' });
+    if (sent.status !== 'queued') throw new Error('must be queued');
+    expect(await sent.final({ timeout: '5s' })).toMatchObject({ ...REPLY, duplicate: false });
+    expect(after).toEqual([{ after: 10 }]);
+  });
 
   it('judges a message anew whose refusal as a signal was only counted, and returns its outcome', {
     ...promise('G29'),
