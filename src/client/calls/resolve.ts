@@ -135,6 +135,9 @@ async function askOrLeave(parts: ResolveParts, attempt: Attempt): Promise<Verdic
     const verdict = await ask(parts, attempt);
     if (verdict !== undefined)
       return left === undefined ? verdict : await besideSignal(parts, attempt, { verdict, left });
+  } catch (error) {
+    // With the signal the answer is durable, however the update ended.
+    if (left === undefined) throw error;
   } finally {
     clearTimeout(timer);
   }

@@ -5,6 +5,7 @@ import type { Verdict } from '../../../../src/protocol/calls/resolutions.js';
 import {
   type FakeCall,
   fakeTemporal,
+  grpcError,
   noAnswer,
   refusal,
 } from '../../../support/fakes/fake-temporal.js';
@@ -41,6 +42,13 @@ async function slowClient(script: { readonly signal: () => unknown }) {
   return {
     answer,
     kinds: () => calls.slice(before).map(({ kind }) => kind),
+    /** The next update fails after so many milliseconds. */
+    failAfter: (ms: number, error: Error) => {
+      update = async () => {
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        throw error;
+      };
+    },
     /** The reply to the next update, after so many milliseconds. */
     replyAfter: (ms: number, verdict: Verdict) => {
       update = async () => {
@@ -103,6 +111,15 @@ it('without a verdict behind the signal the answer is queued', promise('G400'), 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await outcome).toMatchObject({ verdict: 'queued' });
   expect(kinds().slice(0, 3)).toEqual(['update', 'signal', 'update']);
+});
+
+it('the answer is queued where the update fails beside the signal', promise('G400'), async () => {
+  const { answer, kinds, failAfter } = await slowClient({ signal: () => undefined });
+  failAfter(3_500, grpcError(13, 'connection lost'));
+  const outcome = answer();
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await outcome).toMatchObject({ verdict: 'queued' });
+  expect(kinds().slice(0, 2)).toEqual(['update', 'signal']);
 });
 
 it('a verdict within three seconds leaves no signal', promise('G400'), async () => {
