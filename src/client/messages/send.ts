@@ -22,7 +22,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { NotReopened } from '../../protocol/workflow/messaging.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { ConversationError } from '../api/errors.js';
+import { ConversationError, fieldOf } from '../api/errors.js';
 import type { RequestKind } from '../pacing/admission.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
 import { allEvents, findMessage } from '../reading/log-search.js';
@@ -44,8 +44,14 @@ export interface SendRequest {
   readonly busyMs: number;
 }
 
+interface Admitted<Reply> {
+  readonly status: 'admitted';
+  readonly reply: Reply;
+  readonly duplicate: boolean;
+}
+
 export type SendReply =
-  | { readonly status: 'admitted'; readonly reply: SendMessageReply; readonly duplicate: boolean }
+  | Admitted<SendMessageReply>
   /** `after`: the end of the log before the signal was left, if the log was read in time. */
   | { readonly status: 'queued'; readonly after?: LogCursor | undefined };
 
@@ -57,7 +63,7 @@ export interface SendParts {
 }
 
 /** A run may close or change between two reads of it: a few rounds settle which. */
-const MAX_ROUNDS = 4;
+export const MAX_ROUNDS = 4;
 /**
  * Milliseconds for which a message that opens a conversation again waits for the run that is closing: such a run refuses
  * messages until its last task has completed.
@@ -67,7 +73,7 @@ const ROUND_PAUSE_MS = 50;
 const LONGEST_ROUND_PAUSE_MS = 600;
 /** Milliseconds that a read of the log may take: the log helps here, but is not required. */
 const LOG_DEADLINE_MS = 1_500;
-const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
+export const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
 
 /**
  * Unique per call, so that the server's own memory of update ids does not hide a repeat: the workflow recognises the
@@ -91,8 +97,9 @@ export async function sendMessage(
     if (reply !== undefined) return reply;
   }
   const logged = await stateInLog(parts, request);
-  let start: StartPolicy | SendReply =
-    logged === 'closed' ? await startAgain(parts, request) : FRESH;
+  const again = (): Promise<StartPolicy | SendReply> =>
+    startAgain(parts, request, () => findMessage(parts.reader, request.key, request.input));
+  let start = logged === 'closed' ? await again() : FRESH;
   const kind = logged === 'absent' ? 'beginning' : 'message';
   const waitUntil = request.reopen ? Date.now() + REOPEN_MS * parts.gateway.patience() : 0;
   // The server repeats a refusal that is in the history of a closed run to an update with the same id.
@@ -111,7 +118,7 @@ export async function sendMessage(
           : parts.gateway.toConversationError(error);
     }
     if (round > 1) await sleep(Math.min(ROUND_PAUSE_MS * round, LONGEST_ROUND_PAUSE_MS));
-    start = await startAgain(parts, request);
+    start = await again();
     sent = renewed(request);
   }
 }
@@ -300,13 +307,17 @@ export async function findOutcome(
   return await within(LOG_DEADLINE_MS, log.snapshot(key)).catch(() => undefined);
 }
 
-/** Decides on a closed run: its recorded reply, a way to start again, or the refusal. */
-async function startAgain(
+/**
+ * Decides on a closed run: a way to start again, the recorded reply (`find`), or the refusal.
+ * @throws {ConversationError} conversation_closed; invalid_request, as `find` has it
+ */
+export async function startAgain<Reply>(
   parts: SendParts,
-  request: SendRequest,
-): Promise<StartPolicy | SendReply> {
-  const { gateway, reader } = parts;
-  const { key, input } = request;
+  request: Pick<SendRequest, 'key' | 'reopen'>,
+  find: () => Promise<Reply | undefined>,
+): Promise<StartPolicy | Admitted<Reply>> {
+  const { gateway } = parts;
+  const { key } = request;
   const run = await gateway.describe(key);
   if (isOpenRun(run)) return FRESH;
   if (run === undefined && (await gateway.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
@@ -319,7 +330,10 @@ async function startAgain(
       reuse: 'ALLOW_DUPLICATE',
       reopen: run === undefined ? {} : { closedRunId: run.runId },
     };
-  const reply = await findMessage(reader, key, input).catch(() => undefined);
+  const reply = await find().catch((error: unknown) => {
+    if (fieldOf(error, 'code') === 'invalid_request') throw error;
+    return undefined;
+  });
   if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
   throw closed(key);
 }
@@ -335,11 +349,12 @@ async function hadNothing(
 }
 
 /**
- * Whether the log has a message of the conversation. A run that admitted nothing may leave a log of its start.
+ * Whether the log has an input of the conversation. A run that admitted nothing may leave a log of its start.
  * @throws the errors of the log: a start over a log that cannot be read could lose its content
  */
 async function wasEverAdmitted(log: ConversationReader, key: ConversationKey): Promise<boolean> {
-  for await (const event of allEvents(log, key)) if (event.type === 'user_message') return true;
+  for await (const { type } of allEvents(log, key))
+    if (type === 'user_message' || type === 'inbox_event') return true;
   return false;
 }
 
@@ -351,7 +366,7 @@ function stillClosing({ conversationId }: ConversationKey, cause: unknown): Conv
 function closed(key: ConversationKey, cause?: unknown): ConversationError {
   return new ConversationError(
     'conversation_closed',
-    `Conversation "${key.conversationId}" is closed. Send with reopen: true to continue it`,
+    `Conversation "${key.conversationId}" is closed. A message with reopen: true continues it`,
     { cause },
   );
 }

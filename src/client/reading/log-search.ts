@@ -4,10 +4,14 @@
  */
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { endingCode } from '../../protocol/calls/results.js';
-import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
-import { textOf } from '../../protocol/conversation/messages.js';
+import type {
+  SendMessageInput,
+  SendMessageReply,
+} from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
-import type { ConversationKey } from '../../protocol/values/ids.js';
+import { type ConversationKey, REUSED } from '../../protocol/values/ids.js';
+import { canonicalJson } from '../../protocol/values/json.js';
+import { invalidField } from '../api/errors.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
 import { type OwnAnswer, ownAnswer, repeatOf, type SentResolution } from './own-answer.js';
 
@@ -26,19 +30,30 @@ export async function* allEvents(
   }
 }
 
-/** The reply to a message, as it was recorded. */
+/** A message to search for, by its request id and its content. */
+export type SentMessage = Pick<SendMessageInput, 'text' | 'attachments' | 'output'> & {
+  readonly requestId: string;
+};
+
+/**
+ * The reply to a message, as it was recorded.
+ * @throws {ConversationError} invalid_request when the log has only other messages under the request id
+ */
 export async function findMessage(
   reader: ConversationReader,
   key: ConversationKey,
-  { requestId, text }: { readonly requestId: string; readonly text: string },
+  { requestId, text, attachments = [], output }: SentMessage,
 ): Promise<SendMessageReply | undefined> {
+  const content = canonicalJson([[{ type: 'text', text }, ...attachments], output]);
+  let isReused = false;
   for await (const event of allEvents(reader, key)) {
     if (event.type !== 'user_message' || event.requestId !== requestId) continue;
-    // Another message under the same id is not a repeat.
-    if (textOf(event.parts) !== text) continue;
-    const { turnId, messageId, seq } = event;
-    return { turnId, messageId, seq, ahead: 0 };
+    const { turnId, messageId, seq, parts } = event;
+    if (canonicalJson([parts, event.output]) === content)
+      return { turnId, messageId, seq, ahead: 0 };
+    isReused = true;
   }
+  if (isReused) throw invalidField(REUSED.path, REUSED.message);
   return undefined;
 }
 

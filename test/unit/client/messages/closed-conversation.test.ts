@@ -5,6 +5,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import type { SendOptions } from '../../../../src/client/api/types.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { noAnswer, refusal, type Script } from '../../../support/fakes/fake-temporal.js';
@@ -70,6 +71,29 @@ describe('a closed conversation', () => {
       turnId: TURN,
       seq: 2,
       duplicate: true,
+    });
+  });
+
+  it.each<[string, string, SendOptions]>([
+    ['text', 'Other', {}],
+    [
+      'attachments',
+      'Hello',
+      {
+        attachments: [
+          { type: 'image', source: { url: 'https://shop.test/a.png' }, mediaType: 'image/png' },
+        ],
+      },
+    ],
+    ['format of the answer', 'Hello', { output: { type: 'object', properties: {} } }],
+  ])('refuses another %s under a used request id', async (_what, text, options) => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1', { closed: true }));
+    const { conversation } = setUp(closedRun, { reader });
+    const sent = conversation.send(text, { ...options, requestId: 'first' });
+    expect(await failureOf(sent)).toMatchObject({
+      code: 'invalid_request',
+      problems: [{ path: '/requestId' }],
     });
   });
 
