@@ -13,9 +13,11 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { ConversationError } from '../api/errors.js';
 import type { EventSent } from '../api/types.js';
+import { findEvent } from '../reading/log-search.js';
 import { isClosedRun, refusalOf } from '../temporal/errors.js';
-import type { StartRequest } from '../temporal/start-options.js';
-import { isClosedInLog, type SendParts } from './send.js';
+import type { StartPolicy, StartRequest } from '../temporal/start-options.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
+import { FRESH, isClosedInLog, MAX_ROUNDS, type SendParts, startAgain } from './send.js';
 
 export interface SendEventRequest {
   readonly key: ConversationKey;
@@ -37,12 +39,34 @@ export async function sendInboxEvent(
   parts: SendParts,
   request: SendEventRequest,
 ): Promise<EventSent> {
-  const { gateway } = parts;
-  const { key, manifest, input } = request;
+  const { gateway, reader } = parts;
+  const { key, input } = request;
+  const again = (): ReturnType<typeof startAgain<InboxEventReply>> =>
+    startAgain(parts, { key, reopen: false }, () => findEvent(reader, key, input));
+  let start = (await isClosedInLog(parts, request)) ? await again() : FRESH;
+  for (let round = 1; ; round += 1) {
+    if ('status' in start) return { status: 'admitted', ...start.reply, duplicate: true };
+    try {
+      return await tryOnce(gateway, request, start);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal?.type === 'duplicate')
+        return { status: 'admitted', ...(refusal.detail as InboxEventReply), duplicate: true };
+      if (refusal !== undefined || !isClosedRun(error) || round >= MAX_ROUNDS)
+        throw gateway.toConversationError(error);
+    }
+    start = await again();
+  }
+}
+
+async function tryOnce(
+  gateway: TemporalGateway,
+  { key, manifest, input }: SendEventRequest,
+  start: StartPolicy,
+): Promise<EventSent> {
   const { eventId } = input;
-  const start: StartRequest = {
-    key,
-    manifest,
+  const request: StartRequest = {
+    ...{ key, manifest, start },
     input: { ...input, agent: manifest.name },
     operation: 'inboxEvent',
     updateId: updateIdFor({
@@ -50,25 +74,10 @@ export async function sendInboxEvent(
       actor: input.actor.id,
       requestId: `${eventId}~${randomUUID()}`,
     }),
-    start: { reuse: 'REJECT_DUPLICATE' },
   };
-  if (await isClosedInLog(parts, request)) throw closed(key);
-  try {
-    const tried = await gateway.confirm(() => gateway.sendWithStart<'inboxEvent'>(start), { key });
-    if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
-    await gateway.signalWithStart(start);
-    const { reason, text } = await gateway.whyUnanswered(key);
-    return { status: 'queued', eventId, reason, warning: text };
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal?.type === 'duplicate')
-      return { status: 'admitted', ...(refusal.detail as InboxEventReply), duplicate: true };
-    if (refusal === undefined && isClosedRun(error)) throw closed(key, error);
-    throw gateway.toConversationError(error);
-  }
-}
-
-function closed(key: ConversationKey, cause?: unknown): ConversationError {
-  const text = `Conversation "${key.conversationId}" is closed; a message with reopen opens it again`;
-  return new ConversationError('conversation_closed', text, { cause });
+  const tried = await gateway.confirm(() => gateway.sendWithStart<'inboxEvent'>(request), { key });
+  if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
+  await gateway.signalWithStart(request);
+  const { reason, text } = await gateway.whyUnanswered(key);
+  return { status: 'queued', eventId, reason, warning: text };
 }

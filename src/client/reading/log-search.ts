@@ -8,6 +8,7 @@ import type {
   SendMessageInput,
   SendMessageReply,
 } from '../../protocol/conversation/conversation.js';
+import type { InboxEventInput, InboxEventReply } from '../../protocol/conversation/inbox.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import { type ConversationKey, REUSED } from '../../protocol/values/ids.js';
 import { canonicalJson } from '../../protocol/values/json.js';
@@ -54,6 +55,24 @@ export async function findMessage(
     isReused = true;
   }
   if (isReused) throw invalidField(REUSED.path, REUSED.message);
+  return undefined;
+}
+
+/**
+ * The reply to an event of another system, as it was recorded.
+ * @throws {ConversationError} invalid_request when the log has another event under its id
+ */
+export async function findEvent(
+  reader: ConversationReader,
+  key: ConversationKey,
+  { eventId, kind, payload }: Pick<InboxEventInput, 'eventId' | 'kind' | 'payload'>,
+): Promise<InboxEventReply | undefined> {
+  for await (const event of allEvents(reader, key)) {
+    if (event.type !== 'inbox_event' || event.eventId !== eventId) continue;
+    if (event.kind === kind && canonicalJson(event.payload) === canonicalJson(payload))
+      return { eventId, seq: event.seq };
+    throw invalidField('/eventId', 'was used before for an event with other content');
+  }
   return undefined;
 }
 
