@@ -11,6 +11,7 @@ import type {
   ConversationSnapshot,
 } from '../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../protocol/conversation/inbox.js';
+import { MAX_LIST_PAGE } from '../protocol/limits/service-limits.js';
 import type { ModelCallRead } from '../protocol/model/model-calls.js';
 import type { Triggers } from '../protocol/triggers/triggers.js';
 import type { BlobRef } from '../protocol/values/blobs.js';
@@ -34,7 +35,7 @@ import type {
   ResolveTarget,
   StepResultOf,
 } from './api/call-types.js';
-import { checkKey, checkMessage } from './api/checks.js';
+import { checkCursor, checkKey, checkMessage, checkNumber } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
 import { checkOptions } from './api/known-options.js';
 import type {
@@ -347,13 +348,19 @@ export class Conversation<Output = Json, Tools = unknown> {
     return await revokeRule(this.#parts, ruleId, options);
   }
 
-  /** One page of the log: oldest first, or with `before` newest first. @throws {ConversationError} as `snapshot` */
+  /**
+   * One page of the log: oldest first, or with `before` newest first. `limit`: from 1 to 1,000. @throws {ConversationError}
+   * invalid_request; as `snapshot`
+   */
   async events(options: EventsOptions = {}): Promise<LogPage> {
     checkOptions('events', options);
     const { reader, key } = this.#parts;
     const { after, before, limit } = options;
     if (after !== undefined && before !== undefined)
       throw invalidField('/before', 'cannot be given together with after');
+    if (limit !== undefined) checkNumber('limit', limit, { least: 1, most: MAX_LIST_PAGE });
+    checkCursor('after', after);
+    if (before !== 'end') checkCursor('before', before);
     const page = await this.#mapped(() =>
       reader.events(key, {
         ...(after === undefined ? {} : { after }),
@@ -423,6 +430,7 @@ export class Conversation<Output = Json, Tools = unknown> {
   /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */
   async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<WatchFrame> {
     checkOptions('subscribe', options);
+    checkCursor('after', options.after);
     const { reader, key } = this.#parts;
     const left = new AbortController();
     const signal =
@@ -431,6 +439,8 @@ export class Conversation<Output = Json, Tools = unknown> {
     try {
       const given = { ...position, signal };
       yield* options.nested === true ? watchNested(reader, key, given) : reader.watch(key, given);
+    } catch (error) {
+      throw this.#parts.gateway.toConversationError(error);
     } finally {
       left.abort();
     }

@@ -214,6 +214,18 @@ export function checkNumber(
   throw invalidField(`/${name}`, `must be a whole number from ${least} to ${most}`);
 }
 
+/** @throws {ConversationError} invalid_request for what is no cursor of a page or a frame */
+export function checkCursor(field: string, value: unknown): void {
+  if (value === undefined) return;
+  const { generation, seq }: Partial<Record<string, unknown>> = isRecord(value) ? value : {};
+  if (isWhole(generation) && generation >= 1 && isWhole(seq) && seq >= 0) return;
+  throw invalidField(`/${field}`, 'must be the cursor of a page or a frame: {generation, seq}');
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
 /** Undefined for a whole number from 1, at most `most`. */
 export function wholeProblem(value: unknown, most = Number.MAX_SAFE_INTEGER): string | undefined {
   if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most) return undefined;

@@ -49,8 +49,12 @@ export async function extendCall(
 }
 
 function endOf({ by, until }: ExtendOptions): Pick<ExtendToolCallInput, 'by' | 'until'> {
-  if ((by === undefined) === (until === undefined))
+  if (by === undefined && until === undefined)
     throw invalidField('/until', 'either this or "by" must be given');
+  if (by !== undefined && until !== undefined)
+    throw invalidField('/until', 'cannot be given together with by');
   if (by !== undefined) return { by: Math.round(checkedMs('by', by)) };
-  return { until: until instanceof Date ? until.toISOString() : String(until) };
+  if (!(until instanceof Date)) return { until: String(until) };
+  if (Number.isNaN(until.getTime())) throw invalidField('/until', 'must be a valid date');
+  return { until: until.toISOString() };
 }

@@ -23,7 +23,7 @@ export function callOf(target: ResolveTarget, tenant: string): CallRef | NoCall 
   const given = isRecord(whole) && 'ref' in whole ? whole['ref'] : whole;
   if (typeof given === 'string') return parseRef(given) ?? noCall('/ref', REF_RULE);
   if (!isRecord(given)) return noCall('/ref', REF_RULE);
-  const ref = { tenant, ...given } as CallRef;
+  const ref = { ...given, ...(given['tenant'] === undefined ? { tenant } : {}) } as CallRef;
   const inTenant = idProblem('tenant', ref.tenant);
   if (inTenant !== undefined) return noCall('/tenant', inTenant);
   const inId = idProblem('conversationId', ref.conversationId);

@@ -159,7 +159,7 @@ export const EventsQuerySchema = z.strictObject({
   before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
   nested: z.literal('true', 'must be "true"').exactOptional(),
   create: z.literal('wait', 'must be "wait"').exactOptional(),
-  limit: wholeNumber(1, 1000).exactOptional(),
+  limit: wholeNumber(1, MAX_LIST_PAGE).exactOptional(),
 });
 
 /** A list separated by commas, each item once. */

@@ -271,7 +271,7 @@ export const STICKY_TIMEOUT_MS = 1_000;
 /** A cancellation reaches an activity through its heartbeats; the default throttle would be 60 s. */
 export const HEARTBEAT_THROTTLE_MS = 3_000;
 
-/** Items of one page of conversations or of the worklist, in the client and in the HTTP API. */
+/** Items of one page of conversations, of the worklist or of a log, in the client and in the HTTP API. */
 export const MAX_LIST_PAGE = 1_000;
 
 /** Largest page of what-ifs: each that has ended is a request of its own, until its end is remembered. */
