@@ -25,6 +25,8 @@ import { textProblems } from '../../protocol/values/well-formed.js';
 import { ConversationError, invalidField } from './errors.js';
 import { checkOptions } from './known-options.js';
 
+const { hasOwn } = Object;
+
 /** The number of an actor's roles that the workflow keeps. */
 const MAX_ACTOR_ROLES = 50;
 
@@ -166,9 +168,19 @@ export function stampActor(
     ...(name === undefined ? {} : { name }),
     ...(roles === undefined ? {} : { roles }),
   };
-  return 'channel' in actor
+  return isStamped(actor)
     ? { ...known, verified: actor.verified, channel: actor.channel }
     : { ...known, verified: channel === 'client', channel };
+}
+
+const CHANNELS: Readonly<Record<Channel, true>> = {
+  ...{ api: true, client: true, temporal: true, system: true },
+};
+
+/** False for an application's own object that has a field `channel`, such as the user of a chat. */
+function isStamped(actor: Actor | StampedActor): actor is StampedActor {
+  const { channel, verified }: { readonly [Field in keyof StampedActor]?: unknown } = actor;
+  return typeof verified === 'boolean' && typeof channel === 'string' && hasOwn(CHANNELS, channel);
 }
 
 /**

@@ -1,7 +1,9 @@
-/** Positions, dates and tenants that callers without types give: refused by their field, or taken as absent. */
+/** Positions, dates, tenants and actors that callers without types give: refused by their field, or taken as absent. */
 import { describe, expect, it } from 'vitest';
+import { stampActor } from '../../../src/client/api/checks.js';
 import type { ConversationError } from '../../../src/client/api/errors.js';
 import type { EventsOptions } from '../../../src/client/api/types.js';
+import type { Actor } from '../../../src/protocol/values/actors.js';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';
 import { failureOf, setUp } from '../../support/fakes/scripted-client.js';
@@ -82,5 +84,15 @@ describe('naming a call', () => {
     expect(fieldsOf(error)).toEqual(['invalid_request', ['/until']]);
     expect(error.message).toMatch(rule);
     expect(calls).toEqual([]);
+  });
+});
+
+describe('naming an actor', () => {
+  it.each([
+    ['a user of a chat', { id: 'ann', channel: 'C024BE91L', verified: true }, true, 'client'],
+    ['an object without a stamp', { id: 'ann', channel: 'api' }, true, 'client'],
+    ['one that is stamped', { id: 'ann', channel: 'api', verified: false }, false, 'api'],
+  ])('%s keeps or gets its stamp', (_who, actor, verified, channel) => {
+    expect(stampActor(actor as Actor, 'client')).toEqual({ id: 'ann', verified, channel });
   });
 });
