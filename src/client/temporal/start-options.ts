@@ -19,6 +19,7 @@ import {
   ROLL_OVER_HISTORY_EVENTS,
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../../protocol/limits/service-limits.js';
+import { titleOfText } from '../../protocol/log/title.js';
 import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
 import {
   type ConversationInput,
@@ -30,7 +31,6 @@ import { shownText } from '../../protocol/workflow/shown-text.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
 export const MAX_FAIRNESS_KEY_BYTES = 64;
-const MAX_TITLE_CHARS = 80;
 
 export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;
 
@@ -98,7 +98,7 @@ export function startOptions(
     staticSummary: `${manifest.name}: ${conversationId}`,
     staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
     memo: {
-      ...{ title: titleOf(subjectOf(request)), agent: manifest.name },
+      ...{ title: titleOfText(subjectOf(request)) ?? '', agent: manifest.name },
       ...('fork' in request ? { fork: request.fork } : {}),
       ...(defaults.pageUrl === undefined
         ? {}
@@ -136,10 +136,4 @@ function subjectOf(request: StartRequest | ForkStart): string {
   if ('fork' in request) return `Fork of ${request.fork.conversationId} at ${request.fork.seq}`;
   const { input } = request;
   return 'text' in input ? input.text : input.kind;
-}
-
-/** The first words of the first message: the title in a list of conversations. */
-function titleOf(text: string): string {
-  const line = text.trim().replaceAll(/\s+/g, ' ');
-  return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`;
 }

@@ -29,3 +29,14 @@ it('a conversation is started under no newer revision than both its client and t
   expect(await begunWith(CORE_REVISION)).toHaveProperty('coreRevision', CORE_REVISION);
   expect(await begunWith(CORE_REVISION - 1)).toHaveProperty('coreRevision', CORE_REVISION - 1);
 });
+
+it.each([
+  ['is cut between two characters', `${'x'.repeat(78)}😀😀 and more`, `${'x'.repeat(78)}😀…`],
+  ['has no direction of its own', 'Pay\u202E \n order', 'Pay order'],
+])('the title in Temporal %s', async (_what, text, title) => {
+  const { client, calls } = fakeTemporal({ updateWithStart: () => REPLY });
+  await new ConversationClient({ temporal: client, agents: [SUPPORT] })
+    .conversation('c-1', { agent: 'support' })
+    .send(text);
+  expect(calls[0]?.options['memo']).toMatchObject({ title });
+});
