@@ -17,7 +17,7 @@ import { CompressionCodec } from '../payloads/payload-codec.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
 import { retryingInterceptors } from './closed-connection.js';
-import { GRPC, grpcCodeOf } from './errors.js';
+import { GRPC, grpcCodeOf, refusedClientText, refusesClient } from './errors.js';
 
 export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
 
@@ -198,9 +198,7 @@ function unreachableText(
   cause: unknown,
   listening: Listening,
 ): string {
-  const code = grpcCodeOf(cause);
-  if (code === GRPC.unauthenticated || code === GRPC.permissionDenied)
-    return `The Temporal server at ${address} refuses this client (${causeOf(cause)}). TEMPORAL_API_KEY, or the certificate of TEMPORAL_TLS_CLIENT_CERT_PATH, says who the client is.`;
+  if (refusesClient(cause)) return refusedClientText(address, causeOf(cause));
   const why = `No Temporal server answers at ${address} (${causeOf(cause)})`;
   if (listening === 'nothing')
     return `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`;

@@ -120,6 +120,10 @@ export function fromTemporal(error: unknown, context: ServerSeen = {}): Conversa
     });
   const code = grpcCodeOf(error);
   if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context, error);
+  if (refusesClient(error)) {
+    const text = refusedClientText(context.address, messageOf(chainOf(error).at(-1)));
+    return new ConversationError('temporal_unreachable', text, { cause: error });
+  }
   if (
     code === GRPC.invalidArgument &&
     chainOf(error).some(({ message }) => /search attribute/i.test(message))
@@ -152,6 +156,18 @@ export function unreachable(
       ? `No Temporal server listens${where}. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`
       : `The Temporal server${where} did not answer in time: it may be overloaded, paused or cut off. Try again`;
   return new ConversationError('temporal_unreachable', text, { cause });
+}
+
+/** True when the server refuses the client's credentials: they may also expire while the process runs. */
+export function refusesClient(error: unknown): boolean {
+  const code = grpcCodeOf(error);
+  return code === GRPC.unauthenticated || code === GRPC.permissionDenied;
+}
+
+/** The text for `refusesClient`. */
+export function refusedClientText(address: string | undefined, why: string): string {
+  const where = address === undefined ? '' : ` at ${address}`;
+  return `The Temporal server${where} refuses this client (${why}). TEMPORAL_API_KEY, or the certificate of TEMPORAL_TLS_CLIENT_CERT_PATH, says who the client is.`;
 }
 
 export function messageOf(error: unknown): string {

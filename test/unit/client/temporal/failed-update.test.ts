@@ -53,6 +53,24 @@ it.each([
   },
 );
 
+it.each([
+  [16, 'Request unauthorized: API key has expired'],
+  [7, 'Request unauthorized'],
+])(
+  'credentials that the server refuses with the code %i are no error of the engine',
+  async (code, why) => {
+    const fails = (): never => {
+      throw grpcError(code, why);
+    };
+    const { conversation } = setUp({ updateWithStart: fails, update: fails, describe: fails });
+    for (const call of [conversation.send('Hello'), conversation.cancel(), conversation.run()]) {
+      const { code: given, message } = await failureOf(call);
+      expect(given).toBe('temporal_unreachable');
+      expect(message).toContain(`at 127.0.0.1:7233 refuses this client (${why})`);
+    }
+  },
+);
+
 /** A client whose requests no worker answers, on a clock that the test moves. */
 function unanswered() {
   vi.useFakeTimers();
