@@ -35,7 +35,7 @@ import { confirmUpdate, verdictOfFailure } from '../temporal/confirmed-update.js
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { withoutOwnDuplicate } from './duplicates.js';
 
-export interface StepParts {
+interface StepParts {
   readonly key: ConversationKey;
   readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;

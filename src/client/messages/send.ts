@@ -25,6 +25,7 @@ import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { ConversationError, fieldOf } from '../api/errors.js';
 import type { RequestKind } from '../pacing/admission.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
+import { LOG_DEADLINE_MS } from '../reading/ended-calls.js';
 import { allEvents, findMessage } from '../reading/log-search.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import type { SignalTrace, Trace } from '../reading/signal-outcome.js';
@@ -71,8 +72,6 @@ export const MAX_ROUNDS = 4;
 const REOPEN_MS = 4_000;
 const ROUND_PAUSE_MS = 50;
 const LONGEST_ROUND_PAUSE_MS = 600;
-/** Milliseconds that a read of the log may take: the log helps here, but is not required. */
-const LOG_DEADLINE_MS = 1_500;
 export const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
 
 /**

@@ -42,7 +42,7 @@ export interface SendingParts extends TurnParts {
 }
 
 /** A message under its request id, not judged yet. */
-export type MessageDraft = Omit<SendMessageInput, 'agent' | 'actor' | 'requestId'> & {
+type MessageDraft = Omit<SendMessageInput, 'agent' | 'actor' | 'requestId'> & {
   readonly requestId: string;
   readonly actor: StampedActor;
 };

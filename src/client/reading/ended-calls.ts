@@ -17,12 +17,12 @@ import { type OwnAnswer, ownAnswer, repeatOf, type SentResolution } from './own-
 import { WorkflowReader } from './workflow-reader.js';
 
 /** Milliseconds that the reads of the log may take: the log helps here, but is not required. */
-const LOG_DEADLINE_MS = 1_500;
+export const LOG_DEADLINE_MS = 1_500;
 const PAGE_EVENTS = 200;
 /** Pages of the log that are read. A call that ended further back is left to the workflow. */
 const MAX_PAGES = 5;
 
-export interface LoggedCall {
+interface LoggedCall {
   /** Absent: the log has no verdict. */
   readonly verdict?: LogVerdict | undefined;
   /** Seq of the newest event of the call. Absent: the log does not have the call. */

@@ -21,7 +21,7 @@ export type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDige
 export type InvalidVerdict = Extract<Verdict, { verdict: 'invalid' }>;
 
 /** The verdict for a request id that the call knows with other content. */
-export const REUSED_ID: InvalidVerdict = { verdict: 'invalid', problems: [REUSED] };
+const REUSED_ID: InvalidVerdict = { verdict: 'invalid', problems: [REUSED] };
 
 /** The events of one call so far, as far as they concern the answer. */
 export interface OwnAnswer {

@@ -12,7 +12,7 @@ import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 /** Folds the events that concern the input: the outcome found so far, after one more event. */
 export type Trace<Found> = (found: Found | undefined, event: CanonicalEvent) => Found | undefined;
 
-export interface SignalOutcome<Found> {
+interface SignalOutcome<Found> {
   /** Undefined where no event that was read concerns the input. */
   readonly found: Found | undefined;
   /** No worker answers, so the input may not be judged yet, or its outcome cannot be read. */
@@ -24,7 +24,7 @@ interface TraceParts {
   readonly reader: ConversationReader;
 }
 
-export interface Traced<Found> {
+interface Traced<Found> {
   readonly trace: Trace<Found>;
   readonly after?: LogCursor | undefined;
 }

@@ -7,7 +7,7 @@ import proto, { type temporal } from '@temporalio/proto';
 
 const { ResetReapplyType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
-export interface ResetRequest {
+interface ResetRequest {
   readonly workflowId: string;
   readonly runId: string;
   /** Id of the event that completed the task which is decided again, as the server has it. */

@@ -23,6 +23,7 @@ import {
   whatIfWorkflowId,
 } from '../../protocol/workflow/what-if.js';
 import { unlessGone } from '../temporal/errors.js';
+import { isOpenRun } from '../temporal/executions.js';
 import { MAX_FAIRNESS_KEY_BYTES } from '../temporal/start-options.js';
 
 /** Describes a what-if without a worker. */
@@ -117,7 +118,7 @@ export class WhatIfRuns {
     const memo = memoOf(run?.memo);
     if (run === undefined || memo === undefined) return undefined;
     const { runId } = run;
-    if (isRunning(run)) return { memo, runId, state: 'running', isWaiting: isWaiting(run) };
+    if (isOpenRun(run)) return { memo, runId, state: 'running', isWaiting: isWaiting(run) };
     const result = await this.result(key, { whatIfId, runId });
     return result === undefined ? undefined : { memo, runId, state: 'over', result };
   }
@@ -157,7 +158,7 @@ export class WhatIfRuns {
         if (memo?.startedAt !== startedAt) continue;
         const { workflowId, runId, startTime: begunAt, closeTime = begunAt } = run;
         const whatIfId = workflowId.slice(whatIfPrefixOf(key).length);
-        const ended = isRunning(run) ? {} : { endedAt: closeTime };
+        const ended = isOpenRun(run) ? {} : { endedAt: closeTime };
         found.push({ whatIfId, runId, memo, begunAt, ...ended });
       }
     });
@@ -230,10 +231,6 @@ function errorOf({ cause }: WorkflowFailedError): {
 function newestFirst(one: ListedRun, other: ListedRun): number {
   const ms = other.begunAt.getTime() - one.begunAt.getTime();
   return ms === 0 ? Number(one.whatIfId < other.whatIfId) * 2 - 1 : ms;
-}
-
-function isRunning({ status }: Pick<WorkflowExecutionInfo, 'status'>): boolean {
-  return ['RUNNING', 'PAUSED'].includes(status.name);
 }
 
 /** State of a pending task, of a workflow or an activity, as a number: the client does not export the enums. */
