@@ -446,9 +446,12 @@ export class Conversation<Output = Json, Tools = unknown> {
     }
   }
 
-  /** Whether the conversation was ever started, open or closed. Needs no worker. */
+  /**
+   * Whether the conversation was ever started, open or closed. Needs no worker. @throws {ConversationError}
+   * temporal_unreachable, store_unavailable
+   */
   async exists(): Promise<boolean> {
-    return (await knownAgentOf(this.#parts)) !== undefined;
+    return (await this.#mapped(() => knownAgentOf(this.#parts))) !== undefined;
   }
 
   /**

@@ -8,13 +8,16 @@ import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkRequestId } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import type { RevokeOptions } from '../api/types.js';
+import { assertExists } from '../messages/control.js';
+import type { ConversationReader } from '../ports/reader.js';
 import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { confirmUpdate } from '../temporal/confirmed-update.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
-export interface RevokeParts {
+interface RevokeParts {
   readonly key: ConversationKey;
   readonly gateway: TemporalGateway;
+  readonly reader: ConversationReader;
   readonly known: ReadYourWrites;
   readonly stamp: (actor: RevokeOptions['actor']) => StampedActor;
 }
@@ -47,11 +50,7 @@ export async function revokeRule(
     return reply;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
-    if ((await gateway.describe(key)) === undefined)
-      throw new ConversationError(
-        'unknown_conversation',
-        `No conversation "${key.conversationId}"`,
-      );
+    await assertExists(parts, key);
     throw new ConversationError(
       'conversation_closed',
       'The conversation is closed, so its rules are no longer in use',

@@ -66,7 +66,7 @@ export class Control {
       await gateway.signal(key, 'cancelTurn', input);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
-      await this.#assertExists(key);
+      await assertExists(this.#parts, key);
       return { status: 'done', cancelled: false };
     }
     const { reason, text } = await gateway.whyUnanswered(key);
@@ -95,20 +95,25 @@ export class Control {
       return reply;
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
-      await this.#assertExists(key);
+      await assertExists(this.#parts, key);
       const snapshot = await reader.snapshot(key).catch(() => undefined);
       return { closed: true, seq: snapshot?.seq ?? 0 };
     }
   }
+}
 
-  /** Distinguishes a closed conversation from one that never existed. Called only after a refusal. */
-  async #assertExists(key: ConversationKey): Promise<void> {
-    const { gateway, reader } = this.#parts;
-    if ((await gateway.describe(key)) !== undefined) return;
-    const logged = await reader.snapshot(key).catch((error: unknown) => {
-      throw gateway.toConversationError(error);
-    });
-    if (logged !== undefined) return;
-    throw new ConversationError('unknown_conversation', `No conversation "${key.conversationId}"`);
-  }
+/**
+ * Distinguishes a closed conversation from one that never existed. Called only after a refusal.
+ * @throws {ConversationError} unknown_conversation; store_unavailable when the log cannot be read
+ */
+export async function assertExists(
+  { gateway, reader }: Pick<ControlParts, 'gateway' | 'reader'>,
+  key: ConversationKey,
+): Promise<void> {
+  if ((await gateway.describe(key)) !== undefined) return;
+  const logged = await reader.snapshot(key).catch((error: unknown) => {
+    throw gateway.toConversationError(error);
+  });
+  if (logged !== undefined) return;
+  throw new ConversationError('unknown_conversation', `No conversation "${key.conversationId}"`);
 }

@@ -299,7 +299,7 @@ async function stateInLog(
 /**
  * The stored snapshot; undefined when there is none, or when the log is down or slow: the log must not block a turn.
  */
-export async function findOutcome(
+async function findOutcome(
   log: ConversationReader,
   key: ConversationKey,
 ): Promise<ConversationSnapshot | undefined> {

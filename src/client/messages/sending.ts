@@ -11,16 +11,16 @@ import { checkOptions } from '../api/known-options.js';
 import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { ConversationReader } from '../ports/reader.js';
+import { LOG_DEADLINE_MS } from '../reading/ended-calls.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
 import { firstRunOf } from '../temporal/executions.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
-import { repeatUntil } from '../temporal/waiting.js';
+import { repeatUntil, within } from '../temporal/waiting.js';
 import type { TriggeredConversation } from '../triggers/triggers.js';
 import { findAgent, findServedAgent } from './agents.js';
 import {
   asQueued,
   confirmMessage,
-  findOutcome,
   messageUpdateId,
   refusalTrace,
   type SendReply,
@@ -96,15 +96,22 @@ export async function namedAgentOf(
 
 /**
  * The agent by the log, else by the memo of the newest run: the log may lag behind, and a description needs no worker.
+ * @throws {ConversationError} store_unavailable where Temporal has no run either: the log may have it
  */
 export async function knownAgentOf({
   key,
   log,
   gateway,
 }: SendingParts): Promise<string | undefined> {
-  const logged = log === undefined ? undefined : await findOutcome(log, key);
+  let failure: unknown;
+  const read = log === undefined ? undefined : within(LOG_DEADLINE_MS, log.snapshot(key));
+  const logged = await read?.catch((error: unknown) => {
+    failure = error;
+    return undefined;
+  });
   if (logged !== undefined) return logged.agent;
   const run = await gateway.describe(key);
+  if (run === undefined && failure !== undefined) throw gateway.toConversationError(failure);
   const agent = run?.memo?.['agent'];
   return typeof agent === 'string' ? agent : undefined;
 }

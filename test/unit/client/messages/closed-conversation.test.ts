@@ -49,6 +49,26 @@ describe('a closed conversation', () => {
     expect((await failureOf(conversation.send('Hello'))).code).toBe('conversation_closed');
   });
 
+  it('that only the log has is closed for one who revokes a rule of it', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1', { closed: true }));
+    const script = { update: gone, describe: gone };
+    const known = await failureOf(setUp(script, { reader }).conversation.revokeRule('r-1'));
+    expect(known.code).toBe('conversation_closed');
+    const none = setUp(script, { reader: new FakeReader() }).conversation;
+    expect((await failureOf(none.revokeRule('r-1'))).code).toBe('unknown_conversation');
+  });
+
+  it('that only the log could have exists by no answer while the log is away', async () => {
+    const reader = new FakeReader();
+    const { conversation } = setUp({ describe: gone }, { reader });
+    expect(await conversation.exists()).toBe(false);
+    reader.failure = new StoreUnavailable('the disk is gone');
+    expect((await failureOf(conversation.exists())).code).toBe('store_unavailable');
+    const run = { status: { name: 'COMPLETED' }, runId: 'run-1', memo: { agent: 'support' } };
+    expect(await setUp({ describe: () => run }, { reader }).conversation.exists()).toBe(true);
+  });
+
   it.each(['RUNNING', 'PAUSED'])(
     'continues where the log is behind its opening, its run being %s',
     async (name) => {
