@@ -1,12 +1,13 @@
 /** The chat: one conversation with an agent, its calls answered in their places, beside the list of the others. */
 import { useConversation, useNestedPending } from 'colloquy/react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
 import { type Listed, useListed } from '../shared/listed.js';
 import { Agents } from './agents.js';
 import { Drafts } from './hooks/drafts.js';
+import { Unsent } from './hooks/unsent.js';
 import { type Address, useAddress } from './hooks/use-address.js';
 import { Announcer } from './parts/announcer.js';
 import { Composer } from './parts/composer.js';
@@ -16,9 +17,11 @@ import { Sidebar } from './parts/sidebar.js';
 export function Chat(props: FaceProps): ReactNode {
   const { address, go, name } = useAddress();
   const [drafts] = useState(() => new Drafts());
+  const { client } = props.session;
+  const unsent = useMemo(() => new Unsent(client), [client]);
   const { agent } = address;
   if (agent === undefined) return <Agents {...props} onGo={go} />;
-  return <OneAgent {...props} {...{ address, agent, drafts, go, name }} />;
+  return <OneAgent {...props} {...{ address, agent, drafts, unsent, go, name }} />;
 }
 
 function OneAgent(
@@ -26,6 +29,7 @@ function OneAgent(
     readonly address: Address;
     readonly agent: string;
     readonly drafts: Drafts;
+    readonly unsent: Unsent;
     readonly go: (address: Address) => void;
     readonly name: (address: Address) => void;
   },
@@ -51,13 +55,15 @@ function Talk(
     readonly isNew: boolean;
     readonly listed: Listed;
     readonly drafts: Drafts;
+    readonly unsent: Unsent;
     readonly onGo: (address: Address) => void;
     readonly onSent: () => void;
   },
 ): ReactNode {
-  const { session, onSignOut, onTenant, agent, id, isNew, listed, drafts, onGo, onSent } = props;
+  const { session, onSignOut, onTenant, agent, id, isNew, listed, drafts, onGo, onSent, unsent } =
+    props;
   const rights = useRights(session);
-  const used = useConversation(session.client, id, { agent, isNew });
+  const used = useConversation(unsent.client, id, { agent, isNew });
   const nested = useNestedPending(session.client, used);
   const { conversation, view } = used;
   const { connection } = view;
@@ -68,7 +74,7 @@ function Talk(
       <Top {...{ session, onSignOut, onTenant, connection }} />
       <main className="chat">
         <Boundary name="The list of conversations" of={listed.view}>
-          <Sidebar {...{ agent, id, listed, onGo }} />
+          <Sidebar {...{ agent, id, listed, unsent, onGo }} />
         </Boundary>
         <section className="talk" aria-label={`Conversation ${id}`}>
           <h2 className="talk-head">{shown.agent}</h2>

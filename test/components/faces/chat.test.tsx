@@ -97,6 +97,53 @@ describe('a message that is being written', promise('G430'), () => {
   });
 });
 
+describe('a message that fails while another conversation is shown', promise('G430'), () => {
+  /** Shows the chat over an API that takes a message, and refuses it when `refuse` is called. */
+  function openRefused() {
+    const { api } = openChat();
+    const { instead } = api;
+    const { promise: refused, resolve } = Promise.withResolvers<void>();
+    api.instead = (call) =>
+      call.method === 'POST' ? refused.then(() => problem(422, 'too_long')) : instead?.(call);
+    return { api, refuse: resolve };
+  }
+  const send = async (text: string) => {
+    await field().fill(text);
+    await userEvent.keyboard('{Enter}');
+    await expect.element(page.getByText('on its way')).toBeVisible();
+  };
+  const again = () => page.getByRole('button', { name: 'Send again' });
+
+  it('is there again with its conversation, and is sent again as the same one', async () => {
+    const { api, refuse } = openRefused();
+    await goTo('An old one');
+    await send('to the old one');
+    await goTo('New conversation');
+    refuse();
+    await expect.element(page.getByText('message not sent')).toBeVisible();
+    await expect.element(again()).not.toBeInTheDocument();
+    await goTo('An old one');
+    await expect.element(page.getByText('to the old one')).toBeVisible();
+    await expect.element(page.getByText('too_long it is')).toBeVisible();
+    await expectAccessible('a message not sent');
+    await again().click();
+    await expect.poll(() => api.sent('POST', '/old-1/messages').length).toBe(2);
+    const [one, two] = api.sent('POST', '/old-1/messages');
+    expect(two?.body).toMatchObject({ text: 'to the old one', requestId: one?.body['requestId'] });
+  });
+
+  it('is listed where it would have begun its conversation', async () => {
+    const { refuse } = openRefused();
+    await send('the first of all');
+    await goTo('An old one');
+    refuse();
+    await goTo('the first of all');
+    await expect.element(again()).toBeVisible();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await expect.element(page.getByText('the first of all')).not.toBeInTheDocument();
+  });
+});
+
 const TEXT = 'A long answer. '.repeat(30);
 
 describe.each([390, 1_000])('the messages of a chat %i pixels wide', promise('G433'), (width) => {

@@ -3,22 +3,29 @@ import { agoWords } from 'colloquy/react';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Listed } from '../../shared/listed.js';
 import { useCoarseNow } from '../../shared/now.js';
+import { type Unsent, useFailed } from '../hooks/unsent.js';
 import { type Address, pathOf } from '../hooks/use-address.js';
 
 /** The page shows the age of older changes, to the minute. */
 const MINUTE_MS = 60_000;
+
+const MAX_TITLE_CHARS = 80;
 
 export interface SidebarProps {
   readonly agent: string;
   /** The conversation that is shown. */
   readonly id: string;
   readonly listed: Listed;
+  readonly unsent: Unsent;
   readonly onGo: (address: Address) => void;
 }
 
-export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
+export function Sidebar({ agent, id, listed, unsent, onGo }: SidebarProps): ReactNode {
   const { view, loadMore } = listed;
   const { conversations, isRead, hasMore, connection } = view;
+  const failed = useFailed(unsent, agent);
+  const isListed = (one: string): boolean =>
+    conversations.some(({ conversationId }) => conversationId === one);
   const now = useCoarseNow(MINUTE_MS);
   return (
     <nav className="conversations" aria-label={`Conversations of ${agent}`}>
@@ -30,6 +37,16 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
       ) : undefined}
       {isRead && conversations.length === 0 ? <p className="hint">None yet.</p> : undefined}
       <ul>
+        {failed
+          .filter((one) => !isListed(one.id))
+          .map((one) => (
+            <li key={one.id}>
+              <PlaceLink address={{ agent, id: one.id }} isCurrent={one.id === id} onGo={onGo}>
+                {one.text === '' ? one.id : one.text.slice(0, MAX_TITLE_CHARS)}
+              </PlaceLink>
+              <span className="error"> message not sent</span>
+            </li>
+          ))}
         {conversations.map(({ conversationId, title, status, pending, updatedAt }) => (
           <li key={conversationId}>
             <PlaceLink
@@ -45,6 +62,9 @@ export function Sidebar({ agent, id, listed, onGo }: SidebarProps): ReactNode {
               {pending.length === 0 ? '' : `, ${pending.length} waiting`}
               {`, ${changedWords(updatedAt, now)}`}
             </span>
+            {failed.some((one) => one.id === conversationId) ? (
+              <span className="error"> message not sent</span>
+            ) : undefined}
           </li>
         ))}
       </ul>
