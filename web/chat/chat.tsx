@@ -4,7 +4,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
 import { type FaceProps, Top } from '../shared/face.js';
-import { type Listed, useListed } from '../shared/listed.js';
+import { type Listed, useListed } from '../shared/lists/listed.js';
 import { Agents } from './agents.js';
 import { Drafts } from './hooks/drafts.js';
 import { Unsent } from './hooks/unsent.js';

@@ -1,10 +1,10 @@
 /** The chat, over one conversation and the list of others, without a server. */
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { Chat } from '../../../web/chat/chat.js';
 import styles from '../../../web/style.css?url';
 import { FakeStream, json, problem, scriptedFetch } from '../../support/pages/scripted-fetch.js';
-import { answers, turn } from '../../support/samples/log-events.js';
+import { answers, asks, turn } from '../../support/samples/log-events.js';
 import { expectAccessible, look, withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
 import { sessionOver } from '../support/session.js';
@@ -142,6 +142,40 @@ describe('a message that fails while another conversation is shown', promise('G4
     await page.getByRole('button', { name: 'Discard' }).click();
     await expect.element(page.getByText('the first of all')).not.toBeInTheDocument();
   });
+});
+
+it.each([
+  ['says that it is on its way', undefined, 'On its way …'],
+  ['has failed after a minute', 61_000, 'The API does not answer'],
+] as const)('a stop that the API does not answer %s', promise('G429'), async (_, passed, said) => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  history.replaceState(null, '', '/ui/chat/helper/c1');
+  const { api } = openChat();
+  const { instead } = api;
+  api.instead = (call) => {
+    if (call.method === 'POST') throw new TypeError('fetch failed');
+    return instead?.(call);
+  };
+  const stop = page.getByRole('button', { name: 'Stop' });
+  await stop.click();
+  await expect.poll(() => api.sent('POST', '/cancel').length).toBeGreaterThan(0);
+  await expect.element(stop).toBeDisabled();
+  if (passed !== undefined) vi.setSystemTime(Date.now() + passed);
+  await expect.element(page.getByText(said)).toBeVisible();
+});
+
+it('the next turn has nothing of the stop of the turn before', async () => {
+  history.replaceState(null, '', '/ui/chat/helper/c1');
+  const { api } = openChat();
+  const { instead } = api;
+  api.instead = (call) =>
+    call.method === 'POST' ? json({ status: 'done', cancelled: true }) : instead?.(call);
+  const said = page.getByText('The turn is being stopped.');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.element(said).toBeVisible();
+  api.log(...answers('t1'), ...asks('t2'));
+  await expect.element(page.getByRole('button', { name: 'Stop' })).toBeEnabled();
+  await expect.element(said).not.toBeInTheDocument();
 });
 
 const TEXT = 'A long answer. '.repeat(30);

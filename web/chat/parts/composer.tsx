@@ -1,7 +1,7 @@
 /** The field of a message. A message answers no call that waits: those have buttons and forms of their own. */
 import type { BrowserConversation, ConversationView } from 'colloquy/browser';
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { whyOf } from '../../shared/why.js';
+import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
+import { useAct } from '../../shared/use-act.js';
 import { type Drafts, type OnBusy, useDraft } from '../hooks/drafts.js';
 import { filesOf } from '../hooks/files.js';
 import type { Attachment, ChosenFile } from '../model/files.js';
@@ -72,7 +72,7 @@ export function Composer(props: ComposerProps): ReactNode {
         {isRunning ? (
           <Busy value={onBusy} onChange={(value) => change(() => ({ onBusy: value }))} />
         ) : undefined}
-        <Stop conversation={conversation} turnId={view.turn?.turnId} />
+        <Stop key={view.turn?.turnId} {...{ conversation }} turnId={view.turn?.turnId} />
       </div>
     </form>
   );
@@ -147,23 +147,21 @@ function Stop(props: {
   readonly turnId: string | undefined;
 }): ReactNode {
   const { conversation, turnId } = props;
-  const [problem, setProblem] = useState('');
+  const { isBusy, said, isRefused, run } = useAct();
+  const stop = (shown: string): void =>
+    run(async () => {
+      const stopped = await conversation.cancel({ turnId: shown });
+      if (stopped.status === 'queued') return 'No worker is up; the turn is stopped later.';
+      return stopped.cancelled ? 'The turn is being stopped.' : 'The turn has ended already.';
+    });
   if (turnId === undefined) return undefined;
-  const stop = async (): Promise<void> => {
-    try {
-      const { status } = await conversation.cancel({ turnId });
-      setProblem(status === 'queued' ? 'No worker is up; the turn is stopped later.' : '');
-    } catch (error) {
-      setProblem(whyOf(error));
-    }
-  };
   return (
     <>
-      <button type="button" className="bad" onClick={() => void stop()}>
+      <button type="button" className="bad" disabled={isBusy} onClick={() => stop(turnId)}>
         Stop
       </button>
-      <span className="hint" role="status">
-        {problem}
+      <span className={isRefused ? 'error' : 'hint'} role="status">
+        {said}
       </span>
     </>
   );

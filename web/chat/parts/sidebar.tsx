@@ -1,7 +1,7 @@
 /** The conversations of the agent, and the way to a new one. */
 import { agoWords } from 'colloquy/react';
 import type { MouseEvent, ReactNode } from 'react';
-import type { Listed } from '../../shared/listed.js';
+import type { Listed } from '../../shared/lists/listed.js';
 import { useCoarseNow } from '../../shared/now.js';
 import { type Unsent, useFailed } from '../hooks/unsent.js';
 import { type Address, pathOf } from '../hooks/use-address.js';

@@ -3,8 +3,8 @@ import type { WorklistItem } from 'colloquy/browser/worklist';
 import { agoWords } from 'colloquy/react';
 import { memo, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Boundary } from '../../shared/boundary.js';
+import { useShownRows } from '../../shared/lists/shown-rows.js';
 import { useCoarseNow } from '../../shared/now.js';
-import { useShownRows } from '../../shared/shown-rows.js';
 import { nameOf, type Row } from '../model/rows.js';
 import { Deadline } from './deadline.js';
 

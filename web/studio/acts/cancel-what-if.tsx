@@ -3,7 +3,7 @@ import { cancelWhatIf } from 'colloquy/browser/studio';
 import type { ReactNode } from 'react';
 import type { Session } from '../../session/session.js';
 import { useRights } from '../../session/use-rights.js';
-import { useAct } from '../hooks/use-act.js';
+import { useAct } from '../../shared/use-act.js';
 import { whatIfCancelledWords } from '../model/what-if.js';
 import { Said } from './said.js';
 

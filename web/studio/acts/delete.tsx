@@ -3,7 +3,7 @@ import { deleteConversation } from 'colloquy/browser/studio';
 import { type ReactNode, type SyntheticEvent, useState } from 'react';
 import { Dialog } from '../../shared/dialog.js';
 import { PLACES } from '../../shared/places.js';
-import { useAct } from '../hooks/use-act.js';
+import { useAct } from '../../shared/use-act.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 

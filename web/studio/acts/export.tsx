@@ -2,7 +2,7 @@
 import { testOf } from 'colloquy/browser/studio';
 import { type ReactNode, useState } from 'react';
 import { CopyButton } from '../../shared/copy.js';
-import { useAct } from '../hooks/use-act.js';
+import { useAct } from '../../shared/use-act.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';
 

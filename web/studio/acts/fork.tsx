@@ -3,7 +3,7 @@ import { type ForkedConversation, forkOf, type LogPlace } from 'colloquy/browser
 import { type ReactNode, useRef, useState } from 'react';
 import { newId } from '../../shared/new-id.js';
 import { conversationAddress } from '../../shared/places.js';
-import { useAct } from '../hooks/use-act.js';
+import { useAct } from '../../shared/use-act.js';
 import { type LoggedTurn, messageOf, placeBefore } from '../model/cursor.js';
 import type { ActsProps } from './props.js';
 import { Said } from './said.js';

@@ -1,6 +1,6 @@
 /** The sentence on an act. Always in the document, so that a screen reader says it. */
 import type { ReactNode } from 'react';
-import type { Act } from '../hooks/use-act.js';
+import type { Act } from '../../shared/use-act.js';
 
 export function Said({ act }: { readonly act: Act }): ReactNode {
   return (

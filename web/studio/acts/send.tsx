@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { useRights } from '../../session/use-rights.js';
 import { newId } from '../../shared/new-id.js';
-import { type Act, useAct } from '../hooks/use-act.js';
+import { type Act, useAct } from '../../shared/use-act.js';
 import type { SentProps } from './props.js';
 import { Said } from './said.js';
 

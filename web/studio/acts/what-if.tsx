@@ -2,7 +2,7 @@
 import { whatIfOf } from 'colloquy/browser/studio';
 import { agentsOf } from 'colloquy/browser/worklist';
 import { type ReactNode, type SyntheticEvent, useId, useState } from 'react';
-import { useAct } from '../hooks/use-act.js';
+import { useAct } from '../../shared/use-act.js';
 import { useRead } from '../hooks/use-read.js';
 import { turnAt } from '../model/cursor.js';
 import type { ActsProps } from './props.js';

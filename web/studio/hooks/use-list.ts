@@ -1,7 +1,7 @@
 /** The list of conversations, and its filters, which are the address of the page. */
 import { useEffect, useState } from 'react';
 import type { Session } from '../../session/session.js';
-import { type Listed, useListed } from '../../shared/listed.js';
+import { type Listed, useListed } from '../../shared/lists/listed.js';
 import { askedOf, choiceIn, type ListChoice, queryOf } from '../model/choice.js';
 
 export interface UsedList extends Listed {

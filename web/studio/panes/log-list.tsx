@@ -1,6 +1,6 @@
 /** The numbered log. The row at the cursor is marked; a click moves the cursor. */
 import { type ReactNode, useRef } from 'react';
-import { useShownRows } from '../../shared/shown-rows.js';
+import { useShownRows } from '../../shared/lists/shown-rows.js';
 import type { UsedLog } from '../hooks/use-log.js';
 import { eventWords } from '../model/words.js';
 

@@ -5,7 +5,7 @@ import {
   conversationsOf,
 } from 'colloquy/browser/studio';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Session } from '../session/session.js';
+import type { Session } from '../../session/session.js';
 
 export interface Listed {
   readonly view: ConversationsView;

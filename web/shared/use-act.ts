@@ -1,6 +1,6 @@
 /** One act at a time: whether it is on its way, and what became of it, in words. */
 import { useState } from 'react';
-import { whyOf } from '../../shared/why.js';
+import { whyOf } from './why.js';
 
 export interface Act {
   readonly isBusy: boolean;
