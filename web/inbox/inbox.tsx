@@ -3,13 +3,14 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import type { Session } from '../session/session.js';
 import { useRights } from '../session/use-rights.js';
 import { Boundary } from '../shared/boundary.js';
-import { emptyWords, type FaceProps, Top } from '../shared/face.js';
+import { type FaceProps, Top } from '../shared/face.js';
 import { Detail } from './detail/detail.js';
 import { Bulk } from './dialogs/bulk.js';
 import { Help } from './dialogs/help.js';
 import { commandEntries, Palette } from './dialogs/palette.js';
 import { type UsedInbox, useInbox } from './hooks/use-inbox.js';
 import { Bar } from './list/bar.js';
+import { Empty } from './list/empty.js';
 import { List } from './list/list.js';
 import { isWide } from './model/rows.js';
 import { isSnoozed } from './model/snooze.js';
@@ -42,9 +43,7 @@ export function Inbox(props: FaceProps): ReactNode {
           />
           <News key={String(isWide(choice.view))} items={view.items} isRead={view.isRead} />
           {rows.length === 0 ? (
-            <p className="empty">
-              {emptyWords(view, { reading: 'Reads the calls …', none: 'No call waits here.' })}
-            </p>
+            <Empty {...{ view, choice }} onChoice={setChoice} />
           ) : (
             <List {...{ rows, current, selected }} onOpen={open} onSelect={select} />
           )}

@@ -219,6 +219,17 @@ it('a call that is opened on a phone is in sight with its decision, and so is th
   await expect.element(page.getByRole('button', { name: 'c-r0' })).toBeInViewport();
 });
 
+it('an empty list names the search and the tool that leave no call, and clears them', async () => {
+  await openInbox(waitingItem('a', { tool: 'pay' }), waitingItem('b', { tool: 'mail' }));
+  await page.getByRole('combobox', { name: 'Tool' }).selectOptions('mail');
+  await page.getByRole('searchbox').fill('no such call');
+  await expect.element(page.getByText('No call of mail has “no such call”.')).toBeVisible();
+  await expectAccessible('an empty list');
+  await page.getByRole('button', { name: 'Clear search and tool' }).click();
+  await expect.poll(() => seen().length).toBe(2);
+  await expect.element(page.getByRole('searchbox')).toHaveValue('');
+});
+
 describe('a snooze', () => {
   it('keeps its row in a view that has snoozed calls, and takes it from the others', async () => {
     const calls = [waitingItem('a', { hours: 30 }), waitingItem('b', { hours: 31 })];
