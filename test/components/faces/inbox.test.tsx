@@ -6,6 +6,7 @@ import { Inbox } from '../../../web/inbox/inbox.js';
 import { Deadline } from '../../../web/inbox/list/deadline.js';
 import styles from '../../../web/style.css?url';
 import { json, problem } from '../../support/pages/scripted-fetch.js';
+import { suspends } from '../../support/samples/log-events.js';
 import { focus, press } from '../support/keys.js';
 import { expectAccessible, look, withStyles } from '../support/looks.js';
 import { promise } from '../support/promise.js';
@@ -217,6 +218,22 @@ it('a call that is opened on a phone is in sight with its decision, and so is th
   await expectAccessible('a call on a phone');
   await page.getByRole('button', { name: 'Back to the list' }).click();
   await expect.element(page.getByRole('button', { name: 'c-r0' })).toBeInViewport();
+});
+
+it('the buttons of a decision stay in sight below arguments of any length', async () => {
+  const prompt = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [`field${index}`, `value ${index}`]),
+  );
+  const long = suspends('t1', 'call-1', { argsDigest: 'd-1', prompt });
+  await openOver(apiWith(long).fetch, waitingItem('a', { toolCallId: 'call-1' }));
+  await press('j');
+  await expect.element(page.getByText('value 59')).toBeInTheDocument();
+  await expect.element(page.getByRole('heading', { name: 'pay' })).toBeInViewport();
+  const approve = page.getByRole('button', { name: 'Approve', exact: true });
+  await expect.element(approve).toBeInViewport();
+  await expectAccessible('long arguments');
+  await page.getByRole('button', { name: 'Deny …' }).click();
+  await expect.element(page.getByLabelText('Reason')).toBeInViewport();
 });
 
 it('an empty list names the search and the tool that leave no call, and clears them', async () => {

@@ -47,6 +47,10 @@ it.each(LOOKS)(
     const approval = approvalOf('payments.refund');
     await expect.element(approval).toBeVisible();
     await expectAccessible('waits');
+    const filled = (name: string) =>
+      getComputedStyle(approval.getByRole('button', { name }).element()).backgroundColor;
+    expect(filled('Approve')).not.toBe(filled('Deny …'));
+    expect(filled('Edit …')).toBe(filled('Deny …'));
     await approval.getByRole('button', { name: 'Deny …' }).click();
     await expectAccessible('deny');
     await approval.getByRole('button', { name: 'Edit …' }).click();
