@@ -13,7 +13,7 @@ import {
   REUSED,
   requestIdProblem,
 } from '../../protocol/values/ids.js';
-import { canonicalJson, type Json } from '../../protocol/values/json.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import { wholeProblem } from '../api/checks.js';
 import { ConversationError, invalidField } from '../api/errors.js';
 import type { Forked, ForkOptions } from '../api/types.js';
@@ -150,7 +150,7 @@ type Run = Awaited<ReturnType<SendingParts['gateway']['describe']>>;
 /** Whether the run was started as this fork: its memo has the origin. */
 function isRunOf(run: Run, origin: ForkOrigin): boolean {
   const fork = run?.memo?.['fork'];
-  return fork !== undefined && canonicalJson(fork as Json) === canonicalJson(origin);
+  return fork !== undefined && canonicalJson(fork) === canonicalJson(origin);
 }
 
 /** Also a run that an operator has cancelled or terminated. */
