@@ -80,12 +80,13 @@ function SignedIn(props: {
         </aside>
       )}
       {/* Another person, or tenant, gets nothing of the one before. */}
-      <Boundary name={`The page ${place.title}`} onAgain={() => location.reload()}>
+      <Boundary
+        key={JSON.stringify([session.tenant, actor.id])}
+        name={`The page ${place.title}`}
+        onAgain={() => location.reload()}
+      >
         <Suspense>
-          <Face
-            key={JSON.stringify([session.tenant, actor.id])}
-            {...{ session, onSignOut, onTenant }}
-          />
+          <Face {...{ session, onSignOut, onTenant }} />
         </Suspense>
       </Boundary>
       {isRefused ? (

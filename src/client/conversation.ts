@@ -35,7 +35,7 @@ import type {
   ResolveTarget,
   StepResultOf,
 } from './api/call-types.js';
-import { checkCursor, checkKey, checkMessage, checkNumber } from './api/checks.js';
+import { checkCursor, checkKey, checkMessage, wholeProblem } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
 import { checkOptions } from './api/known-options.js';
 import type {
@@ -349,8 +349,8 @@ export class Conversation<Output = Json, Tools = unknown> {
   }
 
   /**
-   * One page of the log: oldest first, or with `before` newest first. `limit`: from 1 to 1,000. @throws {ConversationError}
-   * invalid_request; as `snapshot`
+   * One page of the log: oldest first, or with `before` newest first. `limit`: from 1; a page has 1,000 at most.
+   * @throws {ConversationError} invalid_request; as `snapshot`
    */
   async events(options: EventsOptions = {}): Promise<LogPage> {
     checkOptions('events', options);
@@ -358,14 +358,15 @@ export class Conversation<Output = Json, Tools = unknown> {
     const { after, before, limit } = options;
     if (after !== undefined && before !== undefined)
       throw invalidField('/before', 'cannot be given together with after');
-    if (limit !== undefined) checkNumber('limit', limit, { least: 1, most: MAX_LIST_PAGE });
+    const problem = limit === undefined ? undefined : wholeProblem(limit);
+    if (problem !== undefined) throw invalidField('/limit', problem);
     checkCursor('after', after);
     if (before !== 'end') checkCursor('before', before);
     const page = await this.#mapped(() =>
       reader.events(key, {
         ...(after === undefined ? {} : { after }),
         ...(before === undefined ? {} : { before }),
-        ...(limit === undefined ? {} : { limit }),
+        ...(limit === undefined ? {} : { limit: Math.min(limit, MAX_LIST_PAGE) }),
       }),
     );
     if (page === undefined) throw await this.#unread();

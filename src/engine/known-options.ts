@@ -1,5 +1,4 @@
 /** The options that `openColloquy` and its calls know: a misspelt one would be lost silently. */
-import type { TemporalSettings } from '../client/temporal/connection.js';
 import type { FieldsOf } from '../protocol/values/field-problem.js';
 import type { AppOptions, OpenOptions, ServedAgents } from './options.js';
 
@@ -7,10 +6,6 @@ export const OPEN_FIELDS: FieldsOf<OpenOptions> = {
   ...{ store: true, blobs: true, temporal: true, compression: true, retryForMs: true },
   ...{ logger: true, actor: true, channel: true, pageUrl: true, patience: true },
   ...{ searchAttributes: true, taskQueue: true, tenant: true },
-};
-
-export const TEMPORAL_FIELDS: FieldsOf<TemporalSettings> = {
-  ...{ address: true, namespace: true, options: true },
 };
 
 export const SERVED_FIELDS: FieldsOf<ServedAgents<unknown>> = {

@@ -8,6 +8,7 @@ import { ConversationClient } from '../client/conversation-client.js';
 import { CompressionCodec } from '../client/payloads/payload-codec.js';
 import {
   connectClient,
+  TEMPORAL_FIELDS,
   type TemporalSettings,
   temporalSettings,
   wholeAddress,
@@ -23,7 +24,7 @@ import { SpaceClient } from '../spaces/client.js';
 import { MemoryClient } from '../spaces/memories.js';
 import { type Spaces, spacesFrom } from '../spaces/service.js';
 import type { ColloquyWorker } from '../worker/create-worker.js';
-import { APP_FIELDS, OPEN_FIELDS, SERVED_FIELDS, TEMPORAL_FIELDS } from './known-options.js';
+import { APP_FIELDS, OPEN_FIELDS, SERVED_FIELDS } from './known-options.js';
 import type { AppOptions, OpenedColloquy, OpenOptions } from './options.js';
 
 /**

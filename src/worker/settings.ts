@@ -3,6 +3,7 @@
  * problem.
  */
 import { pageUrlProblem } from '../client/api/checks.js';
+import { TEMPORAL_FIELDS } from '../client/temporal/connection.js';
 import { isHttpUrl } from '../net/hosts.js';
 import { type FieldsOf, requireKnown } from '../protocol/values/field-problem.js';
 import { isRecord } from '../protocol/values/json.js';
@@ -25,11 +26,8 @@ const DEPLOYMENT: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['deploymen
 const HEALTH: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['health']>> = {
   ...{ host: true, port: true },
 };
-const TEMPORAL: FieldsOf<NonNullable<ColloquyWorkerOptions<unknown>['temporal']>> = {
-  ...{ address: true, namespace: true, options: true },
-};
 const NESTED = {
-  ...{ retention: RETENTION, deployment: DEPLOYMENT, health: HEALTH, temporal: TEMPORAL },
+  ...{ retention: RETENTION, deployment: DEPLOYMENT, health: HEALTH, temporal: TEMPORAL_FIELDS },
 };
 
 /** @throws {TypeError} that names the invalid setting */

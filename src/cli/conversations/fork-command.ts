@@ -65,7 +65,7 @@ function endOf({ generation = 1, seq }: { readonly generation?: number; readonly
 
 function placeIn(at: string): Place {
   const cursor = parseCursor(at);
-  if (cursor === undefined)
+  if (cursor === undefined || cursor.seq === 0)
     throw invalidField('--at', 'must be "<generation>-<seq>", such as 1-42');
   return { generation: cursor.generation, atSeq: cursor.seq };
 }

@@ -19,21 +19,25 @@ export function endWhileStarting(): void {
   process.once('SIGINT', exitAtOnce);
 }
 
-/**
- * Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone, and `again` at the second of them.
- */
+/** npm forwards a signal to its child, which has one Ctrl-C of the terminal twice then. */
+const SAME_SIGNAL_MS = 500;
+
+/** Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone, and `again` at later signals. */
 export function onStop(stop: () => void, again?: () => void): void {
-  let times = 0;
+  let stoppedAt: number | undefined;
   const once = (): void => {
-    times += 1;
-    if (times === 1) stop();
-    if (times === 2) again?.();
+    if (stoppedAt === undefined) {
+      stoppedAt = performance.now();
+      stop();
+    } else if (performance.now() - stoppedAt >= SAME_SIGNAL_MS) again?.();
   };
   process.off('SIGTERM', exitAtOnce);
   process.off('SIGINT', exitAtOnce);
   process.on('SIGTERM', once);
   process.on('SIGINT', once);
-  process.on('disconnect', once);
+  process.on('disconnect', () => {
+    if (stoppedAt === undefined) once();
+  });
   // Listening to the parent must not keep the process alive once its work is done.
   process.channel?.unref();
 }

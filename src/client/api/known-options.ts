@@ -1,4 +1,5 @@
 /** The options that each call of the client knows. Any other name is refused: a misspelt one would be lost silently. */
+import type { TriggerCreation } from '../../protocol/triggers/triggers.js';
 import { type FieldsOf, unknownField } from '../../protocol/values/field-problem.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { BlobRange } from '../ports/blobs.js';
@@ -49,6 +50,7 @@ interface OptionsOf {
   readonly sendEvent: SendEventOptions;
   readonly snapshot: SnapshotOptions;
   readonly subscribe: SubscribeOptions;
+  readonly createTrigger: TriggerCreation;
   readonly triggers: Pick<SendOptions, 'actor'>;
   readonly turnSubscribe: TurnSubscribeOptions;
   readonly watchList: WatchListOptions;
@@ -73,6 +75,7 @@ const KNOWN: { readonly [Call in keyof OptionsOf]: FieldsOf<OptionsOf[Call]> } =
   claim: { ...REQUEST, lease: true, claimId: true, renewOnly: true, receivedAt: true },
   close: ACTOR,
   conversation: { ...TENANT, agent: true },
+  createTrigger: { replaces: true },
   deleteConversation: TENANT,
   deleteTenant: { onDeleted: true },
   events: { after: true, before: true, limit: true },

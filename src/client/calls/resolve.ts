@@ -213,8 +213,9 @@ async function finalVerdict(
   const { accepted: _before, ...given } = options;
   checkOptions('final', given);
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
-  const trace = new SignalTrace(parts, ref, { trace: ownAnswer(input, attempt.since) });
   let { accepted } = options;
+  const since = Math.max(attempt.since ?? 0, accepted?.seq ?? 0);
+  const trace = new SignalTrace(parts, ref, { trace: ownAnswer(input, since) });
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
     const { found, away } = await trace.find().catch((error: unknown) => {
       throw parts.gateway.toConversationError(error);

@@ -57,7 +57,7 @@ export class Control {
     try {
       const tried = await gateway.confirm(
         () => gateway.update(key, 'cancelTurn', { input, updateId }),
-        { key },
+        { key, kind: 'resolution' },
       );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);

@@ -167,6 +167,11 @@ function taken({ id }: ForkOptions): ConversationError {
 /** @throws {ConversationError} the failure of the run, when it has failed */
 async function refuseFailed({ gateway }: SendingParts, key: ConversationKey): Promise<void> {
   const run = await gateway.describe(key);
+  if (run === undefined && (await gateway.wasDeleted(key)))
+    throw new ConversationError(
+      'unknown_conversation',
+      `The fork "${key.conversationId}" did not begin: it, or its origin, was deleted meanwhile`,
+    );
   if (!hasFailed(run)) return;
   const type = await gateway.failureType(key, run.runId);
   const code = type !== undefined && isFailureCode(type) ? type : 'internal';

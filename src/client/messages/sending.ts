@@ -15,7 +15,7 @@ import { LOG_DEADLINE_MS } from '../reading/ended-calls.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
 import { firstRunOf } from '../temporal/executions.js';
 import type { TemporalGateway } from '../temporal/temporal-gateway.js';
-import { repeatUntil, within } from '../temporal/waiting.js';
+import { orLate, repeatUntil } from '../temporal/waiting.js';
 import type { TriggeredConversation } from '../triggers/triggers.js';
 import { findAgent, findServedAgent } from './agents.js';
 import {
@@ -104,7 +104,11 @@ export async function knownAgentOf({
   gateway,
 }: SendingParts): Promise<string | undefined> {
   let failure: unknown;
-  const read = log === undefined ? undefined : within(LOG_DEADLINE_MS, log.snapshot(key));
+  const read =
+    log &&
+    orLate(LOG_DEADLINE_MS, log.snapshot(key), () => {
+      throw new ConversationError('store_unavailable', 'The event log does not answer in time');
+    });
   const logged = await read?.catch((error: unknown) => {
     failure = error;
     return undefined;

@@ -13,6 +13,7 @@ import {
   loadClientConfigProfile,
   toClientOptions,
 } from '@temporalio/envconfig';
+import type { FieldsOf } from '../../protocol/values/field-problem.js';
 import { CompressionCodec } from '../payloads/payload-codec.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
@@ -26,6 +27,12 @@ export interface TemporalSettings {
   readonly namespace: string;
   readonly options: Omit<ConnectionOptions, 'address'>;
 }
+
+/** A server of `ensureTemporal` may be passed whole. */
+export const TEMPORAL_FIELDS: FieldsOf<TemporalSettings> = {
+  ...{ address: true, namespace: true, options: true },
+  ...{ uiUrl: true, started: true, notes: true, stop: true },
+};
 
 /** A variable of Temporal's, or a file that it names, is wrong. The message names both. */
 export class TemporalSettingsInvalid extends Error {

@@ -15,6 +15,7 @@ import {
 import type { StampedActor } from '../../protocol/values/actors.js';
 import { type ConversationKey, idProblem } from '../../protocol/values/ids.js';
 import { ConversationError, invalidField } from '../api/errors.js';
+import { checkOptions } from '../api/known-options.js';
 import type { StoredTrigger, TriggerSchedules } from './schedules.js';
 
 export interface TriggersParts {
@@ -44,7 +45,11 @@ export class ConversationTriggers implements Triggers {
     this.#parts = parts;
   }
 
-  async create(spec: TriggerSpec, { replaces = [] }: TriggerCreation = {}): Promise<Trigger> {
+  async create(spec: TriggerSpec, options: TriggerCreation = {}): Promise<Trigger> {
+    checkOptions('createTrigger', options);
+    const { replaces = [] } = options;
+    const isList: boolean = Array.isArray(replaces);
+    if (!isList) throw invalidField('/replaces', 'must be a list of ids');
     return await this.#mapped(async () => {
       const made = await this.#made(spec, replaces);
       for (const id of replaces)

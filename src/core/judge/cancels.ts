@@ -52,7 +52,7 @@ function newCancel(
   if (typeof wanted !== 'string' || !isOurs) return { reply: { cancelled: false } };
   const named = usableRequestId(requestId);
   // One with an id is recorded also while its turn is stopped: a late copy must not stop the next turn.
-  const isRecorded = named !== undefined && isSince(state, 3);
+  const isRecorded = named !== undefined && turnId === undefined && isSince(state, 3);
   if (isRunning && turn?.cancel !== undefined && !isRecorded)
     return { reply: { cancelled: true, turnId: wanted } };
   return {

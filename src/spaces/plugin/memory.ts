@@ -48,7 +48,7 @@ export interface AgentMemory {
   put(
     of: MemoryOf,
     notes: Notes,
-    problemOf: (notes: Notes, before: Notes) => string | undefined,
+    problemOf: (notes: Notes, before?: Notes) => string | undefined,
   ): Promise<string | undefined>;
   /** Resolves to those that there were. Safe to repeat. */
   delete(of: MemoryOf, names: readonly NoteName[]): Promise<readonly NoteName[]>;
@@ -123,7 +123,7 @@ export function notesOfEntity({ entity, store }: MemoryOptions): NotesAccess {
       for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
         const known = await memory.read(of);
         const { goals = {}, memories = {} } = change(known);
-        const problem = await memory.put(of, { goals, memories }, (notes, before) =>
+        const problem = await memory.put(of, { goals, memories }, (notes, before = known) =>
           Object.keys(goals).every((id) => isSameGoal(known.goals[id], before.goals[id]))
             ? notesProblem(notes)
             : MOVED,

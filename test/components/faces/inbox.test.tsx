@@ -201,6 +201,17 @@ describe('the address of the inbox', () => {
     await expect.poll(() => new URLSearchParams(location.search).get('call')).toBe('a');
   });
 
+  it('is followed when the browser goes back', async () => {
+    history.replaceState(null, '', `${location.pathname}?call=a`);
+    await openInbox(waitingItem('a', { title: 'Pay Ann' }), waitingItem('b', { title: 'Pay Bea' }));
+    await expect.element(page.getByRole('heading', { name: 'Pay Ann' })).toBeVisible();
+    history.pushState(null, '', location.href);
+    await press('j');
+    await expect.element(page.getByRole('heading', { name: 'Pay Bea' })).toBeVisible();
+    history.back();
+    await expect.element(page.getByRole('heading', { name: 'Pay Ann' })).toBeVisible();
+  });
+
   it('of a call that is not in the list says so', async () => {
     history.replaceState(null, '', `${location.pathname}?call=gone`);
     await openInbox(waitingItem('a'));

@@ -1,6 +1,7 @@
 /** Ctrl-C a second time, while the development stack stops: the end is at once, is said, and leaves no process. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { freePort } from '../../support/servers/dev-server.js';
 import { temporaryFolderForAll } from '../../support/temporary.js';
@@ -21,11 +22,16 @@ it('a second Ctrl-C ends the development stack at once, with its server', async 
     leads: true,
   });
   await stack.prints(/^Ctrl-C stops everything/m);
+  const signalledAt = performance.now();
   process.kill(-stack.pid, 'SIGINT');
+  // npm forwards the signal of the terminal to its child: this is no second Ctrl-C.
+  process.kill(stack.pid, 'SIGINT');
   // Until the script stops the server, which takes seconds.
   await until('the server is stopped', () => processesWith(variable).join('\n'), {
     holds: (running) => running.includes('--stop'),
   });
+  expect(stack.stdout()).not.toMatch(/at once/);
+  await delay(Math.max(0, 600 - (performance.now() - signalledAt)));
   process.kill(-stack.pid, 'SIGINT');
   expect(await stack.ended).toBe(130);
   // The API may log that it drains.

@@ -138,6 +138,13 @@ describe('POST /v1/conversations/{id}/fork', promise('G383'), () => {
     },
   );
 
+  it('whose origin was deleted before it began, so that its copy was removed, does not exist', async () => {
+    const { fork, log } = await app({}, { status: 'FAILED' });
+    await log.beginDeletion({ tenant: 'default', conversationId: 'f-1', runIds: ['r-f'] });
+    const problem = await problemOf(await fork({ id: 'f-1' }));
+    expect(problem).toMatchObject({ status: 404, code: 'unknown_conversation' });
+  });
+
   it('begins again where an ended run has copied a part of the log', async () => {
     const { fork, starts, log, more } = await app({}, { status: 'TERMINATED' });
     await more();

@@ -1,9 +1,11 @@
 /** Options that no call of the client knows: a misspelt one is refused before anything is sent, not lost. */
 import { describe, expect, it } from 'vitest';
+import type { TemporalServer } from '../../../src/cli/temporal/temporal-server.js';
 import { type Conversation, ConversationClient } from '../../../src/client/index.js';
+import { TEMPORAL_FIELDS, type TemporalSettings } from '../../../src/client/temporal/connection.js';
 import { openColloquy } from '../../../src/engine/index.js';
 import { createApp, serve } from '../../../src/http/index.js';
-import { unknownFieldRule } from '../../../src/protocol/values/field-problem.js';
+import { requireKnown, unknownFieldRule } from '../../../src/protocol/values/field-problem.js';
 import { createColloquyWorker } from '../../../src/worker/index.js';
 import { failureOf, setUp } from '../../support/fakes/scripted-client.js';
 import { identifyAll } from '../../support/networks/test-identity.js';
@@ -167,6 +169,15 @@ describe('an option that a part of an application does not know', () => {
     const opening = Promise.resolve(options as never).then((given) => open(given));
     await expect(opening).rejects.toThrow(`${call}: ${text}`);
   });
+});
+
+it('a server of ensureTemporal may be passed whole as the options of Temporal', () => {
+  const server: TemporalServer = {
+    ...{ address: '127.0.0.1:7233', uiUrl: undefined, started: true, notes: [] },
+    stop: () => Promise.resolve(),
+  };
+  const given: Partial<TemporalSettings> = server;
+  expect(() => requireKnown('temporal', given, TEMPORAL_FIELDS)).not.toThrow();
 });
 
 describe('the name that was probably meant', () => {

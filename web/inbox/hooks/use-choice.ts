@@ -23,11 +23,7 @@ const TITLE = 'Inbox';
 
 export function useChoice(): readonly [Choice, (choice: Choice) => void] {
   const [choice, setChoice] = useState(readChoice);
-  useEffect(() => {
-    const read = (): void => setChoice(readChoice());
-    addEventListener('popstate', read);
-    return () => removeEventListener('popstate', read);
-  }, []);
+  useEffect(() => onWayBack(() => setChoice(readChoice())), []);
   const choose = (chosen: Choice): void => {
     const query = new URLSearchParams(location.search);
     for (const name of ['view', 'sort', 'search', 'tool'] as const) {
@@ -42,6 +38,12 @@ export function useChoice(): readonly [Choice, (choice: Choice) => void] {
     setChoice(chosen);
   };
   return [choice, choose];
+}
+
+/** Calls the listener when the browser goes back or forward. Returns how to stop. */
+export function onWayBack(listener: () => void): () => void {
+  addEventListener('popstate', listener);
+  return () => removeEventListener('popstate', listener);
 }
 
 function readChoice(): Choice {

@@ -15,7 +15,7 @@ import {
   toggled,
 } from '../model/selection.js';
 import { type Draft, useDrafts } from './drafts.js';
-import { callInAddress, useCallInAddress, useChoice, useTitle } from './use-choice.js';
+import { callInAddress, onWayBack, useCallInAddress, useChoice, useTitle } from './use-choice.js';
 import { useKeys } from './use-keys.js';
 import { useList } from './use-list.js';
 import { useOutbox } from './use-outbox.js';
@@ -61,6 +61,7 @@ export function useInbox(session: Session) {
   const look = (part: Partial<Looking>): void => setLooking((before) => ({ ...before, ...part }));
   useSendOnceOver({ rows, answers, outbox });
   useCallInAddress(looking.current);
+  useEffect(() => onWayBack(() => look({ current: callInAddress() })), []);
   useTitle(list.waiting);
   const parts = { session, rows, items: view.items, row, looking, look, outbox, drafts };
   const acts = actsOf(parts);

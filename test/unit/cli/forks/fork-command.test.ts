@@ -41,6 +41,12 @@ describe('a fork of the command line', promise('G378'), () => {
     expect(forkedText(forked, {})).toBe(`forked f-9\nat: 1-${LAST_CUT}`);
   });
 
+  it.each(['42', '1-0', '0-1', '1-x'])('refuses --at %s by its form', async (at) => {
+    await expect(forkAt(conversation(EVENTS), { at })).rejects.toThrow(
+      '--at: must be "<generation>-<seq>", such as 1-42',
+    );
+  });
+
   it('begins at the place of --at', async () => {
     const [first = 0] = cutsOf(EVENTS);
     const forked = await forkAt(conversation(EVENTS), { at: `1-${first}` });

@@ -143,6 +143,25 @@ describe('resolving a call', () => {
     expect(calls.filter((call) => call.kind === 'update')).toHaveLength(1);
   });
 
+  it('that was accepted again after it was taken back is not reported by the earlier end', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', REVERTED);
+    const accepted = { verdict: 'accepted', toolCallId: CALL, seq: 8, checked: false };
+    const { client } = setUp(
+      {
+        update: () => accepted,
+        // The worker is lost before the log has the answer.
+        query: () => {
+          throw noAnswer();
+        },
+        describe: () => ({ status: { name: 'RUNNING' } }),
+      },
+      reader,
+    );
+    const outcome = await client.resolve(REF, ANSWER, { requestId: 'answer-1' });
+    expect(await outcome.final({ timeout: 50 })).toEqual(accepted);
+  });
+
   it('that was left as a signal gets its verdict from the log when the conversation ended without a worker', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));

@@ -37,6 +37,15 @@ it('a late copy of a cancel that came while its turn was being stopped does not 
   expect(m.machine.state.turn?.cancel).toBeUndefined();
 });
 
+it('a second cancel that names its turn is not recorded: it can stop no other', () => {
+  const m = aMachine();
+  sendMessage(m.machine, { text: 'one' });
+  const { turnId } = cancelTurn(m.machine, { requestId: 'stop-1' });
+  for (const requestId of ['stop-2', 'stop-3'])
+    expect(cancelTurn(m.machine, { requestId, turnId })).toEqual({ cancelled: true, turnId });
+  expect(m.all('cancel_requested')).toHaveLength(1);
+});
+
 it('a cancel without a request id is recorded once', () => {
   const m = aMachine();
   sendMessage(m.machine, { text: 'one' });
