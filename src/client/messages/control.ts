@@ -57,7 +57,7 @@ export class Control {
     try {
       const tried = await gateway.confirm(
         () => gateway.update(key, 'cancelTurn', { input, updateId }),
-        { key, kind: 'resolution' },
+        { key },
       );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);
