@@ -23,7 +23,7 @@ import { problemHandler, sendProblem } from './request/problem.js';
 import { OpenStreams, rememberStreams } from './request/streams.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
-import { addConversationRoutes, beginnerIn } from './routes/conversations.js';
+import { addConversationRoutes, namedActorIn } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addForkRoutes } from './routes/forks.js';
 import { addInboxRoutes } from './routes/inbox.js';
@@ -121,7 +121,10 @@ function routesContext(deps: AppDeps, { ended }: OpenStreams): RoutesContext {
 function routesOf(deps: AppDeps, streams: OpenStreams): Router {
   const router = Router();
   addUploadRoute(router, deps);
-  router.use(jsonBody(), refuseOtherBodies({ callerOf, isRefusable: isWithoutMemory, beginnerIn }));
+  router.use(
+    jsonBody(),
+    refuseOtherBodies({ callerOf, isRefusable: isWithoutMemory, namedActorIn }),
+  );
   addHealthRoutes(router, deps, streams);
   addDescriptionRoute(router);
   addAgentRoutes(router, deps);

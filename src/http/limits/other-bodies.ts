@@ -16,9 +16,9 @@ const REMEMBERED_MS = 86_400_000;
 /** Fields of bodies have values of at most this depth; a deeper body is refused by its route. */
 const MAX_DEPTH = MAX_ANSWER_DEPTH + 10;
 
-interface BeginningRequests extends Running {
+interface Bodies extends Running {
   /** Id of the actor that a body names, where the key of the request is that actor's. @defaultValue none */
-  readonly beginnerIn?: (request: Request) => unknown;
+  readonly namedActorIn?: (request: Request) => unknown;
 }
 
 /**
@@ -26,14 +26,10 @@ interface BeginningRequests extends Running {
  * content would be lost. Other processes do not know the key: requests whose effect must not happen twice are remembered
  * with it, such as the message of a conversation. Must stand behind the parser of bodies.
  */
-export function refuseOtherBodies({
-  callerOf,
-  isRefusable,
-  beginnerIn,
-}: BeginningRequests): RequestHandler {
+export function refuseOtherBodies({ callerOf, isRefusable, namedActorIn }: Bodies): RequestHandler {
   const known = new LRUCache<string, string>({ max: MAX_KEYS, ttl: REMEMBERED_MS });
   return (request, response, next) => {
-    const name = requestNameOf(callerOf, request, beginnerIn?.(request));
+    const name = requestNameOf(callerOf, request, namedActorIn?.(request));
     const content = name !== undefined && isRefusable(request) ? contentOf(request) : undefined;
     if (name !== undefined && content !== undefined) {
       const digest = createHash('sha256').update(canonicalJson(content)).digest('base64');

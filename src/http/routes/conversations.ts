@@ -305,7 +305,7 @@ function mintedId(actor: Actor, requestId: string | undefined): string {
 }
 
 /** Id of the actor that a body of `POST /v1/conversations` names: the key of the request is that actor's. */
-export function beginnerIn({ path, body }: Request): unknown {
+export function namedActorIn({ path, body }: Request): unknown {
   if (!/^\/v1\/conversations\/*$/i.test(path) || !isRecord(body)) return undefined;
   const first = isRecord(body['message']) ? body['message']['actor'] : undefined;
   const actor = body['actor'] ?? first;

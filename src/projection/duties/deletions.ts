@@ -59,14 +59,11 @@ export function createDeletions(deps: {
       // Deleted again, because the tools of its runs could store more until the runs had ended. Not if another
       // conversation has begun under the id.
       if ((await log.head(request)) !== undefined) return;
+      const hadAll = request.runIds.every((id) => known?.runIds.includes(id));
       // Runs of the tombstone remove what they store late; only one that it did not have leaves it.
-      if (
-        !resumed ||
-        known === undefined ||
-        !request.runIds.every((id) => known.runIds.includes(id))
-      )
-        await blobs?.delete(request);
-      else await removeBefore(blobs, request, known.requestedAtMs);
+      if (resumed && known !== undefined && hadAll)
+        await removeBefore(blobs, request, known.requestedAtMs);
+      else await blobs?.delete(request);
     },
     finish: (request) => log.finishDeletion(request),
     removeOfTenant: async (tenant) => {

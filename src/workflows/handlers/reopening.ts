@@ -22,6 +22,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isSince } from '../../core/state/state.js';
 import { restoredProblem } from '../../core/work/forms.js';
 import type { TurnError } from '../../protocol/conversation/turns.js';
 import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
@@ -143,8 +144,8 @@ export class Reopening {
   async #keepDurable(error: TurnError): Promise<void> {
     const failure = failureFor(error);
     const passes = isPassing(error.code);
-    const { fork, settings } = this.#input;
-    if (passes && fork !== undefined && settings.coreRevision >= 3) return;
+    const { fork } = this.#input;
+    if (passes && fork !== undefined && isSince(this.#input, 3)) return;
     await this.#refuse(failure);
     this.#waiting = this.#waiting.filter(({ isDurable }) => isDurable);
     if (!passes || (fork === undefined && this.#waiting.length === 0)) throw failure;

@@ -53,6 +53,12 @@ const CALLS: readonly (readonly [string, string, string, Call])[] = [
     'onDeleted',
     ({ client, given }) => client.deleteTenant('acme', given),
   ],
+  [
+    'createTrigger',
+    'replace',
+    'replaces',
+    ({ conversation, given }) => conversation.triggers().create({} as never, given),
+  ],
   ['send', 'requestID', 'requestId', ({ conversation, given }) => conversation.send('Hi', given)],
   [
     'sendEvent',
@@ -169,6 +175,13 @@ describe('an option that a part of an application does not know', () => {
     const opening = Promise.resolve(options as never).then((given) => open(given));
     await expect(opening).rejects.toThrow(`${call}: ${text}`);
   });
+});
+
+it('triggers that another one replaces are named in a list', async () => {
+  const { conversation, calls } = setUp({});
+  const created = conversation.triggers().create({} as never, { replaces: 'plan-1' as never });
+  await expect(created).rejects.toMatchObject({ problems: [{ path: '/replaces' }] });
+  expect(calls).toEqual([]);
 });
 
 it('a server of ensureTemporal may be passed whole as the options of Temporal', () => {

@@ -13,6 +13,16 @@ const RUNNING = { status: { name: 'RUNNING' }, runId: 'run-1' };
 const EMPTY_PAGE = { events: [], lastSeq: 0, firstSeq: 1, more: false };
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
+/** The message `r`, refused after the sample log. */
+const REFUSED: CanonicalEvent = {
+  type: 'message_refused',
+  seq: 10,
+  at: '2026-01-01T00:00:06.000Z',
+  requestId: 'r',
+  code: 'queue_full',
+  actor: { id: 'anonymous', verified: false, channel: 'client' },
+};
+
 describe('sending a message', () => {
   it('starts or continues the conversation in one call that names its agent, tenant and request', {
     ...promise('A40'),
@@ -225,14 +235,6 @@ describe('sending a message', () => {
   it.each(['the log', 'the workflow, before the log'])(
     'reports by %s that a message that was left as a signal was refused, and never sends it anew',
     async (where) => {
-      const refused: CanonicalEvent = {
-        type: 'message_refused',
-        seq: 10,
-        at: '2026-01-01T00:00:06.000Z',
-        requestId: 'r',
-        code: 'queue_full',
-        actor: { id: 'anonymous', verified: false, channel: 'client' },
-      };
       const reader = new FakeReader();
       reader.add('c-1', sampleLog('c-1'));
       const { conversation, calls } = setUp(
@@ -241,13 +243,13 @@ describe('sending a message', () => {
             throw noAnswer();
           },
           signalWithStart: () => undefined,
-          query: () => ({ ...EMPTY_PAGE, events: where === 'the log' ? [] : [refused] }),
+          query: () => ({ ...EMPTY_PAGE, events: where === 'the log' ? [] : [REFUSED] }),
         },
         { reader },
       );
       const sent = await conversation.send('Hello', { requestId: 'r' });
       if (sent.status !== 'queued') throw new Error('must be queued');
-      if (where === 'the log') reader.add('c-1', [refused]);
+      if (where === 'the log') reader.add('c-1', [REFUSED]);
       const error = await failureOf(sent.final({ timeout: '5s' }));
       expect(error).toMatchObject({ code: 'queue_full', httpStatus: 429 });
       expect(calls.some((call) => call.kind === 'update')).toBe(false);
@@ -258,15 +260,7 @@ describe('sending a message', () => {
     ...promise('G29'),
   }, async () => {
     const reader = new FakeReader();
-    const refused: CanonicalEvent = {
-      type: 'message_refused',
-      seq: 10,
-      at: '2026-01-01T00:00:06.000Z',
-      requestId: 'r',
-      code: 'queue_full',
-      actor: { id: 'anonymous', verified: false, channel: 'client' },
-    };
-    reader.add('c-1', [...sampleLog('c-1'), refused]);
+    reader.add('c-1', [...sampleLog('c-1'), REFUSED]);
     const after: unknown[] = [];
     const { conversation } = setUp(
       {

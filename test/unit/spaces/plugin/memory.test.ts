@@ -155,6 +155,21 @@ it('conversations that write at the same time keep the bounds of their entity', 
   expect(Object.keys((await kept()).memories)).toHaveLength(15);
 });
 
+it('a store of an application whose judge gets the new notes alone takes a goal', async () => {
+  const { documents, conversation, kept } = await stores();
+  const store = memoryIn(documents);
+  const put: AgentMemory['put'] = (given, notes, problemOf) =>
+    store.put(given, notes, (then) => problemOf(then));
+  const goals = [{ id: 'g1', description: 'Ship it' }];
+  const { t } = conversation(
+    { store: { ...store, put } },
+    calls('set_goals', { goals }),
+    says('done'),
+  );
+  await t.send('Go');
+  expect((await kept()).goals).toMatchObject({ g1: { description: 'Ship it' } });
+});
+
 describe('between the read and the write of set_goals, another conversation', () => {
   const of = { tenant: 'default', entity: 'bot' };
   const goal = (description: string) => ({
